@@ -1,0 +1,5 @@
+import Configuration
+import Hummingbird
+import HummingbirdHTTP2
+import HummingbirdTLS
+import ServiceLifecycle
