@@ -1,0 +1,49 @@
+import CSodium
+
+/// `H(label, …)`: BLAKE2b-256 over a PAE (RFC 7693), and `KDF(key, label, …)`: the same, keyed.
+public enum Hash {
+    /// BLAKE2b-256 of bytes that are a finished PAE.
+    public static func digest(_ pae: PAE) -> Digest {
+        let message = pae.finish()
+        return unsafe Digest { output in
+            // Fixed lengths that libsodium accepts: the return code can only be 0.
+            _ = unsafe crypto_generichash(output, 32, message, UInt64(message.count), nil, 0)
+        }
+    }
+
+    public static func digest(_ label: Label, _ pieces: [UInt8]...) -> Digest {
+        var pae = PAE(label, pieces: pieces.count)
+        for piece in pieces { pae.add(piece) }
+        return digest(pae)
+    }
+
+    /// 32 secret bytes from a key of 16 to 64 bytes.
+    public static func derive(_ key: SecretBytes, _ pae: PAE) -> SecretBytes {
+        let message = pae.finish()
+        return unsafe SecretBytes(count: 32) { output in
+            unsafe key.withPointer { bytes in
+                _ = unsafe crypto_generichash(output, 32, message, UInt64(message.count), bytes, key.count)
+            }
+        }
+    }
+
+    public static func derive(_ key: SecretBytes, _ label: Label, _ pieces: [UInt8]...) -> SecretBytes {
+        var pae = PAE(label, pieces: pieces.count)
+        for piece in pieces { pae.add(piece) }
+        return derive(key, pae)
+    }
+
+    /// The same as a public value: for identifiers that a key gives (`recovery/id`).
+    public static func identifier(_ key: SecretBytes, _ label: Label) -> ID16 {
+        let derived = derive(key, label)
+        return ID16(prefixOf: unsafe Digest { output in unsafe derived.withPointer { unsafe output.update(from: $0, count: 32) } })
+    }
+
+    /// SHA-256 (FIPS 180-4), for asset chunks. The SDK may compute the same bytes by a faster library.
+    public static func sha256(_ pae: PAE) -> Digest {
+        let message = pae.finish()
+        return unsafe Digest { output in
+            _ = unsafe crypto_hash_sha256(output, message, UInt64(message.count))
+        }
+    }
+}

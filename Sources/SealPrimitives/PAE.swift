@@ -1,0 +1,82 @@
+/// PASETO's pre-authentication encoding: LE64 of the number of pieces, then each piece behind its LE64 length.
+/// Two different lists of pieces never encode to the same bytes.
+///
+/// Source: PASETO specification, "Authentication Padding".
+public struct PAE: Sendable {
+    public private(set) var bytes: [UInt8]
+    private var remaining: Int
+
+    /// - Parameters:
+    ///   - label: the first piece.
+    ///   - pieces: how many pieces follow the label.
+    ///   - capacity: an estimate of the whole length, to allocate once.
+    public init(_ label: Label, pieces: Int, capacity: Int = 256) {
+        self.init(pieces: pieces + 1, capacity: capacity)
+        label.text.withUTF8Buffer { unsafe append($0) }
+    }
+
+    /// Without a label: only PASETO itself, whose first piece is its own header, uses this.
+    public init(pieces: Int, capacity: Int = 256) {
+        bytes = []
+        bytes.reserveCapacity(capacity)
+        remaining = pieces
+        bytes.appendLittleEndian(UInt64(pieces))
+    }
+
+    public mutating func add(_ piece: [UInt8]) {
+        bytes.appendLittleEndian(UInt64(piece.count))
+        bytes.append(contentsOf: piece)
+        remaining -= 1
+    }
+
+    public mutating func add(_ piece: ArraySlice<UInt8>) {
+        bytes.appendLittleEndian(UInt64(piece.count))
+        bytes.append(contentsOf: piece)
+        remaining -= 1
+    }
+
+    public mutating func add(_ piece: String) {
+        bytes.appendLittleEndian(UInt64(piece.utf8.count))
+        bytes.append(contentsOf: piece.utf8)
+        remaining -= 1
+    }
+
+    public mutating func add(_ piece: Digest) {
+        bytes.appendLittleEndian(32 as UInt64)
+        piece.append(to: &bytes)
+        remaining -= 1
+    }
+
+    public mutating func add(_ piece: ID16) {
+        bytes.appendLittleEndian(16 as UInt64)
+        piece.append(to: &bytes)
+        remaining -= 1
+    }
+
+    /// A fixed-width number, little-endian.
+    public mutating func add<N: FixedWidthInteger>(_ number: N) {
+        bytes.appendLittleEndian(UInt64(N.bitWidth / 8))
+        bytes.appendLittleEndian(number)
+        remaining -= 1
+    }
+
+    private mutating func append(_ piece: UnsafeBufferPointer<UInt8>) {
+        bytes.appendLittleEndian(UInt64(piece.count))
+        unsafe bytes.append(contentsOf: piece)
+        remaining -= 1
+    }
+
+    /// The finished encoding. That the promised number of pieces came is a property of the calling code, not of input.
+    public consuming func finish() -> [UInt8] {
+        assert(remaining == 0, "a PAE must hold as many pieces as it announces")
+        return bytes
+    }
+}
+
+extension [UInt8] {
+    @inlinable
+    public mutating func appendLittleEndian<N: FixedWidthInteger>(_ number: N) {
+        var value = number.littleEndian
+        unsafe Swift.withUnsafeBytes(of: &value) { unsafe append(contentsOf: $0) }
+    }
+}

@@ -1,0 +1,90 @@
+import CSodium
+
+/// Secret bytes: reachable only inside a closure, wiped when released, never printed.
+///
+/// One plain heap allocation. `sodium_malloc`'s guarded pages cost some twenty sealings, so keys of records never live
+/// there.
+@safe
+public final class SecretBytes: @unchecked Sendable {
+    // Unchecked: the bytes are written by the initialiser alone and only read afterwards.
+    private let storage: UnsafeMutablePointer<UInt8>
+    public let count: Int
+
+    /// Filled by `body`, which sees `count` zeros.
+    public init(count: Int, filling body: (UnsafeMutablePointer<UInt8>) -> Void) {
+        self.count = count
+        unsafe storage = UnsafeMutablePointer<UInt8>.allocate(capacity: count)
+        unsafe storage.initialize(repeating: 0, count: count)
+        unsafe body(storage)
+    }
+
+    public convenience init(copying bytes: some Collection<UInt8>) {
+        let count = bytes.count
+        unsafe self.init(count: count) { output in
+            _ = unsafe UnsafeMutableBufferPointer(start: output, count: count).update(from: bytes)
+        }
+    }
+
+    /// Takes the bytes over and wipes the source.
+    public convenience init(taking bytes: inout [UInt8]) {
+        self.init(copying: bytes)
+        wipe(&bytes)
+    }
+
+    public convenience init(random: inout some RandomSource, count: Int = 32) {
+        unsafe self.init(count: count) { _ in }
+        unsafe random.fill(UnsafeMutableRawBufferPointer(start: storage, count: count))
+    }
+
+    deinit {
+        unsafe sodium_memzero(storage, count)
+        unsafe storage.deallocate()
+    }
+
+    public func withPointer<R>(_ body: (UnsafePointer<UInt8>) -> R) -> R {
+        unsafe body(storage)
+    }
+
+    /// A copy outside this type's care: only for handing a key to a file that its user asked for, or to a library that
+    /// takes arrays. Wipe it afterwards.
+    public func copyBytes() -> [UInt8] {
+        unsafe [UInt8](UnsafeBufferPointer(start: storage, count: count))
+    }
+
+    /// Constant-time comparison.
+    public static func areEqual(_ left: SecretBytes, _ right: SecretBytes) -> Bool {
+        guard left.count == right.count else { return false }
+        return unsafe sodium_memcmp(left.storage, right.storage, left.count) == 0
+    }
+}
+
+extension SecretBytes: CustomStringConvertible {
+    public var description: String { "SecretBytes" }
+}
+
+/// Overwrites bytes that held a secret for a moment.
+public func wipe(_ bytes: inout [UInt8]) {
+    let count = bytes.count
+    unsafe bytes.withUnsafeMutableBytes { unsafe sodium_memzero($0.baseAddress, count) }
+    bytes.removeAll()
+}
+
+/// Constant-time comparison of secrets that came as bytes (codes, tokens, hashes of them).
+public func constantTimeEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+    guard left.count == right.count else { return false }
+    return unsafe sodium_memcmp(left, right, left.count) == 0
+}
+
+extension [UInt8] {
+    /// The bytes as a C function takes them: never null, also when empty.
+    func withPointer<R>(_ body: (UnsafePointer<UInt8>) -> R) -> R { unsafe body(self) }
+
+    /// `count` bytes written by a C function, without zeroing them first.
+    static func filled(count: Int, _ body: (UnsafeMutablePointer<UInt8>) -> Void) -> [UInt8] {
+        unsafe [UInt8](unsafeUninitializedCapacity: Swift.max(count, 1)) { output, initialized in
+            guard let base = output.baseAddress else { return }
+            unsafe body(base)
+            initialized = count
+        }
+    }
+}

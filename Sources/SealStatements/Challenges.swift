@@ -1,0 +1,30 @@
+public import SealPrimitives
+
+/// What an account signs towards a server.
+public enum Challenges {
+    /// Login: over the server's origin, its challenge and the client's time (microseconds since 1970), so that no other
+    /// server can use the answer.
+    public static func login(origin: String, challenge: [UInt8], time: Int64) -> PAE {
+        var pae = PAE(.loginChallenge, pieces: 3)
+        pae.add(origin)
+        pae.add(challenge)
+        pae.add(time)
+        return pae
+    }
+
+    /// Ties an identity to the account whose login key this is; signed by the identity's key.
+    public static func loginBinding(container: String, loginKey: VerificationKey) -> PAE {
+        var pae = PAE(.loginBinding, pieces: 2)
+        pae.add(container)
+        pae.add(loginKey.bytes)
+        return pae
+    }
+
+    /// A verification code that comes back; signed by the identity that asked for it.
+    public static func verificationCode(verificationID: [UInt8], code: String) -> PAE {
+        var pae = PAE(.verificationCode, pieces: 2)
+        pae.add(verificationID)
+        pae.add(code)
+        return pae
+    }
+}

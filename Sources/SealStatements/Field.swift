@@ -1,0 +1,90 @@
+public import SealPrimitives
+
+/// A field as it is stored: what the author's signature covers.
+public enum StoredField: Sendable, Hashable {
+    /// Visible to the server: the canonical value.
+    case plain(Value)
+    /// Sealed by the author's client: the value's type stays visible, the value does not.
+    case encrypted(ValueType, sealed: [UInt8])
+    case asset(AssetCommitment)
+
+    /// `H("field", name, class, type, stored bytes)`: binds the bytes to their name and their meaning.
+    /// - Throws: `malformed` for a list of mixed kinds.
+    public func digest(name: String) throws(SealError) -> Digest {
+        let stored: [UInt8]
+        let fieldClass: UInt8
+        let tag: UInt8
+        switch self {
+        case .plain(let value): (fieldClass, tag, stored) = (1, value.type.tag, try value.canonicalBytes())
+        case .encrypted(let type, let sealed): (fieldClass, tag, stored) = (2, type.tag, sealed)
+        case .asset(let asset): (fieldClass, tag, stored) = (3, ValueKind.asset.rawValue, asset.canonicalBytes())
+        }
+        var pae = PAE(.field, pieces: 4, capacity: stored.count + name.utf8.count + 64)
+        pae.add(name)
+        pae.add(fieldClass)
+        pae.add(tag)
+        pae.add(stored)
+        return Hash.digest(pae)
+    }
+}
+
+/// What a statement commits to of an asset: its sealed bytes through the root of a hash tree, and the sealed
+/// descriptor that holds the file key.
+public struct AssetCommitment: Sendable, Hashable {
+    /// 32 bytes, public: the chunk key is derived from the file key and this.
+    public let salt: Digest
+    public let chunkCount: UInt64
+    public let root: Digest
+    /// File key and size, sealed under the record key.
+    public let descriptor: [UInt8]
+
+    public init(salt: Digest, chunkCount: UInt64, root: Digest, descriptor: [UInt8]) {
+        self.salt = salt
+        self.chunkCount = chunkCount
+        self.root = root
+        self.descriptor = descriptor
+    }
+
+    public func canonicalBytes() -> [UInt8] {
+        var writer = CanonicalWriter(capacity: 160)
+        writer.digest(salt)
+        writer.number(chunkCount)
+        writer.digest(root)
+        writer.blob(descriptor)
+        return writer.bytes
+    }
+}
+
+/// A field's name and digest: all that a reader needs of a field that it did not ask for.
+public struct FieldDigest: Sendable, Hashable {
+    public let name: String
+    public let digest: Digest
+
+    public init(name: String, digest: Digest) {
+        self.name = name
+        self.digest = digest
+    }
+}
+
+public enum FieldSet {
+    /// The order of fields in everything that is hashed: by the bytes of the name.
+    public static func isOrdered(_ left: String, _ right: String) -> Bool {
+        left.utf8.lexicographicallyPrecedes(right.utf8)
+    }
+
+    /// `H("fields", name, digest, name, digest, …)`.
+    /// - Throws: `malformed` unless names are identifiers, strictly ascending; `invalidLength` above the limit.
+    public static func digest(_ fields: [FieldDigest]) throws(SealError) -> Digest {
+        guard fields.count <= Limits.fieldsPerRecord else { throw .invalidLength }
+        var pae = PAE(.fields, pieces: fields.count * 2, capacity: 32 + fields.count * 72)
+        var last: String?
+        for field in fields {
+            guard Names.isIdentifier(field.name) else { throw .invalidName }
+            if let last, !isOrdered(last, field.name) { throw .malformed }
+            pae.add(field.name)
+            pae.add(field.digest)
+            last = field.name
+        }
+        return Hash.digest(pae)
+    }
+}

@@ -1,0 +1,17 @@
+/// The protocol's limits (PROTOCOL.md, "Limits"). Decoders check them before they allocate.
+public enum Limits {
+    public static let nameBytes = 255
+    public static let recordBytes = 1_048_576
+    public static let fieldsPerRecord = 1_000
+    public static let itemsPerRequest = 400
+    public static let participantsPerScope = 100
+    public static let rosterEntryBytes = 1_048_576
+    public static let identityBytes = 4_096
+    public static let identityGenerations = 64
+    public static let grantBytes = 4_096
+    public static let sealedAddressBytes = 4_096
+    public static let sealedAddressesPerInvitation = 101
+    public static let previewBytes = 65_536
+    public static let assetChunkBytes = 65_536
+    public static let assetChunks: UInt64 = 1 << 32
+}

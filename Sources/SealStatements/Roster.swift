@@ -1,0 +1,95 @@
+public import SealPrimitives
+
+/// A scope's members, invitations and epochs: the state that replaying its entries gives, each checked against the
+/// rules (`Roster+Rules.swift`). Clients and server run the same code.
+public struct Roster: Sendable {
+    public let scope: Scope
+    public let scopeID: Digest
+    /// The hash of every entry, by sequence: statements cite them.
+    public internal(set) var hashes: [Digest] = []
+    public internal(set) var incarnations: Incarnations
+    public internal(set) var isClosed = false
+    /// A member left or changed keys: nobody writes records before the next epoch.
+    public internal(set) var rotationDue = false
+    public internal(set) var members: [UserID: Member] = [:]
+    public internal(set) var invitations: [ID16: Invitation] = [:]
+    /// Every epoch of every incarnation, oldest first.
+    public internal(set) var epochs: [Epoch] = []
+    public internal(set) var rootRecordName: String?
+    /// Invitation ids that were ever used: none comes twice.
+    var usedInvitations: Set<ID16> = []
+    /// Who could do what from which entry on, former members included.
+    var history: [UserID: [Right]] = [:]
+
+    public struct Member: Sendable {
+        public internal(set) var identity: IdentityChain
+        public internal(set) var role: Role
+        public internal(set) var permission: Permission
+        /// The seat it took; nil for the owner.
+        public internal(set) var invitationID: ID16?
+        /// The entry that made it a member.
+        public internal(set) var since: UInt64
+
+        public var userID: UserID { identity.userID }
+        var mayAdminister: Bool { role == .owner || role == .administrator }
+    }
+
+    public struct Epoch: Sendable {
+        public let context: EpochContext
+        public let keyID: Digest
+        public let previousKey: [UInt8]
+        /// The entry that opened it.
+        public let openedAt: UInt64
+        public internal(set) var grantHashes: [GrantSubject: Digest]
+
+        public var number: UInt32 { context.epoch }
+    }
+
+    struct Right: Sendable {
+        let from: UInt64
+        /// nil: none any more.
+        let permission: Permission?
+        let signingKey: VerificationKey
+    }
+
+    /// Where the log ends.
+    public var head: Digest { hashes.last ?? .zero }
+    public var sequence: UInt64 { UInt64(hashes.count) - 1 }
+    public var nextSequence: UInt64 { UInt64(hashes.count) }
+
+    /// The epoch in force now. A roster has one from its first entry on.
+    public var currentEpoch: Epoch { epochs[epochs.count - 1] }
+
+    public var owner: UserID { scope.owner }
+
+    public func permission(of user: UserID) -> Permission? { members[user]?.permission }
+
+    /// The epoch of this incarnation with that number.
+    public func epoch(_ number: UInt32, incarnations: Incarnations) -> Epoch? {
+        epochs.last { $0.number == number && $0.context.incarnations == incarnations }
+    }
+
+    /// The epoch in force after the entry with that sequence.
+    public func epochInForce(at sequence: UInt64) -> Epoch? {
+        // Few epochs, and statements cite recent ones.
+        epochs.last { $0.openedAt <= sequence }
+    }
+
+    /// What `user` could do, and with which key, after the entry with that sequence.
+    public func right(of user: UserID, at sequence: UInt64) -> (permission: Permission, signingKey: VerificationKey)? {
+        guard let right = history[user]?.last(where: { $0.from <= sequence }), let permission = right.permission else {
+            return nil
+        }
+        return (permission, right.signingKey)
+    }
+
+    /// Whom the next epoch has to cover, ascending.
+    public var subjects: [GrantSubject] {
+        (members.keys.map { GrantSubject.member($0) } + invitations.keys.map { GrantSubject.invitation($0) }).sorted()
+    }
+
+    /// The open invitation of a known person.
+    public func invitation(for user: UserID) -> Invitation? {
+        invitations.values.first { $0.invitee?.userID == user }
+    }
+}
