@@ -121,7 +121,7 @@ extension Value {
         return writer.bytes
     }
 
-    func write(to writer: inout CanonicalWriter) throws(SealError) {
+    private func write(to writer: inout CanonicalWriter) throws(SealError) {
         writer.number(type.tag)
         guard case .list(let kind, let elements) = self else { return writePayload(to: &writer) }
         writer.number(UInt32(elements.count))
@@ -161,7 +161,8 @@ extension Value {
         try reader.finish()
     }
 
-    init(reading reader: inout CanonicalReader) throws(SealError) {
+    /// The next value of a longer encoding.
+    public init(reading reader: inout CanonicalReader) throws(SealError) {
         let type = try ValueType(tag: reader.byte())
         guard type.isList else {
             self = try Value(readingPayload: type.kind, from: &reader)

@@ -1,0 +1,162 @@
+public import SealPrimitives
+import SealStatements
+
+/// An asset whose bytes are sealed: what opens them, and what they are checked against.
+public struct SealedAsset: Sendable {
+    public let fileKey: SecretBytes
+    /// Bytes of the asset itself, before padding.
+    public let size: UInt64
+    public let salt: Digest
+    public let chunkCount: UInt64
+    public let root: Digest
+
+    public init(fileKey: SecretBytes, size: UInt64, salt: Digest, chunkCount: UInt64, root: Digest) {
+        self.fileKey = fileKey
+        self.size = size
+        self.salt = salt
+        self.chunkCount = chunkCount
+        self.root = root
+    }
+
+    /// File key ‖ LE64 size: sealed under the record key, bound to the field.
+    func descriptorBytes() -> [UInt8] {
+        var bytes = fileKey.copyBytes()
+        bytes.appendLittleEndian(size)
+        return bytes
+    }
+
+    /// - Throws: `malformed` unless the size gives exactly the committed number of chunks.
+    init(descriptor: [UInt8], commitment: AssetCommitment) throws(SealError) {
+        var reader = CanonicalReader(descriptor)
+        var key = try reader.raw(32)
+        size = try reader.number()
+        try reader.finish()
+        fileKey = SecretBytes(taking: &key)
+        salt = commitment.salt
+        chunkCount = commitment.chunkCount
+        root = commitment.root
+        guard chunkCount == AssetLayout(size: size).chunkCount else { throw .malformed }
+    }
+
+    public var layout: AssetLayout { AssetLayout(size: size) }
+}
+
+/// Where the bytes of an asset lie once sealed: chunks of 64 KiB of padded plaintext, each with its tag, then the leaf
+/// hashes of the tree over them.
+public struct AssetLayout: Sendable, Hashable {
+    public let size: UInt64
+    /// The size padded to a Padmé length, so that the number of stored bytes tells little.
+    public let paddedSize: UInt64
+
+    public init(size: UInt64) {
+        self.size = size
+        paddedSize = Padding.paddedLength(size)
+    }
+
+    static let chunk = UInt64(Limits.assetChunkBytes)
+    static let sealedChunk = chunk + UInt64(ChunkAEAD.tagBytes)
+
+    public var chunkCount: UInt64 { (paddedSize + AssetLayout.chunk - 1) / AssetLayout.chunk }
+    /// Bytes of all sealed chunks.
+    public var sealedBytes: UInt64 { paddedSize + chunkCount * UInt64(ChunkAEAD.tagBytes) }
+    /// Bytes of the stored blob: chunks and leaves.
+    public var blobBytes: UInt64 { sealedBytes + chunkCount * UInt64(Digest.byteCount) }
+
+    /// Padded plaintext bytes of one chunk.
+    public func plaintextBytes(ofChunk index: UInt64) -> Int {
+        Int(index + 1 < chunkCount ? AssetLayout.chunk : paddedSize - index * AssetLayout.chunk)
+    }
+
+    /// Where one sealed chunk lies in the blob.
+    public func sealedRange(ofChunk index: UInt64) -> Range<UInt64> {
+        let start = index * AssetLayout.sealedChunk
+        return start..<start + UInt64(plaintextBytes(ofChunk: index) + ChunkAEAD.tagBytes)
+    }
+}
+
+/// Seals and opens the chunks of one asset (STREAM, Hoang et al. 2015): chunk by chunk, in any order, on any core.
+/// The nonce is LE64 of the chunk's number, three zero bytes, and 1 for the last chunk.
+public struct AssetCipher: Sendable {
+    private let key: SecretBytes
+    private let layout: AssetLayout
+
+    /// `KDF(file key, "asset-chunks", salt)`.
+    public init(fileKey: SecretBytes, salt: Digest, layout: AssetLayout) {
+        key = Hash.derive(fileKey, .assetChunks, salt.bytes)
+        self.layout = layout
+    }
+
+    public init(_ asset: SealedAsset) { self.init(fileKey: asset.fileKey, salt: asset.salt, layout: asset.layout) }
+
+    /// - Parameters:
+    ///   - plaintext: exactly `layout.plaintextBytes(ofChunk:)` bytes, padding zeros included.
+    ///   - output: 16 bytes more.
+    /// - Throws: `invalidLength`.
+    public func seal(
+        chunk index: UInt64, _ plaintext: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+    ) throws(SealError) {
+        guard index < layout.chunkCount, plaintext.count == layout.plaintextBytes(ofChunk: index) else { throw .invalidLength }
+        try unsafe ChunkAEAD.seal(plaintext, into: output, nonce: nonce(index), under: key)
+    }
+
+    /// Call it only with chunks that the tree has accepted.
+    /// - Throws: `authenticationFailed`.
+    public func open(
+        chunk index: UInt64, _ sealed: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+    ) throws(SealError) {
+        guard index < layout.chunkCount, output.count == layout.plaintextBytes(ofChunk: index) else {
+            throw .authenticationFailed
+        }
+        try unsafe ChunkAEAD.open(sealed, into: output, nonce: nonce(index), under: key)
+    }
+
+    private func nonce(_ index: UInt64) -> [UInt8] {
+        var nonce: [UInt8] = []
+        nonce.reserveCapacity(ChunkAEAD.nonceBytes)
+        nonce.appendLittleEndian(index)
+        nonce.append(contentsOf: [0, 0, 0, index + 1 == layout.chunkCount ? 1 : 0])
+        return nonce
+    }
+}
+
+/// The SHA-256 tree over an asset's sealed chunks: readers who hold the file key cannot forge for others, and any range
+/// is checked by itself.
+public enum AssetTree {
+    /// What precedes a chunk's bytes in `SHA-256(PAE("asset-leaf", chunk))`: hash it, then the chunk.
+    public static func leafPrefix(chunkBytes: Int) -> [UInt8] {
+        var prefix = PAE(.assetLeaf, pieces: 0).finish()
+        // Two pieces in all; the second follows from elsewhere, without a copy.
+        prefix.replaceSubrange(0..<8, with: [2, 0, 0, 0, 0, 0, 0, 0])
+        prefix.appendLittleEndian(UInt64(chunkBytes))
+        return prefix
+    }
+
+    public static func leaf(_ chunk: [UInt8]) -> Digest {
+        var pae = PAE(.assetLeaf, pieces: 1, capacity: chunk.count + 64)
+        pae.add(chunk)
+        return Hash.sha256(pae)
+    }
+
+    /// The root over the leaves; a node without a sibling rises unchanged.
+    /// - Throws: `invalidLength` for no leaf.
+    public static func root(_ leaves: [Digest]) throws(SealError) -> Digest {
+        guard !leaves.isEmpty else { throw .invalidLength }
+        var level = leaves
+        while level.count > 1 {
+            var next: [Digest] = []
+            next.reserveCapacity((level.count + 1) / 2)
+            for index in stride(from: 0, to: level.count, by: 2) {
+                next.append(index + 1 < level.count ? node(level[index], level[index + 1]) : level[index])
+            }
+            level = next
+        }
+        return level[0]
+    }
+
+    private static func node(_ left: Digest, _ right: Digest) -> Digest {
+        var pae = PAE(.assetNode, pieces: 2, capacity: 128)
+        pae.add(left)
+        pae.add(right)
+        return Hash.sha256(pae)
+    }
+}

@@ -1,0 +1,144 @@
+public import SealPrimitives
+internal import SealStatements
+
+/// The secret part of a share URL: 32 random bytes that never reach the server.
+public struct LinkSecret: Sendable {
+    public let bytes: SecretBytes
+
+    public init(random: inout some RandomSource) { bytes = SecretBytes(random: &random) }
+
+    public init(_ bytes: SecretBytes) throws(SealError) {
+        guard bytes.count == 32 else { throw .invalidLength }
+        self.bytes = bytes
+    }
+
+    /// The keys of one invitation: bound to scope and invitation, so that they are good nowhere else.
+    public func invitationKeys(scopeID: Digest, invitationID: ID16) throws(SealError) -> InvitationKeys {
+        InvitationKeys(
+            id: invitationID,
+            signingKey: try SigningKey(seed: Hash.derive(bytes, .invitationSign, scopeID.bytes, invitationID.bytes)),
+            grantSeed: Hash.derive(bytes, .invitationGrant, scopeID.bytes, invitationID.bytes))
+    }
+
+    // MARK: Previews
+
+    /// Title, type and thumbnail for whoever has the URL.
+    public func sealPreview(_ preview: SharePreview, scopeID: Digest, random: inout some RandomSource) throws(SealError) -> [UInt8] {
+        let plaintext = Padding.pad(try preview.value.canonicalBytes())
+        return AEAD.seal(plaintext, under: previewKey(scopeID), associatedData: previewData(scopeID), random: &random)
+    }
+
+    public func openPreview(_ sealed: [UInt8], scopeID: Digest) throws(SealError) -> SharePreview {
+        let plaintext = try AEAD.open(sealed, under: previewKey(scopeID), associatedData: previewData(scopeID))
+        return try SharePreview(Value(padded: plaintext))
+    }
+
+    private func previewKey(_ scopeID: Digest) -> SecretBytes { Hash.derive(bytes, .preview, scopeID.bytes) }
+
+    private func previewData(_ scopeID: Digest) -> [UInt8] {
+        var pae = PAE(.preview, pieces: 1)
+        pae.add(scopeID)
+        return pae.finish()
+    }
+}
+
+extension LinkSecret: CustomStringConvertible {
+    public var description: String { "LinkSecret" }
+}
+
+/// What a link secret gives for one invitation.
+public struct InvitationKeys: Sendable {
+    public let id: ID16
+    /// Signs the acceptance.
+    public let signingKey: SigningKey
+    /// X-Wing seed: opens the invitation's grant.
+    public let grantSeed: SecretBytes
+}
+
+extension InvitationKeys: CustomStringConvertible {
+    public var description: String { "InvitationKeys" }
+}
+
+/// What a share shows before it is accepted.
+public struct SharePreview: Sendable, Hashable {
+    public var title: String
+    public var shareType: String
+    public var thumbnail: [UInt8]
+
+    public init(title: String, shareType: String = "", thumbnail: [UInt8] = []) {
+        self.title = title
+        self.shareType = shareType
+        self.thumbnail = thumbnail
+    }
+
+    /// A list of three byte strings, so that the canonical value encoding serves here too.
+    var value: Value { .list(.data, [.data([UInt8](title.utf8)), .data([UInt8](shareType.utf8)), .data(thumbnail)]) }
+
+    init(_ value: Value) throws(SealError) {
+        guard case .list(.data, let parts) = value, parts.count == 3, case .data(let title) = parts[0],
+            case .data(let type) = parts[1], case .data(let thumbnail) = parts[2],
+            let titleText = String(validating: title, as: UTF8.self), let typeText = String(validating: type, as: UTF8.self)
+        else { throw .malformed }
+        self.init(title: titleText, shareType: typeText, thumbnail: thumbnail)
+    }
+}
+
+/// `https://server/s/<routing id>#<secret part>`. The secret part is base64url of `version 1 ‖ link secret (32) ‖ first
+/// 16 bytes of H("link", scopeID)`: another share or owner served behind the same URL is refused.
+public struct ShareURL: Sendable {
+    /// Scheme, host and port: `https://notes.example.org`.
+    public let origin: String
+    public let routingID: ID16
+    public let secret: LinkSecret
+    private let scopeCheck: ID16
+
+    static let version: UInt8 = 1
+    static let secretPartBytes = 1 + 32 + 16
+
+    public init(origin: String, routingID: ID16, secret: LinkSecret, scopeID: Digest) {
+        self.origin = origin
+        self.routingID = routingID
+        self.secret = secret
+        scopeCheck = ShareURL.check(scopeID)
+    }
+
+    /// - Throws: `invalidURL` for anything cut short, altered or of another version.
+    public init(_ text: String) throws(SealError) {
+        guard let hash = text.utf8.firstIndex(of: 0x23) else { throw .invalidURL }
+        let address = text[..<hash]
+        guard let slash = address.utf8.lastIndex(of: 0x2F), address[..<slash].hasSuffix("/s"),
+            let routing = try? Base64URL.decode(address[address.utf8.index(after: slash)...]), let id = try? ID16(routing),
+            var secretPart = try? Base64URL.decode(text[text.utf8.index(after: hash)...]),
+            secretPart.count == ShareURL.secretPartBytes, secretPart[0] == ShareURL.version
+        else { throw .invalidURL }
+        defer { wipe(&secretPart) }
+        origin = String(address[..<slash].dropLast(2))
+        guard origin.hasPrefix("https://") || origin.hasPrefix("http://") else { throw .invalidURL }
+        routingID = id
+        secret = try LinkSecret(SecretBytes(copying: secretPart[1..<33]))
+        scopeCheck = try ID16(secretPart[33..<49])
+    }
+
+    /// The URL itself, a secret: show it to its user, keep it nowhere.
+    public func text() -> String {
+        var part: [UInt8] = [ShareURL.version]
+        var secretBytes = secret.bytes.copyBytes()
+        part += secretBytes
+        wipe(&secretBytes)
+        scopeCheck.append(to: &part)
+        defer { wipe(&part) }
+        return origin + "/s/" + Base64URL.encode(routingID.bytes) + "#" + Base64URL.encode(part)
+    }
+
+    /// - Throws: `invalidURL` when the server answers with another share than the one that the URL was made for.
+    public func check(scopeID: Digest) throws(SealError) {
+        guard ShareURL.check(scopeID) == scopeCheck else { throw .invalidURL }
+    }
+
+    private static func check(_ scopeID: Digest) -> ID16 { ID16(prefixOf: Hash.digest(.link, scopeID.bytes)) }
+}
+
+extension ShareURL: CustomStringConvertible {
+    /// Without the secret part.
+    public var description: String { origin + "/s/" + Base64URL.encode(routingID.bytes) }
+}

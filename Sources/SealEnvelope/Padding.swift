@@ -1,0 +1,39 @@
+import SealPrimitives
+import SealStatements
+
+/// Padmé (PURBs, section 4): lengths keep only as many significant bits as their magnitude has, so that at most
+/// O(log log n) bits of a length leak, for at most 12 % more bytes.
+public enum Padding {
+    public static let minimum = 32
+
+    /// The length that `count` bytes are padded to.
+    public static func paddedLength(_ count: UInt64) -> UInt64 {
+        let count = max(count, UInt64(minimum))
+        let exponent = UInt64(63 - count.leadingZeroBitCount)
+        let significant = UInt64(64 - exponent.leadingZeroBitCount)
+        let mask = (UInt64(1) << (exponent - significant)) - 1
+        let (sum, overflow) = count.addingReportingOverflow(mask)
+        return overflow ? UInt64.max & ~mask : sum & ~mask
+    }
+
+    static func pad(_ bytes: [UInt8]) -> [UInt8] {
+        let target = Int(paddedLength(UInt64(bytes.count)))
+        guard bytes.count < target else { return bytes }
+        var padded = bytes
+        padded.reserveCapacity(target)
+        padded.append(contentsOf: repeatElement(0, count: target - bytes.count))
+        return padded
+    }
+}
+
+extension Value {
+    /// A padded canonical encoding: one value, then zeros, and exactly as many as the padding asks for.
+    /// - Throws: `malformed`.
+    init(padded bytes: [UInt8]) throws(SealError) {
+        var reader = CanonicalReader(bytes)
+        self = try Value(reading: &reader)
+        let used = bytes.count - reader.remaining
+        guard UInt64(bytes.count) == Padding.paddedLength(UInt64(used)) else { throw .malformed }
+        try reader.zeros()
+    }
+}

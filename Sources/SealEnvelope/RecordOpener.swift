@@ -1,0 +1,47 @@
+public import SealPrimitives
+public import SealStatements
+
+/// A field as a reader has it, verified and opened.
+public enum OpenedField: Sendable {
+    case plain(Value)
+    case encrypted(Value)
+    case asset(SealedAsset)
+}
+
+/// Opens the fields of a record whose statement has been verified, and only of such a one.
+public struct RecordOpener: Sendable {
+    /// The record's own key: kept to seal later changes next to carried fields.
+    public let recordKey: SecretBytes
+    private let binding: RecordBinding
+
+    /// - Parameter epochKey: of the epoch that the statement names.
+    /// - Throws: `missingKey` for a deletion or another epoch's key; `authenticationFailed`.
+    public init(_ verified: VerifiedStatement, epochKey: EpochKey) throws(SealError) {
+        let statement = verified.statement
+        guard statement.kind == .save, epochKey.context.scopeID == statement.scopeID, epochKey.context.epoch == statement.epoch
+        else { throw .missingKey }
+        binding = RecordBinding(statement)
+        recordKey = try epochKey.unwrap(statement.wrappedKey, recordContext: binding.context)
+    }
+
+    /// Call it only with fields that `VerifiedStatement.check` has accepted.
+    /// - Throws: `authenticationFailed`; `malformed` when what opens is not the one canonical encoding, or not of the
+    ///   type that the field shows.
+    public func open(_ field: StoredField, name: String) throws(SealError) -> OpenedField {
+        switch field {
+        case .plain(let value):
+            return .plain(value)
+        case .encrypted(let type, let sealed):
+            var plaintext = try AEAD.open(sealed, under: recordKey, associatedData: binding.fieldData(name, type: type))
+            defer { wipe(&plaintext) }
+            let value = try Value(padded: plaintext)
+            guard value.type == type, type.kind.mayBeEncrypted else { throw .malformed }
+            return .encrypted(value)
+        case .asset(let commitment):
+            let data = binding.descriptorData(name, salt: commitment.salt)
+            var plaintext = try AEAD.open(commitment.descriptor, under: recordKey, associatedData: data)
+            defer { wipe(&plaintext) }
+            return .asset(try SealedAsset(descriptor: plaintext, commitment: commitment))
+        }
+    }
+}
