@@ -47,11 +47,17 @@ let package = Package(
         // Floor 2
         .target(name: "SealStatements", dependencies: ["SealPrimitives"], swiftSettings: core),
         .target(name: "SealEnvelope", dependencies: ["SealPrimitives", "SealStatements"], swiftSettings: core),
+        .target(
+            name: "SealCoding",
+            dependencies: [
+                "SealPrimitives", "SealStatements", "SealWire", .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            ],
+            swiftSettings: house),
         // Floor 3
         .target(
             name: "SealKit",
             dependencies: [
-                "SealPrimitives", "SealStatements", "SealEnvelope", "SealWire",
+                "SealPrimitives", "SealStatements", "SealEnvelope", "SealWire", "SealCoding",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -67,7 +73,7 @@ let package = Package(
         .target(
             name: "SealServer",
             dependencies: [
-                "SealPrimitives", "SealStatements", "SealWire", "CCurl", "CCurlShim",
+                "SealPrimitives", "SealStatements", "SealWire", "SealCoding", "CCurl", "CCurlShim",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),

@@ -53,6 +53,12 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     /// The server's disk is full; nothing was written.
     case storageFull
 
+    // Raised by clients only
+    /// The key file does not open with this passphrase.
+    case wrongPassphrase
+    /// The server shows a roster or record older than, or different from, what this device has verified before.
+    case rollback
+
     /// The HTTP status that carries this code.
     public var httpStatus: Int {
         switch self {
@@ -69,7 +75,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
         case .limitExceeded, .tooManyParticipants, .quotaExceeded: 413
         case .storageFull: 507
         case .invalidArguments, .badContainer, .badDatabase, .serverRejectedRequest, .assetFileModified,
-            .incompatibleVersion, .operationCancelled, .serverResponseLost, .integrityFailure:
+            .incompatibleVersion, .operationCancelled, .serverResponseLost, .integrityFailure, .wrongPassphrase, .rollback:
             400
         }
     }

@@ -1,0 +1,89 @@
+public import SealPrimitives
+public import SealStatements
+public import SealWire
+
+import struct Foundation.Data
+
+/// A field as it travels: with its stored bytes, or as the digest of bytes that stay where they are (omitted by
+/// `desiredKeys` on the way down, carried over on the way up).
+public enum WireField: Sendable {
+    case stored(StoredField, blob: String?)
+    case digest(Digest)
+
+    /// - Throws: `malformed`, `invalidLength`.
+    public init(_ wire: Sealkit_V1_Field) throws(SealError) {
+        switch wire.content {
+        case .plain(let value): self = .stored(.plain(try Value(value)), blob: nil)
+        case .encrypted(let sealed):
+            guard let tag = UInt8(exactly: sealed.kind) else { throw .malformed }
+            let type = try ValueType(tag: tag)
+            guard type.kind.mayBeEncrypted else { throw .unsupported }
+            self = .stored(.encrypted(type, sealed: [UInt8](sealed.sealed)), blob: nil)
+        case .asset(let asset):
+            let commitment = AssetCommitment(
+                salt: try Digest(asset.salt), chunkCount: asset.chunkCount, root: try Digest(asset.root),
+                descriptor: [UInt8](asset.descriptor_p))
+            self = .stored(.asset(commitment), blob: asset.blob)
+        case .omitted(let digest): self = .digest(try Digest(digest))
+        case nil: throw .malformed
+        }
+    }
+
+    /// The digest that the statement covers.
+    public func digest(name: String) throws(SealError) -> Digest {
+        switch self {
+        case .stored(let field, _): try field.digest(name: name)
+        case .digest(let digest): digest
+        }
+    }
+
+    public func wire(name: String) -> Sealkit_V1_Field {
+        var wire = Sealkit_V1_Field()
+        wire.name = name
+        switch self {
+        case .stored(.plain(let value), _): wire.plain = value.wire
+        case .stored(.encrypted(let type, let sealed), _):
+            wire.encrypted = .with {
+                $0.kind = UInt32(type.tag)
+                $0.sealed = Data(sealed)
+            }
+        case .stored(.asset(let asset), let blob):
+            wire.asset = .with {
+                $0.blob = blob ?? ""
+                $0.salt = Data(asset.salt.bytes)
+                $0.chunkCount = asset.chunkCount
+                $0.root = Data(asset.root.bytes)
+                $0.descriptor_p = Data(asset.descriptor)
+            }
+        case .digest(let digest): wire.omitted = Data(digest.bytes)
+        }
+        return wire
+    }
+}
+
+extension StatementProof {
+    public init(_ wire: Sealkit_V1_StatementProof) throws(SealError) {
+        guard wire.path.count % Digest.byteCount == 0, let leafCount = Int(exactly: wire.leafCount),
+            let index = Int(exactly: wire.index), wire.path.count <= 32 * Digest.byteCount
+        else { throw .malformed }
+        var path: [Digest] = []
+        var rest = wire.path[...]
+        while !rest.isEmpty {
+            path.append(try Digest(rest.prefix(Digest.byteCount)))
+            rest = rest.dropFirst(Digest.byteCount)
+        }
+        self.init(signature: [UInt8](wire.signature), leafCount: leafCount, index: index, path: path)
+    }
+
+    public var wire: Sealkit_V1_StatementProof {
+        .with {
+            $0.signature = Data(signature)
+            $0.leafCount = UInt32(leafCount)
+            $0.index = UInt32(index)
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(path.count * Digest.byteCount)
+            for node in path { node.append(to: &bytes) }
+            $0.path = Data(bytes)
+        }
+    }
+}

@@ -1,0 +1,76 @@
+public import SealPrimitives
+public import SealStatements
+public import SealWire
+
+import struct Foundation.Data
+
+extension Value {
+    /// - Throws: `malformed` for an absent or unknown kind, a list of mixed kinds, a list in a list.
+    public init(_ wire: Sealkit_V1_Value) throws(SealError) {
+        switch wire.kind {
+        case .string(let text): self = .string(text)
+        case .data(let data): self = .data([UInt8](data))
+        case .int64(let number): self = .int64(number)
+        case .double(let number): self = .double(number)
+        case .date(let microseconds): self = .date(microseconds)
+        case .location(let place):
+            self = .location(
+                Location(
+                    latitude: place.latitude, longitude: place.longitude, altitude: place.altitude,
+                    horizontalAccuracy: place.horizontalAccuracy, verticalAccuracy: place.verticalAccuracy,
+                    course: place.course, speed: place.speed, timestamp: place.timestamp))
+        case .reference(let reference):
+            guard let action = UInt8(exactly: reference.action).flatMap(ReferenceValue.Action.init(rawValue:)),
+                Names.isPlain(reference.recordName)
+            else { throw .malformed }
+            self = .reference(ReferenceValue(recordName: reference.recordName, action: action))
+        case .list(let list):
+            guard let kind = UInt8(exactly: list.elementKind).flatMap(ValueKind.init(rawValue:)), kind != .asset else {
+                throw .malformed
+            }
+            var elements: [Value] = []
+            elements.reserveCapacity(list.values.count)
+            for element in list.values {
+                if case .list = element.kind { throw .malformed }
+                let value = try Value(element)
+                guard value.type == ValueType(kind) else { throw .malformed }
+                elements.append(value)
+            }
+            self = .list(kind, elements)
+        case nil: throw .malformed
+        }
+    }
+
+    public var wire: Sealkit_V1_Value {
+        var wire = Sealkit_V1_Value()
+        switch self {
+        case .string(let text): wire.string = text
+        case .data(let bytes): wire.data = Data(bytes)
+        case .int64(let number): wire.int64 = number
+        case .double(let number): wire.double = number
+        case .date(let microseconds): wire.date = microseconds
+        case .location(let place):
+            wire.location = .with {
+                $0.latitude = place.latitude
+                $0.longitude = place.longitude
+                $0.altitude = place.altitude
+                $0.horizontalAccuracy = place.horizontalAccuracy
+                $0.verticalAccuracy = place.verticalAccuracy
+                $0.course = place.course
+                $0.speed = place.speed
+                $0.timestamp = place.timestamp
+            }
+        case .reference(let reference):
+            wire.reference = .with {
+                $0.recordName = reference.recordName
+                $0.action = UInt32(reference.action.rawValue)
+            }
+        case .list(let kind, let elements):
+            wire.list = .with {
+                $0.elementKind = UInt32(kind.rawValue)
+                $0.values = elements.map(\.wire)
+            }
+        }
+        return wire
+    }
+}
