@@ -3,6 +3,7 @@ public import SealStatements
 public import SealWire
 
 import struct Foundation.Data
+import SwiftProtobuf
 
 /// A field as it travels: with its stored bytes, or as the digest of bytes that stay where they are (omitted by
 /// `desiredKeys` on the way down, carried over on the way up).
@@ -22,7 +23,7 @@ public enum WireField: Sendable {
         case .asset(let asset):
             let commitment = AssetCommitment(
                 salt: try Digest(asset.salt), chunkCount: asset.chunkCount, root: try Digest(asset.root),
-                descriptor: [UInt8](asset.descriptor_p))
+                descriptor: [UInt8](asset.descriptor))
             self = .stored(.asset(commitment), blob: asset.blob)
         case .omitted(let digest): self = .digest(try Digest(digest))
         case nil: throw .malformed
@@ -53,7 +54,7 @@ public enum WireField: Sendable {
                 $0.salt = Data(asset.salt.bytes)
                 $0.chunkCount = asset.chunkCount
                 $0.root = Data(asset.root.bytes)
-                $0.descriptor_p = Data(asset.descriptor)
+                $0.descriptor = Data(asset.descriptor)
             }
         case .digest(let digest): wire.omitted = Data(digest.bytes)
         }

@@ -3,6 +3,7 @@ public import SealStatements
 public import SealWire
 
 import struct Foundation.Data
+import SwiftProtobuf
 
 extension IdentityChain {
     /// The chain, verified. - Throws: as `IdentityChain.init(verifying:container:)`.

@@ -3,6 +3,7 @@ public import SealStatements
 public import SealWire
 
 import struct Foundation.Data
+import SwiftProtobuf
 
 extension Value {
     /// - Throws: `malformed` for an absent or unknown kind, a list of mixed kinds, a list in a list.
