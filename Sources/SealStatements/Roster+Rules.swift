@@ -54,7 +54,12 @@ extension Roster {
                 if case .close = change { try applyClose(by: author) }
                 if case .open = change { throw .changeNotApplicable }
                 if case .accept = change { throw .changeNotApplicable }
+            case .settings:
+                guard author.role == .owner else { throw .changeNotPermitted }
+                guard !isShared else { throw .changeNotApplicable }
+                isShared = true
             case .invite(let invitation):
+                guard isShared else { throw .changeNotApplicable }
                 guard author.mayAdminister else { throw .changeNotPermitted }
                 try applyInvitation(invitation)
             case .revoke(let id):
@@ -164,6 +169,7 @@ extension Roster {
         members = [:]
         invitations = [:]
         rotationDue = false
+        isShared = false
         isClosed = true
     }
 

@@ -11,6 +11,8 @@ public struct Roster: Sendable {
     public internal(set) var isClosed = false
     /// A member left or changed keys: nobody writes records before the next epoch.
     public internal(set) var rotationDue = false
+    /// The owner has shared the scope.
+    public internal(set) var isShared = false
     public internal(set) var members: [UserID: Member] = [:]
     public internal(set) var invitations: [ID16: Invitation] = [:]
     /// Every epoch of every incarnation, oldest first.

@@ -58,11 +58,12 @@ public struct SealedAddress: Sendable, Hashable {
 
 /// What an entry does to a roster.
 ///
-/// The wire tags of changes that this version does not make yet are reserved and refused when read: settings 2,
-/// setRole 7, identity 10, block 11, unblock 12.
+/// The wire tags of changes that this version does not make yet are reserved and refused when read: setRole 7, identity 10, block 11, unblock 12.
 public enum RosterChange: Sendable, Hashable {
     /// The first entry, or the first after `close`: the owner alone.
     case open(Opening)
+    /// The owner shares the scope: from here on it may have participants. Public permissions other than none are reserved.
+    case settings
     case invite(Invitation)
     case revoke(ID16)
     /// Authored by the acceptor; the signature is the invitation key's.
@@ -117,7 +118,7 @@ public enum RosterChange: Sendable, Hashable {
     var alwaysNeedsEpoch: Bool {
         switch self {
         case .revoke, .remove: true
-        case .open, .invite, .accept, .setPermission, .leave, .close: false
+        case .open, .settings, .invite, .accept, .setPermission, .leave, .close: false
         }
     }
 }
@@ -154,6 +155,9 @@ extension RosterChange {
             writer.number(opening.incarnations.scope)
             writer.optionalString(opening.rootRecordName)
             opening.owner.write(to: &writer)
+        case .settings:
+            writer.number(Tag.settings.rawValue)
+            writer.number(0 as UInt8)  // publicPermission none
         case .invite(let invitation):
             writer.number(Tag.invite.rawValue)
             invitation.write(to: &writer)
@@ -182,6 +186,9 @@ extension RosterChange {
         guard let tag = Tag(rawValue: try reader.byte()) else { throw .malformed }
         switch tag {
         case .open: self = .open(try Opening(reading: &reader))
+        case .settings:
+            guard try reader.byte() == 0 else { throw .unsupported }
+            self = .settings
         case .invite: self = .invite(try Invitation(reading: &reader, container: try RosterChange.known(container)))
         case .revoke: self = .revoke(try reader.id())
         case .accept:
@@ -194,7 +201,7 @@ extension RosterChange {
         case .remove: self = .remove(UserID(try reader.id()))
         case .leave: self = .leave
         case .close: self = .close
-        case .settings, .setRole, .identity, .block, .unblock: throw .unsupported
+        case .setRole, .identity, .block, .unblock: throw .unsupported
         }
     }
 

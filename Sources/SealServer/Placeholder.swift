@@ -1,5 +1,0 @@
-import Configuration
-import Hummingbird
-import HummingbirdHTTP2
-import HummingbirdTLS
-import ServiceLifecycle
