@@ -1,0 +1,160 @@
+import Foundation
+import Hummingbird
+import HummingbirdCore
+import HummingbirdHTTP2
+import HummingbirdTLS
+import Logging
+import NIOCore
+import NIOSSL
+import ServiceLifecycle
+import UnixSignals
+
+/// The SealKit service: open the data folder, listen, and serve until told to stop.
+///
+/// ```swift
+/// let server = try await Server(configuration: configuration) { address in print("listening on \(address)") }
+/// try await server.run()
+/// ```
+public struct Server: Sendable {
+    let services: Services
+    private let lock: DataFolderLock
+    private let group: ServiceGroup
+
+    /// Opens everything; nothing is served before `run()`.
+    ///
+    /// Throws `ConfigurationError`, `DataFolderInUse`, `FileError`, or the database's error.
+    /// - Parameter onRunning: called once with the actual address, when the server accepts connections.
+    public init(
+        configuration: ServerConfiguration,
+        onRunning: @escaping @Sendable (ListenAddress) async -> Void = { _ in }
+    ) async throws {
+        try await self.init(configuration: configuration, onRunning: onRunning) { _, _ in }
+    }
+
+    /// - Parameter addRoutes: further routes, for tests.
+    init(
+        configuration: ServerConfiguration,
+        onRunning: @escaping @Sendable (ListenAddress) async -> Void,
+        addRoutes: (Router<SealRequestContext>, Services) throws -> Void
+    ) async throws {
+        try configuration.validate()
+        // Before anything is opened: a wrong certificate should not leave traces.
+        let http = try Self.httpServer(configuration)
+        let logger = Self.logger(configuration)
+
+        try PrivateFiles.createFolder(at: configuration.dataFolder)
+        try PrivateFiles.createFolder(at: configuration.secretsFolder)
+        lock = try DataFolderLock(folder: configuration.dataFolder)
+        let messenger = try configuration.mail.map { try MailMessenger(configuration: $0) }
+        let database = try SQLiteDatabase(path: configuration.dataFolder + "/sealkit.sqlite")
+        // Last of what can fail: it starts threads, which only `close()` ends.
+        let blobs = try FolderBlobStore(folder: configuration.dataFolder + "/blobs")
+        services = Services(
+            database: database, blobs: blobs,
+            messenger: messenger,
+            configuration: configuration, logger: logger,
+            clock: {
+                var now = timespec()
+                clock_gettime(CLOCK_REALTIME, &now)
+                return Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000
+            },
+            randomBytes: { count in
+                var generator = SystemRandomNumberGenerator()
+                return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+            })
+
+        let router = try Self.router(services, addRoutes: addRoutes)
+        let application = Application(
+            router: router,
+            server: http,
+            configuration: ApplicationConfiguration(
+                address: .hostname(configuration.listen.host, port: configuration.listen.port)),
+            onServerRunning: { channel in
+                await onRunning(
+                    ListenAddress(
+                        host: configuration.listen.host, port: channel.localAddress?.port ?? configuration.listen.port))
+            },
+            logger: logger)
+        var group = ServiceGroupConfiguration(
+            services: [application], gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
+        group.maximumGracefulShutdownDuration = .seconds(configuration.shutdownGrace)
+        self.group = ServiceGroup(configuration: group)
+    }
+
+    /// Serves until SIGINT, SIGTERM, `shutDown()` or cancellation: then stops accepting, lets requests finish, and closes
+    /// the database.
+    public func run() async throws {
+        let outcome: Result<Void, any Error>
+        do {
+            try await group.run()
+            outcome = .success(())
+        } catch {
+            outcome = .failure(error)
+        }
+        await close()
+        try outcome.get()
+    }
+
+    /// Asks `run()` to end gracefully.
+    public func shutDown() async {
+        await group.triggerGracefulShutdown()
+    }
+
+    /// Closes what `init` opened. `run()` does it; a server that never ran is closed with this.
+    public func close() async {
+        await services.blobs.close()
+        do {
+            try await services.database.close()
+        } catch {
+            services.logger.error("the database did not close cleanly", metadata: ["error": "\(error)"])
+        }
+        lock.release()
+    }
+
+    private static func router(
+        _ services: Services, addRoutes: (Router<SealRequestContext>, Services) throws -> Void
+    ) throws -> Router<SealRequestContext> {
+        let routes = RouteTable()
+        let router = Router(context: SealRequestContext.self)
+        router.add(middleware: RequestLogMiddleware())
+        router.add(middleware: FailureMiddleware(routes: routes))
+        router.add(middleware: LimitMiddleware(maximumMessageSize: services.configuration.maximumMessageSize))
+        Controllers.addRoutes(to: router, services)
+        try addRoutes(router, services)
+        routes.fill(from: router)
+        return router
+    }
+
+    private static func logger(_ configuration: ServerConfiguration) -> Logger {
+        let level = Logger.Level(rawValue: configuration.logLevel.rawValue) ?? .info
+        let format: StandardErrorLogHandler.Format = configuration.logFormat == .json ? .json : .text
+        return Logger(label: "sealkit") { label in
+            StandardErrorLogHandler(logLevel: level, label: label, format: format)
+        }
+    }
+
+    private static func httpServer(_ configuration: ServerConfiguration) throws -> HTTPServerBuilder {
+        let http1 = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [ContinueHandler()], idleTimeout: .seconds(120))
+        guard let files = configuration.tls else { return .http1(configuration: http1) }
+        let chain: [NIOSSLCertificate]
+        do {
+            chain = try NIOSSLCertificate.fromPEMFile(files.certificate)
+        } catch {
+            throw ConfigurationError.tlsFile(path: files.certificate)
+        }
+        guard !chain.isEmpty else { throw ConfigurationError.tlsFile(path: files.certificate) }
+        let key: NIOSSLPrivateKey
+        do {
+            key = try NIOSSLPrivateKey(file: files.key, format: .pem)
+        } catch {
+            throw ConfigurationError.tlsFile(path: files.key)
+        }
+        var tls = TLSConfiguration.makeServerConfiguration(
+            certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+        tls.minimumTLSVersion = .tlsv12
+        return try .http2Upgrade(
+            tlsConfiguration: tls,
+            configuration: .init(idleTimeout: .seconds(120), streamConfiguration: http1))
+    }
+}

@@ -1,0 +1,121 @@
+import Configuration
+
+extension ServerConfiguration {
+    /// The settings by name, as flags spell them; `--tls-key` is `SEALKIT_TLS_KEY` in the environment and `tls.key` in a file.
+    private static let settings: [String: [String]] = [
+        "data": ["data"], "secrets": ["secrets"], "listen": ["listen"], "origin": ["origin"],
+        "tls-certificate": ["tls", "certificate"], "tls-key": ["tls", "key"], "behind-proxy": ["behind", "proxy"],
+        "smtp-url": ["smtp", "url"], "smtp-from": ["smtp", "from"], "smtp-username": ["smtp", "username"],
+        "smtp-password": ["smtp", "password"], "smtp-ca-file": ["smtp", "ca", "file"],
+        "smtp-starttls": ["smtp", "starttls"], "log-level": ["log", "level"], "log-format": ["log", "format"],
+        "max-message-size": ["max", "message", "size"], "max-asset-size": ["max", "asset", "size"],
+        "shutdown-grace": ["shutdown", "grace"],
+    ]
+
+    /// Reads the settings: flags win over the environment (`SEALKIT_…`), which wins over the file (YAML, or JSON by its
+    /// name), which wins over the defaults. The result is validated.
+    ///
+    /// - Parameter flags: by name without dashes: `["listen": "127.0.0.1:8080", "behind-proxy": "true"]`.
+    public static func load(
+        flags: [String: String], environment: [String: String], file: String? = nil
+    ) async throws -> ServerConfiguration {
+        var given: [AbsoluteConfigKey: ConfigValue] = [:]
+        for (name, value) in flags {
+            guard let key = settings[name] else { throw ConfigurationError.unknownFlag(name) }
+            given[AbsoluteConfigKey(key)] = ConfigValue(.string(value), isSecret: name == "smtp-password")
+        }
+        var providers: [any ConfigProvider] = [
+            InMemoryProvider(name: "flags", values: given),
+            EnvironmentVariablesProvider(environmentVariables: environment, secretsSpecifier: .all)
+                .prefixKeys(with: "sealkit"),
+        ]
+        if let file { providers.append(try await fileProvider(file)) }
+        let configuration = try Reader(config: ConfigReader(providers: providers)).configuration()
+        try configuration.validate()
+        return configuration
+    }
+
+    private static func fileProvider(_ path: String) async throws(ConfigurationError) -> any ConfigProvider {
+        let location = ConfigReader(provider: InMemoryProvider(values: ["filePath": ConfigValue(.string(path), isSecret: false)]))
+        do {
+            if path.lowercased().hasSuffix(".json") { return try await FileProvider<JSONSnapshot>(config: location) }
+            return try await FileProvider<YAMLSnapshot>(config: location)
+        } catch {
+            throw .unreadableFile(path: path)
+        }
+    }
+
+    /// Reads every setting as text, whatever a file wrote it as, so that one rule says what is valid.
+    private struct Reader {
+        let config: ConfigReader
+
+        func text(_ name: String) -> String? {
+            guard let key = ServerConfiguration.settings[name].map({ ConfigKey($0) }) else { return nil }
+            let isSecret = name == "smtp-password"
+            let value =
+                config.string(forKey: key, isSecret: isSecret)
+                ?? config.int(forKey: key, isSecret: isSecret).map { String($0) }
+                ?? config.bool(forKey: key).map { String($0) }
+            return value?.isEmpty == true ? nil : value
+        }
+
+        func flag(_ name: String) throws(ConfigurationError) -> Bool {
+            switch text(name)?.lowercased() {
+            case nil, "false", "no", "0", "off": return false
+            case "true", "yes", "1", "on": return true
+            default: throw .invalid(setting: name, expected: "true or false")
+            }
+        }
+
+        func number(_ name: String, in range: ClosedRange<Int64>) throws(ConfigurationError) -> Int64? {
+            guard let text = text(name) else { return nil }
+            guard let number = Int64(text), range.contains(number) else {
+                throw .invalid(setting: name, expected: "a number from \(range.lowerBound) to \(range.upperBound)")
+            }
+            return number
+        }
+
+        func choice<Choice: RawRepresentable & CaseIterable>(
+            _ name: String, _: Choice.Type
+        ) throws(ConfigurationError) -> Choice? where Choice.RawValue == String {
+            guard let text = text(name) else { return nil }
+            guard let choice = Choice(rawValue: text.lowercased()) else {
+                let all = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+                throw .invalid(setting: name, expected: "one of \(all)")
+            }
+            return choice
+        }
+
+        func configuration() throws(ConfigurationError) -> ServerConfiguration {
+            guard let data = text("data") else { throw .missing(setting: "data") }
+            var result = ServerConfiguration(dataFolder: data, secretsFolder: text("secrets"))
+            if let listen = text("listen") {
+                guard let address = ListenAddress(listen) else {
+                    throw .invalid(setting: "listen", expected: "host:port, like 127.0.0.1:8080 or [::1]:8080")
+                }
+                result.listen = address
+            }
+            result.publicOrigin = text("origin")
+            switch (text("tls-certificate"), text("tls-key")) {
+            case (let certificate?, let key?): result.tls = TLSFiles(certificate: certificate, key: key)
+            case (nil, nil): break
+            case (nil, _): throw .missing(setting: "tls-certificate")
+            case (_, nil): throw .missing(setting: "tls-key")
+            }
+            result.isBehindProxy = try flag("behind-proxy")
+            if let url = text("smtp-url") {
+                guard let from = text("smtp-from") else { throw .missing(setting: "smtp-from") }
+                result.mail = MailConfiguration(
+                    url: url, from: from, username: text("smtp-username"), password: text("smtp-password"),
+                    authorityFile: text("smtp-ca-file"),
+                    startTLS: try choice("smtp-starttls", MailConfiguration.StartTLS.self) ?? .required)
+            }
+            if let level = try choice("log-level", LogLevel.self) { result.logLevel = level }
+            if let format = try choice("log-format", LogFormat.self) { result.logFormat = format }
+            if let size = try number("max-message-size", in: 1024...(1 << 30)) { result.maximumMessageSize = Int(size) }
+            if let size = try number("max-asset-size", in: 1024...(1 << 50)) { result.maximumAssetSize = size }
+            if let grace = try number("shutdown-grace", in: 1...3600) { result.shutdownGrace = Int(grace) }
+            return result
+        }
+    }
+}

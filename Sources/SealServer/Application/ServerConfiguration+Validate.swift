@@ -1,0 +1,33 @@
+import Foundation
+
+extension ServerConfiguration {
+    /// Checks what can be checked before anything is opened.
+    public func validate() throws(ConfigurationError) {
+        guard !dataFolder.isEmpty else { throw .missing(setting: "data") }
+        guard secretsFolder != dataFolder, !secretsFolder.hasPrefix(dataFolder + "/") else {
+            throw .secretsInsideData(path: secretsFolder)
+        }
+        if tls == nil, !isBehindProxy, !listen.isLoopback {
+            throw .unprotectedListener(address: listen.description)
+        }
+        if let publicOrigin { try Self.validate(origin: publicOrigin) }
+        if let mail { try Self.validate(mail) }
+    }
+
+    private static func validate(origin: String) throws(ConfigurationError) {
+        // No path, query, fragment or user: `https://notes.example.org`, perhaps with a port.
+        guard let parts = URLComponents(string: origin), parts.scheme == "https" || parts.scheme == "http",
+            let host = parts.host, !host.isEmpty, parts.path.isEmpty, parts.query == nil, parts.fragment == nil,
+            parts.user == nil
+        else { throw .invalid(setting: "origin", expected: "an origin like https://notes.example.org, without a path") }
+    }
+
+    private static func validate(_ mail: MailConfiguration) throws(ConfigurationError) {
+        guard let parts = URLComponents(string: mail.url), parts.scheme == "smtp" || parts.scheme == "smtps",
+            parts.host?.isEmpty == false, parts.user == nil
+        else { throw .invalid(setting: "smtp-url", expected: "smtp://host:port or smtps://host:port, without a user") }
+        guard Mailbox(mail.from) != nil else {
+            throw .invalid(setting: "smtp-from", expected: "an address, or a name with an address in <>")
+        }
+    }
+}

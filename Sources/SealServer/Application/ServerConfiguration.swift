@@ -1,0 +1,120 @@
+/// Everything that can be set about a server. Built in code, or by `load(flags:environment:file:)`.
+public struct ServerConfiguration: Sendable {
+    /// Holds the database and the blobs. Back it up.
+    public var dataFolder: String
+    /// Holds what must not lie on the database's disk or in its backups: the key of address hashes, the token signing keys.
+    public var secretsFolder: String
+    public var listen: ListenAddress
+    /// The address that clients use, without a path: it goes into URLs and into what a login signs. Nil: the listen address.
+    public var publicOrigin: String?
+    public var tls: TLSFiles?
+    /// A proxy in front of this server ends TLS, so that listening beyond loopback without TLS is meant.
+    public var isBehindProxy: Bool
+    public var mail: MailConfiguration?
+    public var logLevel: LogLevel
+    public var logFormat: LogFormat
+    /// The largest wire message, in bytes.
+    public var maximumMessageSize: Int
+    /// The largest asset, in bytes of ciphertext.
+    public var maximumAssetSize: Int64
+    /// How long requests under way may take to finish at shutdown, in seconds.
+    public var shutdownGrace: Int
+
+    public static let defaultMaximumMessageSize = 4 * 1024 * 1024
+    public static let defaultListen = ListenAddress(host: "127.0.0.1", port: 8080)
+
+    public init(
+        dataFolder: String,
+        secretsFolder: String? = nil,
+        listen: ListenAddress = defaultListen,
+        publicOrigin: String? = nil,
+        tls: TLSFiles? = nil,
+        isBehindProxy: Bool = false,
+        mail: MailConfiguration? = nil,
+        logLevel: LogLevel = .info,
+        logFormat: LogFormat = .json,
+        maximumMessageSize: Int = defaultMaximumMessageSize,
+        maximumAssetSize: Int64 = 16 << 30,
+        shutdownGrace: Int = 30
+    ) {
+        self.dataFolder = Self.withoutTrailingSlashes(dataFolder)
+        self.secretsFolder = Self.withoutTrailingSlashes(secretsFolder ?? self.dataFolder + ".secrets")
+        self.listen = listen
+        self.publicOrigin = publicOrigin
+        self.tls = tls
+        self.isBehindProxy = isBehindProxy
+        self.mail = mail
+        self.logLevel = logLevel
+        self.logFormat = logFormat
+        self.maximumMessageSize = maximumMessageSize
+        self.maximumAssetSize = maximumAssetSize
+        self.shutdownGrace = shutdownGrace
+    }
+
+    /// PEM files: the certificate with its chain, and its private key.
+    public struct TLSFiles: Sendable, Equatable {
+        public var certificate: String
+        public var key: String
+
+        public init(certificate: String, key: String) {
+            self.certificate = certificate
+            self.key = key
+        }
+    }
+
+    public enum LogLevel: String, Sendable, CaseIterable { case trace, debug, info, notice, warning, error, critical }
+    public enum LogFormat: String, Sendable, CaseIterable { case json, text }
+
+    /// The origin for URLs, when the server listens on `port`.
+    public func origin(port: Int) -> String {
+        if let publicOrigin { return publicOrigin }
+        let address = ListenAddress(host: listen.host, port: port)
+        return (tls == nil ? "http://" : "https://") + address.description
+    }
+
+    private static func withoutTrailingSlashes(_ path: String) -> String {
+        var path = path
+        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        return path
+    }
+}
+
+/// How verification codes leave by mail.
+public struct MailConfiguration: Sendable {
+    /// `smtp://host:port` or `smtps://host:port`.
+    public var url: String
+    /// The sender: `codes@example.org`, or `Notes <codes@example.org>`.
+    public var from: String
+    public var username: String?
+    public var password: String?
+    /// PEM file of the authorities to trust instead of the system's.
+    public var authorityFile: String?
+    public var startTLS: StartTLS
+
+    public enum StartTLS: String, Sendable, CaseIterable {
+        /// Never: for a relay on this machine.
+        case off
+        /// When the relay offers it.
+        case opportunistic
+        /// Fail without it.
+        case required
+    }
+
+    public init(
+        url: String, from: String, username: String? = nil, password: String? = nil, authorityFile: String? = nil,
+        startTLS: StartTLS = .required
+    ) {
+        self.url = url
+        self.from = from
+        self.username = username
+        self.password = password
+        self.authorityFile = authorityFile
+        self.startTLS = startTLS
+    }
+}
+
+extension MailConfiguration: CustomStringConvertible, CustomReflectable {
+    /// The password shows nowhere.
+    public var description: String { "MailConfiguration(url: \(url), from: \(from), startTLS: \(startTLS))" }
+    public var customMirror: Mirror { Mirror(self, children: ["url": url, "from": from, "startTLS": startTLS]) }
+}

@@ -1,0 +1,88 @@
+import NIOCore
+
+/// A blob's name: hexadecimal, made by the server, so that no client chooses a path.
+struct BlobID: Sendable, Hashable, CustomStringConvertible {
+    let description: String
+
+    /// Nil unless the text is 8 to 128 lowercase hexadecimal digits.
+    init?(_ text: some StringProtocol) {
+        guard (8...128).contains(text.utf8.count),
+            text.utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) })
+        else { return nil }
+        description = String(text)
+    }
+
+    init(random generator: inout some RandomNumberGenerator) {
+        let digits = Array("0123456789abcdef".utf8)
+        var text: [UInt8] = []
+        for _ in 0..<2 {
+            var word = generator.next() as UInt64
+            for _ in 0..<16 {
+                text.append(digits[Int(word & 15)])
+                word >>= 4
+            }
+        }
+        description = String(decoding: text, as: UTF8.self)
+    }
+}
+
+/// Where the ciphertext of assets lives: a folder today, S3 tomorrow. It knows nothing of who owns what; the database does.
+///
+/// A blob is immutable and appears at once: it is staged while it uploads and takes its name when it is finished.
+protocol BlobStore: Sendable {
+    func beginUpload(_ id: BlobID) async throws -> any BlobUpload
+    /// Throws `BlobStoreError.notFound`.
+    func size(of id: BlobID) async throws -> Int64
+    /// A stretch of the blob (clamped to its size), to be streamed; nil for all of it.
+    func read(_ id: BlobID, range: Range<Int64>?) async throws -> BlobContent
+    /// Deletes a blob; one that is not there is deleted already.
+    func delete(_ id: BlobID) async throws
+    /// Uploads that nobody finished and that were last written to before `age` ago.
+    func staleUploads(olderThan age: Duration) async throws -> [BlobID]
+    func discardUpload(_ id: BlobID) async throws
+    func close() async
+}
+
+/// An upload under way. One task uses it; what it has taken in is bounded by a few megabytes of memory.
+protocol BlobUpload: Sendable {
+    var id: BlobID { get }
+    /// Takes the bytes; returns before they are written, but waits when the disk falls behind.
+    func append(_ buffer: ByteBuffer) async throws
+    /// Makes the blob durable under its name; returns its size.
+    func finish() async throws -> Int64
+    /// Removes what was staged. Harmless after `finish`.
+    func abort() async
+}
+
+enum BlobStoreError: Error, Equatable {
+    case notFound(BlobID)
+    /// A blob of this name exists: names are used once.
+    case alreadyExists(BlobID)
+    /// The disk is full; what was staged is gone.
+    case full
+    /// The upload is longer than it may be.
+    case tooLarge(limit: Int64)
+    case uploadEnded
+    case failed(FileError)
+}
+
+extension BlobStore {
+    /// Streams a request body into a blob and returns its size; whatever goes wrong, nothing stays behind.
+    func receive<Body: AsyncSequence>(
+        _ id: BlobID, from body: Body, limit: Int64
+    ) async throws -> Int64 where Body.Element == ByteBuffer {
+        let upload = try await beginUpload(id)
+        do {
+            var received: Int64 = 0
+            for try await buffer in body {
+                received += Int64(buffer.readableBytes)
+                guard received <= limit else { throw BlobStoreError.tooLarge(limit: limit) }
+                try await upload.append(buffer)
+            }
+            return try await upload.finish()
+        } catch {
+            await upload.abort()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import Hummingbird
+import Logging
+
+/// One log line a request: what was asked for (the route's template, so that no id from a path is kept), how it ended, how
+/// long it took. Never headers, bodies or query strings.
+struct RequestLogMiddleware: RouterMiddleware {
+    func handle(
+        _ request: Request, context: SealRequestContext,
+        next: (Request, SealRequestContext) async throws -> Response
+    ) async throws -> Response {
+        let start = ContinuousClock.now
+        let response = try await next(request, context)
+        let route = context.hasRoute ? context.endpointPath ?? "unknown" : "unknown"
+        context.logger.info(
+            "request",
+            metadata: [
+                "method": "\(request.method.rawValue)", "route": "\(route)",
+                "status": .stringConvertible(response.status.code),
+                "milliseconds": .stringConvertible(Self.milliseconds(ContinuousClock.now - start)),
+            ])
+        return response
+    }
+
+    private static func milliseconds(_ duration: Duration) -> Double {
+        let (seconds, attoseconds) = duration.components
+        return (Double(seconds) * 1000 + Double(attoseconds) / 1e15 * 1000).rounded() / 1000
+    }
+}

@@ -1,0 +1,73 @@
+import HTTPTypes
+import Hummingbird
+import SealWire
+
+/// An error that tells the client what was wrong and what to do about it. It travels as a `Failure`, in the client's
+/// encoding, with the code's HTTP status.
+struct ServerError: Error, Sendable {
+    var code: ErrorCode
+    /// For people. Never holds a secret, nor what a client sent.
+    var reason: String
+    var remedy: String
+    /// Seconds; 0 when retrying is of no use.
+    var retryAfter: Double
+    /// Replaces the code's own status, where HTTP has a more exact one (405, say).
+    var statusOverride: HTTPResponse.Status?
+
+    init(
+        _ code: ErrorCode, _ reason: String, remedy: String = "", retryAfter: Double = 0,
+        status: HTTPResponse.Status? = nil
+    ) {
+        self.code = code
+        self.reason = reason
+        self.remedy = remedy
+        self.retryAfter = retryAfter
+        statusOverride = status
+    }
+
+    /// As part of an answer: the failure of one item of a batch.
+    var failure: Sealkit_V1_Failure { Sealkit_V1_Failure(code, reason, remedy: remedy, retryAfter: retryAfter) }
+}
+
+extension ServerError: HTTPResponseError {
+    var status: HTTPResponse.Status { statusOverride ?? HTTPResponse.Status(code: code.httpStatus) }
+
+    func response(from request: Request, context: some RequestContext) throws -> Response {
+        var response = try Response(failure, for: request, status: status)
+        if retryAfter > 0 { response.headers[.retryAfter] = String(Int(retryAfter.rounded(.up))) }
+        if code == .notAuthenticated || code == .sessionExpired { response.headers[.wwwAuthenticate] = "Bearer" }
+        return response
+    }
+}
+
+extension ServerError {
+    static let storageFull = ServerError(
+        .storageFull, "The server's disk is full; nothing was written.",
+        remedy: "Try again later, or ask the server's operator to make room.", retryAfter: 60)
+
+    /// What the client is told about an error, and whether the log should hold its details.
+    static func describing(_ error: any Error, requestID: String) -> (error: ServerError, isInternal: Bool) {
+        switch error {
+        case let error as ServerError: return (error, error.code == .internalError)
+        case StorageError.full, BlobStoreError.full: return (storageFull, true)
+        case StorageError.closed, is CancellationError:
+            return (
+                ServerError(.serviceUnavailable, "The server is shutting down.", remedy: "Try again.", retryAfter: 2), false
+            )
+        case BlobStoreError.notFound:
+            return (ServerError(.assetNotAvailable, "The server does not have the asset's bytes."), false)
+        case BlobStoreError.tooLarge(let limit):
+            return (ServerError(.limitExceeded, "The upload is longer than \(limit) bytes."), false)
+        case let error as any HTTPResponseError where (400..<500).contains(error.status.code):
+            let code: ErrorCode = error.status == .contentTooLarge ? .limitExceeded : .invalidArguments
+            return (ServerError(code, "The request is not well formed.", status: error.status), false)
+        default:
+            return (
+                ServerError(
+                    .internalError, "The server failed. Its log has the details under request \(requestID).",
+                    remedy: "Try again; if it happens again, tell the server's operator the request's number.",
+                    retryAfter: 5), true
+            )
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import SealWire
+
+/// `GET /health`: whether this server can serve, for load balancers and `docker healthcheck`.
+struct HealthController: Sendable {
+    let services: Services
+
+    func addRoutes(to router: Router<SealRequestContext>) {
+        router.get("health") { request, context in try await health(request, context) }
+    }
+
+    private func health(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        do {
+            _ = try await services.database.read { try $0.exists("SELECT 1") }
+        } catch {
+            context.logger.error("the database cannot be read", metadata: ["error": "\(error)"])
+            throw ServerError(.serviceUnavailable, "The server cannot read its database.", retryAfter: 10)
+        }
+        return Response(
+            status: .ok,
+            headers: [.contentType: "application/json", .cacheControl: "no-store"],
+            body: ResponseBody(
+                byteBuffer: ByteBuffer(string: "{\"status\":\"ok\",\"version\":\"\(ServerVersion.current)\"}")))
+    }
+}

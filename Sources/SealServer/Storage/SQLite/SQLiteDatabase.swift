@@ -1,0 +1,85 @@
+import Foundation
+import GRDB
+
+/// The SQLite implementation: one writer that groups commits, readers beside it, a write-ahead log, and
+/// `synchronous=FULL`: what was acknowledged survives a power cut.
+final class SQLiteDatabase: SQLDatabase {
+    /// The database file.
+    let path: String
+    private let pool: DatabasePool
+    private let writer: SQLiteGroupWriter
+
+    /// Opens or creates the file (mode 0600) and brings its schema up to date.
+    init(path: String, migrations: [Migration] = Migration.all) throws {
+        self.path = path
+        // SQLite gives its journal files the mode of the database file, so it is made first, for its owner alone.
+        try PrivateFiles.createFile(at: path)
+
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = true
+        configuration.busyMode = .timeout(10)
+        configuration.maximumReaderCount = max(4, ProcessInfo.processInfo.activeProcessorCount * 2)
+        configuration.persistentReadOnlyConnections = true
+        configuration.prepareDatabase { database in
+            try database.execute(
+                sql: """
+                    PRAGMA mmap_size = 268435456;
+                    PRAGMA cache_size = -16384;
+                    PRAGMA temp_store = MEMORY;
+                    PRAGMA wal_autocheckpoint = 4000;
+                    PRAGMA trusted_schema = OFF;
+                    """)
+        }
+        do {
+            pool = try DatabasePool(path: path, configuration: configuration)
+            // Opening the pool sets the writer to NORMAL after `prepareDatabase` has run, so this comes after it.
+            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+        } catch let error as DatabaseError {
+            throw StorageError(code: error.extendedResultCode.rawValue, message: error.message ?? "", systemError: errno)
+        }
+        writer = SQLiteGroupWriter(pool: pool)
+        try writer.writeNow { [migrations, path] connection in
+            try Migrator(migrations: migrations).migrate(connection, file: path)
+        }
+    }
+
+    @discardableResult
+    func read<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
+        do {
+            return try await pool.read { try body(SQLiteConnection(database: $0)) }
+        } catch let error as DatabaseError {
+            // GRDB answers a closed pool with SQLITE_MISUSE.
+            if error.resultCode == .SQLITE_MISUSE { throw StorageError.closed }
+            throw StorageError(code: error.extendedResultCode.rawValue, message: error.message ?? "", systemError: 0)
+        }
+    }
+
+    @discardableResult
+    func write<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
+        try await writer.write(body)
+    }
+
+    func close() async throws {
+        let pool = pool
+        try await writer.close {
+            do {
+                _ = try pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+                try pool.close()
+            } catch let error as DatabaseError {
+                throw StorageError(code: error.extendedResultCode.rawValue, message: error.message ?? "", systemError: 0)
+            }
+        }
+    }
+
+    /// A pragma of the writer's connection, for tests that check the durability settings.
+    func writerPragma(_ name: String) async throws -> String? {
+        try await writer.outsideTransaction { database in
+            try String.fetchOne(database, sql: "PRAGMA \(name)")
+        }
+    }
+
+    /// Limits the file's size, for tests of a full disk.
+    func limitPages(to count: Int) async throws {
+        try await writer.outsideTransaction { try $0.execute(sql: "PRAGMA max_page_count = \(count)") }
+    }
+}

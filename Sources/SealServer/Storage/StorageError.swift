@@ -1,0 +1,36 @@
+/// What can go wrong underneath a transaction. No case carries a bound value.
+enum StorageError: Error, Equatable {
+    /// The disk (or the database's page limit) is full; the transaction left nothing behind.
+    case full
+    /// A constraint of the schema was violated; `message` names the constraint. Callers that expect one catch it.
+    case constraint(message: String)
+    /// The column does not hold the kind of value that the code asked for.
+    case unexpectedType(column: Int, wanted: String)
+    /// The statement has parameters that were given no value, or values for parameters that it does not have.
+    case wrongParameters(sql: String)
+    /// The database answered with an error of its own (SQLite's extended code, say): damage, a mistake in SQL, no permission.
+    case failed(code: Int, message: String)
+    /// The transaction was taken back because another one in the same commit failed with the disk.
+    case commitFailed(message: String)
+    /// The database was made by a newer version of the server.
+    case newerSchema(file: String, migration: String)
+    /// The server is shutting down.
+    case closed
+}
+
+extension StorageError: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .full: "the disk is full"
+        case .constraint(let message): "constraint violated: \(message)"
+        case .unexpectedType(let column, let wanted): "column \(column) does not hold \(wanted)"
+        case .wrongParameters(let sql): "parameters and values do not match: \(sql)"
+        case .failed(let code, let message): "database error \(code): \(message)"
+        case .commitFailed(let message): "the commit failed: \(message)"
+        case .newerSchema(let file, let migration):
+            "\(file) was made by a newer version (it has the migration “\(migration)”, which this version does not know). "
+                + "Run the newer version, or restore a backup made before the upgrade."
+        case .closed: "the database is closed"
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import CCurl
+import CCurlShim
+import Dispatch
+import Foundation
+
+/// Sends mail over SMTP with libcurl: `smtp://` with STARTTLS as configured, or `smtps://`.
+final class MailMessenger: Messenger {
+    private let configuration: MailConfiguration
+    private let sender: Mailbox
+    /// Sending waits for the network; a few threads of its own keep that off Swift's cooperative pool.
+    private let queue = DispatchQueue(label: "sealkit.mail", qos: .utility, attributes: .concurrent)
+    private let slots = AsyncSlots(count: 4)
+
+    /// libcurl wants one call before anything else; a global's initializer runs once.
+    private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+
+    init(configuration: MailConfiguration) throws {
+        guard Self.isReady else { throw MessengerError.unavailable }
+        guard let sender = Mailbox(configuration.from) else {
+            throw ConfigurationError.invalid(setting: "smtp-from", expected: "an address, or a name with an address in <>")
+        }
+        self.configuration = configuration
+        self.sender = sender
+    }
+
+    func send(_ message: OutgoingMessage) async throws {
+        guard let recipient = Mailbox(message.recipient), recipient.name == nil else { throw MessengerError.invalidRecipient }
+        let mail = try MailMessage(
+            from: sender, to: recipient, subject: message.subject, body: message.body, date: Date(),
+            identifier: UUID().uuidString.lowercased()
+        ).encoded()
+        await slots.acquire()
+        do {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                queue.async { [self] in
+                    continuation.resume(with: Result { try deliver(mail, to: recipient.address) })
+                }
+            }
+        } catch {
+            await slots.release()
+            throw error
+        }
+        await slots.release()
+    }
+
+    private func deliver(_ mail: [UInt8], to recipient: String) throws(MessengerError) {
+        guard let curl = curl_easy_init() else { throw .unavailable }
+        defer { curl_easy_cleanup(curl) }
+        guard let recipients = curl_slist_append(nil, "<\(recipient)>") else { throw .unavailable }
+        defer { curl_slist_free_all(recipients) }
+
+        try set(curl, CURLOPT_URL, configuration.url)
+        try set(curl, CURLOPT_PROTOCOLS_STR, "smtp,smtps")
+        try set(curl, CURLOPT_MAIL_FROM, "<\(sender.address)>")
+        try check(sealkit_curl_set_list(curl, CURLOPT_MAIL_RCPT, recipients))
+        let startTLS =
+            switch configuration.startTLS {
+            case .off: CURLUSESSL_NONE
+            case .opportunistic: CURLUSESSL_TRY
+            case .required: CURLUSESSL_ALL
+            }
+        try set(curl, CURLOPT_USE_SSL, Int(startTLS.rawValue))
+        if let file = configuration.authorityFile { try set(curl, CURLOPT_CAINFO, file) }
+        if let username = configuration.username { try set(curl, CURLOPT_USERNAME, username) }
+        if let password = configuration.password { try set(curl, CURLOPT_PASSWORD, password) }
+        try set(curl, CURLOPT_CONNECTTIMEOUT, 10)
+        try set(curl, CURLOPT_TIMEOUT, 30)
+        // No signals: this is not the only thread.
+        try set(curl, CURLOPT_NOSIGNAL, 1)
+
+        // curl runs in this call only, so what it reads from can live on this frame.
+        let result = mail.withUnsafeBytes { bytes in
+            sealkit_curl_upload(curl, bytes.baseAddress, bytes.count)
+        }
+        guard result == CURLE_OK else {
+            var status = 0
+            _ = sealkit_curl_get_long(curl, CURLINFO_RESPONSE_CODE, &status)
+            // curl's generic text; its detailed one could repeat the relay's answer, which repeats the address.
+            throw .notSent(
+                code: Int(result.rawValue), status: status, reason: String(cString: curl_easy_strerror(result)))
+        }
+    }
+
+    private func set(_ curl: UnsafeMutableRawPointer, _ option: CURLoption, _ value: String) throws(MessengerError) {
+        try check(sealkit_curl_set_string(curl, option, value))
+    }
+
+    private func set(_ curl: UnsafeMutableRawPointer, _ option: CURLoption, _ value: Int) throws(MessengerError) {
+        try check(sealkit_curl_set_long(curl, option, value))
+    }
+
+    private func check(_ code: CURLcode) throws(MessengerError) {
+        guard code == CURLE_OK else {
+            throw .notSent(code: Int(code.rawValue), status: 0, reason: String(cString: curl_easy_strerror(code)))
+        }
+    }
+}
+
+/// Lets a few through at a time; the others wait without holding a thread.
+private actor AsyncSlots {
+    private var free: Int
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    init(count: Int) { free = count }
+
+    func acquire() async {
+        if free > 0 {
+            free -= 1
+        } else {
+            await withCheckedContinuation { waiting.append($0) }
+        }
+    }
+
+    func release() {
+        if waiting.isEmpty {
+            free += 1
+        } else {
+            waiting.removeFirst().resume()
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import Testing
+
+@testable import SealServer
+
+@Suite struct ConfigurationTests {
+    let folder = TemporaryFolder()
+
+    @Test func flagsThenEnvironmentThenFileThenDefaults() async throws {
+        let file = folder.file("sealkit.yaml")
+        try """
+        data: /from/file
+        listen: 127.0.0.1:1111
+        origin: https://file.example
+        log: {level: debug, format: text}
+        behind: {proxy: true}
+        max: {message: {size: 2048}}
+        smtp: {url: "smtp://mail.example:587", from: "Notes <n@example.org>", password: secret, starttls: off}
+        """.write(toFile: file, atomically: true, encoding: .utf8)
+        let configuration = try await ServerConfiguration.load(
+            flags: ["listen": "127.0.0.1:3333", "tls-certificate": "/a,b.pem", "tls-key": "/c.pem"],
+            environment: ["SEALKIT_LISTEN": "127.0.0.1:2222", "SEALKIT_ORIGIN": "https://env.example", "SEALKIT_SMTP_USERNAME": "u"],
+            file: file)
+        #expect(configuration.dataFolder == "/from/file")
+        #expect(configuration.secretsFolder == "/from/file.secrets")
+        #expect(configuration.listen.port == 3333)
+        #expect(configuration.publicOrigin == "https://env.example")
+        #expect(configuration.tls == .init(certificate: "/a,b.pem", key: "/c.pem"))
+        #expect(configuration.isBehindProxy)
+        #expect(configuration.logLevel == .debug && configuration.logFormat == .text)
+        #expect(configuration.maximumMessageSize == 2048)
+        #expect(configuration.mail?.username == "u" && configuration.mail?.password == "secret")
+        #expect(configuration.mail?.startTLS == .off)
+        #expect(!"\(configuration)".contains("secret\"") && !String(reflecting: configuration).contains("password"))
+
+        let json = folder.file("sealkit.json")
+        try #"{"data": "/j", "shutdown": {"grace": 5}}"#.write(toFile: json, atomically: true, encoding: .utf8)
+        #expect(try await ServerConfiguration.load(flags: [:], environment: [:], file: json).shutdownGrace == 5)
+    }
+
+    @Test func whatCannotBeIsRefused() async {
+        func check(_ flags: [String: String], _ expected: ConfigurationError, line: Int = #line) async {
+            await #expect(throws: expected, "line \(line)") {
+                try await ServerConfiguration.load(flags: ["data": "/d"].merging(flags) { $1 }, environment: [:])
+            }
+        }
+        await check(["data": ""], .missing(setting: "data"))
+        await check(["lisen": "x"], .unknownFlag("lisen"))
+        await check(["listen": "nonsense"], .invalid(setting: "listen", expected: "host:port, like 127.0.0.1:8080 or [::1]:8080"))
+        await check(["listen": "0.0.0.0:80"], .unprotectedListener(address: "0.0.0.0:80"))
+        await check(["listen": "127.example.org:80"], .unprotectedListener(address: "127.example.org:80"))
+        await check(["listen": "[::]:80"], .unprotectedListener(address: "[::]:80"))
+        await check(["tls-key": "k"], .missing(setting: "tls-certificate"))
+        await check(["behind-proxy": "maybe"], .invalid(setting: "behind-proxy", expected: "true or false"))
+        await check(["log-level": "loud"], .invalid(setting: "log-level", expected: "one of trace, debug, info, notice, warning, error, critical"))
+        await check(["secrets": "/d/s"], .secretsInsideData(path: "/d/s"))
+        await check(["origin": "https://a/b"], .invalid(setting: "origin", expected: "an origin like https://notes.example.org, without a path"))
+        await check(["smtp-url": "smtp://h"], .missing(setting: "smtp-from"))
+        await check(["smtp-url": "http://h", "smtp-from": "a@b"], .invalid(setting: "smtp-url", expected: "smtp://host:port or smtps://host:port, without a user"))
+        await #expect(throws: ConfigurationError.unreadableFile(path: "/none.yaml")) {
+            try await ServerConfiguration.load(flags: ["data": "/d"], environment: [:], file: "/none.yaml")
+        }
+    }
+
+    @Test func loopbackNeedsNoTLS() async throws {
+        for listen in ["127.0.0.1:1", "127.9.9.9:1", "[::1]:1", "localhost:0"] {
+            #expect(try await ServerConfiguration.load(flags: ["data": "/d", "listen": listen], environment: [:]).listen.isLoopback)
+        }
+        #expect(try await ServerConfiguration.load(flags: ["data": "/d", "listen": "0.0.0.0:1", "behind-proxy": "true"], environment: [:]).tls == nil)
+        let configuration = ServerConfiguration(dataFolder: "/d/", listen: ListenAddress(host: "::1", port: 0))
+        #expect(configuration.origin(port: 8443) == "http://[::1]:8443")
+        #expect(configuration.secretsFolder == "/d.secrets")
+    }
+}

@@ -1,0 +1,253 @@
+import AsyncHTTPClient
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import NIOFoundationCompat
+import NIOHTTP1
+import SealWire
+import SwiftProtobuf
+import Testing
+
+@testable import SealServer
+
+@Suite struct ServerTests {
+    let folder = TemporaryFolder()
+
+    struct Unexpected: Error {}
+
+    /// Starts a server with a few routes of its own, on a port that the system chooses.
+    func withServer(
+        maximumMessageSize: Int = 10_000, tls: ServerConfiguration.TLSFiles? = nil,
+        _ body: @Sendable (String) async throws -> Void
+    ) async throws {
+        let (addresses, continuation) = AsyncStream<ListenAddress>.makeStream()
+        let server = try await SealServer.Server(
+            configuration: ServerConfiguration(
+                dataFolder: folder.file("data"), listen: ListenAddress(host: "127.0.0.1", port: 0), tls: tls,
+                logLevel: ProcessInfo.processInfo.environment["SEALKIT_TEST_LOG"] == nil ? .critical : .debug,
+                maximumMessageSize: maximumMessageSize),
+            onRunning: { continuation.yield($0) }
+        ) { router, services in
+            router.post("echo/{id}") { request, context in
+                try Response(try await request.decode(Sealkit_V1_Failure.self, context), for: request)
+            }
+            router.get("fails") { _, _ -> Response in throw Unexpected() }
+            router.get("busy") { _, _ -> Response in
+                throw ServerError(.requestRateLimited, "Too many.", remedy: "Wait.", retryAfter: 1.2)
+            }
+            router.put("blob/{id}") { request, context -> Response in
+                guard let id = BlobID(context.parameters.get("id") ?? "") else { throw ServerError(.invalidArguments, "id") }
+                let size = try await services.blobs.receive(id, from: request.body, limit: services.configuration.maximumAssetSize)
+                return Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: "\(size)")))
+            }
+            router.get("blob/{id}") { request, context -> Response in
+                guard let id = BlobID(context.parameters.get("id") ?? "") else { throw ServerError(.invalidArguments, "id") }
+                return Response(status: .ok, body: ResponseBody(try await services.blobs.read(id, range: nil)))
+            }
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await server.run() }
+            for await address in addresses {
+                do {
+                    try await body((tls == nil ? "http" : "https") + "://\(address)")
+                } catch {
+                    await server.shutDown()
+                    throw error
+                }
+                break
+            }
+            await server.shutDown()
+            try await group.waitForAll()
+        }
+        // Released: the folder can be used again.
+        try DataFolderLock(folder: folder.file("data")).release()
+    }
+
+    struct Answer {
+        let status: UInt
+        let headers: [String: String]
+        let body: Data
+        func failure() throws -> Sealkit_V1_Failure {
+            headers["content-type"] == "application/x-protobuf"
+                ? try Sealkit_V1_Failure(serializedBytes: body) : try Sealkit_V1_Failure(jsonUTF8Bytes: body)
+        }
+    }
+
+    func send(
+        _ method: String, _ url: String, type: String? = nil, accept: String? = nil, body: HTTPClientRequest.Body? = nil
+    ) async throws -> Answer {
+        var request = HTTPClientRequest(url: url)
+        request.method = .init(rawValue: method)
+        if let type { request.headers.add(name: "Content-Type", value: type) }
+        if let accept { request.headers.add(name: "Accept", value: accept) }
+        request.body = body
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        let data = Data(buffer: try await response.body.collect(upTo: 1 << 22))
+        return Answer(
+            status: response.status.code,
+            headers: Dictionary(response.headers.map { ($0.name.lowercased(), $0.value) }) { $1 }, body: data)
+    }
+
+    @Test func healthAndUnknownRoutes() async throws {
+        try await withServer { origin in
+            let health = try await send("GET", origin + "/health")
+            #expect(health.status == 200)
+            #expect(String(decoding: health.body, as: UTF8.self) == #"{"status":"ok","version":"\#(ServerVersion.current)"}"#)
+
+            let unknown = try await send("GET", origin + "/nothing?token=secret")
+            #expect(unknown.status == 404 && unknown.headers["content-type"] == "application/json")
+            #expect(try unknown.failure().errorCode == .invalidArguments)
+            let binary = try await send("GET", origin + "/nothing", accept: "application/x-protobuf")
+            #expect(binary.headers["content-type"] == "application/x-protobuf")
+            #expect(try binary.failure().errorCode == .invalidArguments)
+            let method = try await send("DELETE", origin + "/echo/1")
+            #expect(method.status == 405)
+            #expect(try method.failure().remedy == "Use POST.")
+        }
+        #expect(FileStatus(path: folder.file("data"))?.mode == 0o700)
+        #expect(FileStatus(path: folder.file("data.secrets"))?.mode == 0o700)
+    }
+
+    @Test func messagesInBothEncodings() async throws {
+        try await withServer { origin in
+            let message = Sealkit_V1_Failure(.zoneBusy, "ü", retryAfter: 2)
+            let binary = try message.serializedBytes() as [UInt8]
+            let json = Array(try message.jsonUTF8Bytes() as [UInt8])
+            for (type, accept, bytes, answered) in [
+                ("application/x-protobuf", nil, binary, "application/x-protobuf"),
+                ("application/json; charset=utf-8", nil, json, "application/json"),
+                ("application/json", "text/html, application/x-protobuf;q=0.5", json, "application/x-protobuf"),
+            ] {
+                let answer = try await send("POST", origin + "/echo/1", type: type, accept: accept, body: .bytes(ByteBuffer(bytes: bytes)))
+                #expect(answer.status == 200 && answer.headers["content-type"] == answered)
+                #expect(try answer.failure() == message)
+            }
+        }
+    }
+
+    @Test func whatCannotBeReadIsRefused() async throws {
+        try await withServer { origin in
+            let url = origin + "/echo/1"
+            for type in [nil, "text/plain", "application/x-www-form-urlencoded"] {
+                let answer = try await send("POST", url, type: type, body: .bytes(ByteBuffer(string: "{}")))
+                #expect(answer.status == 400)
+                #expect(try answer.failure().reason.contains(WireEncoding.acceptedTypes))
+            }
+            for (type, body) in [("application/json", "{secret"), ("application/json", #"{"cod":"x"}"#), ("application/x-protobuf", "\u{ff}\u{ff}")] {
+                let answer = try await send("POST", url, type: type, body: .bytes(ByteBuffer(string: body)))
+                #expect(answer.status == 400)
+                #expect(try answer.failure().errorCode == .invalidArguments && !answer.failure().reason.contains("secret"))
+            }
+            let large = ByteBuffer(repeating: 0, count: 10_001)
+            for body in [HTTPClientRequest.Body.bytes(large), .stream([large].async_, length: .unknown)] {
+                let answer = try await send("POST", url, type: "application/x-protobuf", body: body)
+                #expect(answer.status == 413)
+                #expect(try answer.failure().errorCode == .limitExceeded)
+            }
+        }
+    }
+
+    @Test func errorsTellWhatTheyMay() async throws {
+        try await withServer { origin in
+            let failed = try await send("GET", origin + "/fails")
+            #expect(failed.status == 500)
+            #expect(try failed.failure().errorCode == .internalError && !failed.failure().reason.contains("Unexpected"))
+            let busy = try await send("GET", origin + "/busy")
+            #expect(busy.status == 429 && busy.headers["retry-after"] == "2")
+            #expect(try busy.failure().retryAfter == 1.2)
+            let missing = try await send("GET", origin + "/blob/abcdef0123456789")
+            #expect(try missing.failure().errorCode == .assetNotAvailable)
+        }
+    }
+
+    @Test func uploadsStream() async throws {
+        try await withServer { origin in
+            let url = origin + "/blob/abcdef0123456789"
+            let content = ByteBuffer(bytes: (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+            let put = try await send("PUT", url, body: .bytes(content))
+            #expect(String(decoding: put.body, as: UTF8.self) == "3000000")
+            let got = try await send("GET", url)
+            #expect(got.headers["content-length"] == "3000000")
+            #expect(ByteBuffer(bytes: got.body) == content)
+        }
+    }
+
+    @Test func aSecondServerIsRefused() async throws {
+        try await withServer { _ in
+            await #expect(throws: DataFolderInUse.self) {
+                try await SealServer.Server(configuration: ServerConfiguration(dataFolder: folder.file("data")))
+            }
+        }
+    }
+
+    static let hasTools = ["/usr/bin/curl", "/usr/bin/openssl"].allSatisfy(FileManager.default.isExecutableFile(atPath:))
+
+    func output(_ tool: String, _ arguments: [String]) async throws -> String {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: tool)
+        process.arguments = arguments
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        return try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async {
+                let data = pipe.fileHandleForReading.readDataToEndOfFile()
+                process.waitUntilExit()
+                continuation.resume(returning: String(decoding: data, as: UTF8.self))
+            }
+        }
+    }
+
+    @Test(.enabled(if: hasTools)) func tlsBringsHTTP2() async throws {
+        let files = ServerConfiguration.TLSFiles(certificate: folder.file("c.pem"), key: folder.file("k.pem"))
+        await #expect(throws: ConfigurationError.tlsFile(path: files.certificate)) {
+            try await SealServer.Server(configuration: ServerConfiguration(dataFolder: folder.file("never"), tls: files))
+        }
+        #expect(FileStatus(path: folder.file("never")) == nil)
+        _ = try await output(
+            "/usr/bin/openssl",
+            ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1", "-addext",
+             "subjectAltName=IP:127.0.0.1", "-out", files.certificate, "-keyout", files.key])
+        try await withServer(tls: files) { origin in
+            for version in ["2", "1.1"] {
+                let answer = try await output(
+                    "/usr/bin/curl", ["-s", "--http\(version)", "--cacert", files.certificate, "-w", " %{http_version}", origin + "/health"])
+                #expect(answer == #"{"status":"ok","version":"\#(ServerVersion.current)"} \#(version)"#)
+            }
+            try Data(repeating: 3, count: 5_000_000).write(to: URL(fileURLWithPath: folder.file("big")))
+            let put = try await output(
+                "/usr/bin/curl", ["-s", "--http2", "--cacert", files.certificate, "-T", folder.file("big"), origin + "/blob/abcdef0123456789"])
+            #expect(put == "5000000")
+        }
+    }
+
+    @Test(.enabled(if: hasTools)) func curlNeedNotWaitForContinue() async throws {
+        try await withServer { origin in
+            try Data(repeating: 3, count: 5_000_000).write(to: URL(fileURLWithPath: folder.file("big")))
+            // `-D -` shows the interim answer as well, which comes before the body is read.
+            let put = try await output(
+                "/usr/bin/curl", ["-s", "-D", "-", "-H", "Expect: 100-continue", "-T", folder.file("big"), origin + "/blob/abcdef0123456789"])
+            #expect(put.hasPrefix("HTTP/1.1 100 Continue\r\n") && put.hasSuffix("5000000"))
+        }
+    }
+
+    /// For measuring from outside: serves the test routes until interrupted.
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["SEALKIT_SERVE"] != nil))
+    func serve() async throws {
+        try await withServer { origin in
+            try origin.write(toFile: ProcessInfo.processInfo.environment["SEALKIT_SERVE"] ?? "", atomically: true, encoding: .utf8)
+            try await Task.sleep(for: .seconds(40))
+        }
+    }
+}
+
+extension Array where Element: Sendable {
+    var async_: AsyncStream<Element> {
+        AsyncStream { continuation in
+            for element in self { continuation.yield(element) }
+            continuation.finish()
+        }
+    }
+}

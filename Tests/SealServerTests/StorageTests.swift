@@ -1,0 +1,196 @@
+import Foundation
+import HTTPTypes
+import SealWire
+import Testing
+
+@testable import SealServer
+
+@Suite struct StorageTests {
+    let folder = TemporaryFolder()
+
+    static let table = [Migration(name: "001-t", sql: "CREATE TABLE t (id BIGINT PRIMARY KEY, body BLOB)")]
+
+    func open() throws -> SQLiteDatabase { try SQLiteDatabase(path: folder.file("db.sqlite"), migrations: Self.table) }
+
+    @Test func theWriterIsDurable() async throws {
+        let database = try open()
+        #expect(try await database.writerPragma("synchronous") == "2")
+        #expect(try await database.writerPragma("journal_mode") == "wal")
+        #expect(try await database.writerPragma("foreign_keys") == "1")
+        for suffix in ["", "-wal", "-shm"] {
+            #expect(FileStatus(path: folder.file("db.sqlite" + suffix))?.mode == 0o600)
+        }
+        try await database.close()
+        await #expect(throws: StorageError.closed) { try await database.write { try $0.execute("DELETE FROM t") } }
+        await #expect(throws: StorageError.closed) { try await database.read { try $0.exists("SELECT 1 FROM t") } }
+    }
+
+    @Test func valuesComeBackAsTheyWent() async throws {
+        let database = try open()
+        try await database.write { connection in
+            try connection.execute("CREATE TABLE v (a BIGINT, b DOUBLE PRECISION, c TEXT, d BLOB, e BLOB, f TEXT, g BLOB)")
+            // Numbers say which value goes where, in any order, also twice.
+            let changed = try connection.execute(
+                "INSERT INTO v (g, a, b, c, d, e, f) VALUES ($5, $1, $2, $3, $4, $5, $6)",
+                [.integer(.min), .real(0.5), .text("å\0b"), .blob([0, 255]), .data(Data()), ""])
+            #expect(changed == 1)
+        }
+        try await database.read { connection in
+            try connection.run("SELECT a, b, c, d, e, f, NULL, g FROM v", []) { row throws -> Bool in
+                #expect(try row.int64(0) == .min)
+                #expect(try row.double(1) == 0.5)
+                #expect(try row.text(2) == "å\0b")
+                #expect(try row.bytes(3) == [0, 255])
+                #expect(try row.data(4) == Data())
+                #expect(try row.text(5) == "")
+                #expect(try row.optionalInt64(6) == nil)
+                #expect(try row.bytes(7) == [])
+                #expect(throws: StorageError.unexpectedType(column: 2, wanted: "an integer")) { try row.int64(2) }
+                #expect(throws: StorageError.unexpectedType(column: 6, wanted: "text")) { try row.text(6) }
+                #expect(throws: StorageError.unexpectedType(column: 40, wanted: "bytes")) { try row.bytes(40) }
+                return true
+            }
+        }
+        await #expect(throws: StorageError.self) { try await database.read { try $0.exists("SELECT $1", []) } }
+        await #expect(throws: StorageError.self) { try await database.read { try $0.exists("SELECT $2", [1]) } }
+        await #expect(throws: StorageError.self) { try await database.read { try $0.exists("SELEC") } }
+        await #expect(throws: StorageError.self) { try await database.read { try $0.execute("DELETE FROM v") } }
+    }
+
+    @Test func aQueryMayRunInsideItself() async throws {
+        let database = try open()
+        let pairs = try await database.write { connection in
+            for id in 1...3 { try connection.execute("INSERT INTO t (id) VALUES ($1)", [.integer(Int64(id))]) }
+            return try connection.rows("SELECT id FROM t") { outer in
+                try connection.rows("SELECT id FROM t") { try $0.int64(0) }.count + Int(try outer.int64(0)) * 10
+            }
+        }
+        #expect(pairs == [13, 23, 33])
+    }
+
+    @Test func oneFailureAmongManyTakesOnlyItsOwnChangesBack() async throws {
+        struct Refused: Error, Equatable { let id: Int64 }
+        let database = try open()
+        let outcomes = await withTaskGroup(of: (Int64, Bool).self) { group in
+            for id in Int64(0)..<200 {
+                group.addTask {
+                    do {
+                        try await database.write { connection in
+                            try connection.execute("INSERT INTO t (id, body) VALUES ($1, $2)", [.integer(id), .blob([1])])
+                            if id % 7 == 3 { throw Refused(id: id) }
+                        }
+                        return (id, true)
+                    } catch {
+                        #expect(error as? Refused == Refused(id: id))
+                        return (id, false)
+                    }
+                }
+            }
+            return await group.reduce(into: [Int64: Bool]()) { $0[$1.0] = $1.1 }
+        }
+        let stored = try await database.read { Set(try $0.rows("SELECT id FROM t") { try $0.int64(0) }) }
+        #expect(stored == Set(outcomes.filter(\.value).keys))
+        #expect(stored == Set((Int64(0)..<200).filter { $0 % 7 != 3 }))
+    }
+
+    @Test func constraintsAreTold() async throws {
+        let database = try open()
+        try await database.write { try $0.execute("INSERT INTO t (id) VALUES (1)") }
+        await #expect(throws: StorageError.constraint(message: "UNIQUE constraint failed: t.id")) {
+            try await database.write { try $0.execute("INSERT INTO t (id) VALUES (1)") }
+        }
+    }
+
+    @Test func aFullDiskLeavesNothingHalfWritten() async throws {
+        let database = try open()
+        try await database.write { try $0.execute("INSERT INTO t (id) VALUES (0)") }
+        try await database.limitPages(to: 40)
+        await #expect(throws: StorageError.full) {
+            try await database.write { connection in
+                for id in 1...100 {
+                    try connection.execute(
+                        "INSERT INTO t (id, body) VALUES ($1, $2)",
+                        [.integer(Int64(id)), .blob([UInt8](repeating: 7, count: 8000))])
+                }
+            }
+        }
+        #expect(try await database.read { try $0.rows("SELECT id FROM t") { try $0.int64(0) } } == [0])
+        // It still serves, and serves again once there is room.
+        try await database.limitPages(to: 100_000)
+        try await database.write { try $0.execute("INSERT INTO t (id, body) VALUES (1, $1)", [.blob(.init(repeating: 7, count: 80_000))]) }
+        let (error, _) = ServerError.describing(StorageError.full, requestID: "1")
+        #expect(error.code == .storageFull && error.status.code == 507)
+    }
+
+    @Test func migrationsRunOnceAndNewerDatabasesAreRefused() async throws {
+        let path = folder.file("db.sqlite")
+        let longer = Self.table + [Migration(name: "002-u", sql: "CREATE TABLE u (x TEXT); INSERT INTO u VALUES ('a');")]
+        for migrations in [Self.table, longer, longer] {
+            try await SQLiteDatabase(path: path, migrations: migrations).close()
+        }
+        let database = try SQLiteDatabase(path: path, migrations: longer)
+        #expect(try await database.read { try $0.rows("SELECT x FROM u") { try $0.text(0) } } == ["a"])
+        try await database.close()
+        #expect(throws: StorageError.newerSchema(file: path, migration: "002-u")) {
+            try SQLiteDatabase(path: path, migrations: Self.table)
+        }
+        #expect(throws: StorageError.self) {
+            try SQLiteDatabase(path: folder.file("bad.sqlite"), migrations: [Migration(name: "x", sql: "CREATE TABLE a (b); NONSENSE")])
+        }
+        // The failed step left nothing.
+        let repaired = try SQLiteDatabase(path: folder.file("bad.sqlite"), migrations: Self.table)
+        #expect(try await repaired.read { try $0.exists("SELECT 1 FROM sqlite_master WHERE name = 'a'") } == false)
+    }
+
+    @Test func damageIsAnError() async throws {
+        let path = folder.file("damaged.sqlite")
+        try Data(repeating: 0x41, count: 20_000).write(to: URL(fileURLWithPath: path))
+        #expect(throws: StorageError.self) { try SQLiteDatabase(path: path) }
+    }
+
+    @Test func oneServerADataFolder() throws {
+        let first = try DataFolderLock(folder: folder.path)
+        #expect(throws: DataFolderInUse(folder: folder.path, processID: getpid())) { try DataFolderLock(folder: folder.path) }
+        first.release()
+        try DataFolderLock(folder: folder.path).release()
+    }
+
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["SEALKIT_MEASURE"] != nil))
+    func measure() async throws {
+        let database = try open()
+        for writers in [1, 16, 128] {
+            let clock = ContinuousClock()
+            let count = 2000
+            let time = try await clock.measure {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for writer in 0..<writers {
+                        group.addTask {
+                            for index in 0..<(count / writers) {
+                                let id = Int64(writers * 1_000_000 + writer * 10_000 + index)
+                                try await database.write {
+                                    try $0.execute("INSERT INTO t (id, body) VALUES ($1, $2)", [.integer(id), .blob(.init(repeating: 1, count: 500))])
+                                }
+                            }
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+            print("MEASURE commits writers=\(writers)", Double(count) / (time / .seconds(1)), "a second")
+        }
+        let time = try await ContinuousClock().measure {
+            try await database.write { connection in
+                for id in Int64(0)..<100_000 {
+                    try connection.execute("INSERT INTO t (id, body) VALUES ($1, $2)", [.integer(-id - 1), .blob(.init(repeating: 1, count: 500))])
+                }
+            }
+        }
+        print("MEASURE rows in one transaction", 100_000 / (time / .seconds(1)), "a second")
+        let reads = try await ContinuousClock().measure {
+            for id in Int64(0)..<10_000 {
+                _ = try await database.read { try $0.first("SELECT body FROM t WHERE id = $1", [.integer(-id - 1)]) { try $0.bytes(0) } }
+            }
+        }
+        print("MEASURE serial reads", 10_000 / (reads / .seconds(1)), "a second")
+    }
+}
