@@ -33,7 +33,9 @@ public struct SealedRecord: Sendable {
     public let statementBytes: [UInt8]
     /// The statement's hash: the leaf of the signed tree.
     public let hash: Digest
-    public let fields: [(name: String, content: SealedContent)]
+    public let fields: [(name: String, content: SealedContent, digest: Digest)]
+    /// The key that its fields are sealed under, for the next save in this epoch.
+    public let recordKey: SecretBytes
 
     public enum SealedContent: Sendable {
         case stored(StoredField)
@@ -119,7 +121,7 @@ public enum RecordSealer {
         let binding = RecordBinding(statement)
         let recordKey = draft.recordKey ?? freshKey
         let sealer = SealingKey(recordKey, draw: draw)
-        var contents: [(name: String, content: SealedRecord.SealedContent)] = []
+        var contents: [(name: String, content: SealedRecord.SealedContent, digest: Digest)] = []
         var digests: [FieldDigest] = []
         contents.reserveCapacity(draft.fields.count)
         digests.reserveCapacity(draft.fields.count)
@@ -131,7 +133,7 @@ public enum RecordSealer {
             case .carried(let carried): digest = carried
             }
             digests.append(FieldDigest(name: name, digest: digest))
-            contents.append((name, content))
+            contents.append((name, content, digest))
         }
         statement.salt = salt
         statement.fieldsDigest = try FieldSet.digest(digests)
@@ -139,7 +141,7 @@ public enum RecordSealer {
             statement.kind == .delete
             ? [] : epochKey.wrap(recordKey, recordContext: binding.context, draw: &draw, wrapper: wrapper)
         let bytes = statement.canonicalBytes()
-        return SealedRecord(statement: statement, statementBytes: bytes, hash: Statement.hash(bytes), fields: contents)
+        return SealedRecord(statement: statement, statementBytes: bytes, hash: Statement.hash(bytes), fields: contents, recordKey: recordKey)
     }
 
     private static func seal(

@@ -21,6 +21,12 @@ public struct Digest: Sendable, Hashable {
         self.init(words.0, words.1, words.2, words.3)
     }
 
+    public init(random: inout some RandomSource) {
+        var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+        unsafe withUnsafeMutableBytes(of: &words) { unsafe random.fill($0) }
+        self.init(words.0, words.1, words.2, words.3)
+    }
+
     /// Filled by a C function that writes 32 bytes.
     init(filling body: (UnsafeMutablePointer<UInt8>) -> Void) {
         var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
@@ -52,6 +58,9 @@ public struct ID16: Sendable, Hashable, Comparable {
     private let a, b: UInt64
 
     public static let byteCount = 16
+    public static let zero = ID16()
+
+    private init() { (a, b) = (0, 0) }
 
     /// - Throws: `invalidLength` unless there are exactly 16 bytes.
     public init(_ bytes: some Collection<UInt8>) throws(SealError) {

@@ -1,0 +1,181 @@
+public import Foundation
+import NIOCore
+import SealEnvelope
+import SealPrimitives
+import SealStatements
+
+extension Database {
+    /// Downloads a fetched asset: each chunk is checked against the signed root before it is opened, and the file appears
+    /// whole or not at all.
+    ///
+    /// - Parameter progress: bytes received so far, and of all.
+    /// - Throws: `assetNotAvailable`; `integrityFailure` at the first wrong byte; `storageFull`.
+    public func download(
+        _ asset: Asset, of recordID: Record.ID, to file: URL, progress: (@Sendable (_ received: Int64, _ total: Int64) -> Void)? = nil
+    ) async throws(SealKitError) {
+        guard let remote = asset.remote else {
+            throw SealKitError(.assetNotAvailable, "the asset has not been saved yet", remedy: "its bytes are in its own file")
+        }
+        let scope = try zoneScope(recordID.zoneID)
+        let zone = scope.zoneName.addingPercentEncoding(withAllowedCharacters: .urlPathComponentAllowed) ?? ""
+        let path = core.databasePath(self.scope, "assets/\(scope.owner.recordName)/\(zone)/\(remote.blob)")
+        let transport = core.account.client.transport
+        let layout = remote.sealed.layout
+        let total = Int64(layout.blobBytes)
+        let name = recordID.recordName
+
+        var leafBytes: [UInt8] = []
+        leafBytes.reserveCapacity(Int(min(layout.chunkCount, 1 << 20)) * Digest.byteCount)
+        let leafEnd = Int(layout.chunkCount) * Digest.byteCount
+        try await transport.download(
+            path, range: layout.sealedBytes..<layout.blobBytes, token: try await core.account.session.token()
+        ) { part in
+            guard leafBytes.count + part.readableBytes <= leafEnd else { throw AssetOpener.mismatch(name) }
+            leafBytes.append(contentsOf: part.readableBytesView)
+        }
+        var leaves: [Digest] = []
+        leaves.reserveCapacity(leafBytes.count / Digest.byteCount)
+        for start in stride(from: 0, to: leafBytes.count - leafBytes.count % 32, by: 32) {
+            if let leaf = try? Digest(leafBytes[start..<start + 32]) { leaves.append(leaf) }
+        }
+        guard leaves.count == Int(layout.chunkCount), let root = try? AssetTree.root(leaves), root == remote.sealed.root else {
+            throw AssetOpener.mismatch(name)
+        }
+
+        let opener = try AssetOpener(asset: remote.sealed, leaves: leaves, file: file, recordName: name)
+        do {
+            try await transport.download(
+                path, range: 0..<layout.sealedBytes, token: try await core.account.session.token()
+            ) { part in
+                try opener.take(part)
+                progress?(opener.received + Int64(leafEnd), total)
+            }
+            try opener.finish()
+        } catch {
+            opener.abandon()
+            throw error
+        }
+    }
+}
+
+/// Checks and opens sealed chunks as they come and writes them to a file that gets its name at the end.
+final class AssetOpener {
+    private let asset: SealedAsset
+    private let cipher: AssetCipher
+    private let layout: AssetLayout
+    private let leaves: [Digest]
+    private let file: URL
+    private let temporary: String
+    private var descriptor: Int32
+    private let recordName: String
+    private var pending = ByteBuffer()
+    private var chunk: UInt64 = 0
+    private var written: UInt64 = 0
+    private(set) var received: Int64 = 0
+    private let output = UnsafeMutableRawBufferPointer.allocate(byteCount: Limits.assetChunkBytes, alignment: 64)
+
+    init(asset: SealedAsset, leaves: [Digest], file: URL, recordName: String) throws(SealKitError) {
+        self.asset = asset
+        self.leaves = leaves
+        self.file = file
+        self.recordName = recordName
+        cipher = AssetCipher(asset)
+        layout = asset.layout
+        temporary = file.path + ".part-\(UUID().uuidString.prefix(8))"
+        descriptor = Foundation.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw SealKitError(
+                .internalError, "\(file.path) cannot be written (\(String(cString: strerror(errno))))", remedy: "choose another place")
+        }
+    }
+
+    deinit { output.deallocate() }
+
+    static func mismatch(_ name: String) -> SealKitError {
+        .integrity(.invalidProof, "an asset of record \(name)")
+    }
+
+    func take(_ part: ByteBuffer) throws(SealKitError) {
+        received += Int64(part.readableBytes)
+        var part = part
+        if pending.readableBytes == 0 { swap(&pending, &part) } else { pending.writeBuffer(&part) }
+        while chunk < layout.chunkCount {
+            let size = layout.plaintextBytes(ofChunk: chunk) + 16
+            guard pending.readableBytes >= size else {
+                pending.discardReadBytes()
+                return
+            }
+            try open(size)
+        }
+        guard pending.readableBytes == 0 else { throw AssetOpener.mismatch(recordName) }
+    }
+
+    private func open(_ size: Int) throws(SealKitError) {
+        var thrown: SealKitError?
+        pending.readWithUnsafeReadableBytes { bytes in
+            let sealed = UnsafeRawBufferPointer(rebasing: bytes[0..<size])
+            let plaintext = UnsafeMutableRawBufferPointer(rebasing: output[0..<size - 16])
+            guard AssetHash.leaf(sealed) == leaves[Int(chunk)] else {
+                thrown = AssetOpener.mismatch(recordName)
+                return size
+            }
+            do throws(SealError) {
+                try cipher.open(chunk: chunk, sealed, into: plaintext)
+                do throws(SealKitError) { try write(UnsafeRawBufferPointer(plaintext)) } catch { thrown = error }
+            } catch {
+                thrown = .integrity(error, "an asset of record \(recordName)")
+            }
+            return size
+        }
+        if let thrown { throw thrown }
+        chunk += 1
+    }
+
+    private func write(_ plaintext: UnsafeRawBufferPointer) throws(SealKitError) {
+        // Padding is checked like everything else, and not handed out.
+        let count = written < asset.size ? Int(min(UInt64(plaintext.count), asset.size - written)) : 0
+        for byte in plaintext[count...] where byte != 0 { throw .integrity(.malformed, "an asset of record \(recordName)") }
+        var done = 0
+        while done < count {
+            let wrote = Foundation.write(descriptor, plaintext.baseAddress.map { $0 + done }, count - done)
+            guard wrote > 0 else {
+                if errno == EINTR { continue }
+                throw errno == ENOSPC
+                    ? SealKitError(.storageFull, "this device's disk is full; \(file.lastPathComponent) was not written", remedy: "free some space")
+                    : SealKitError(.internalError, "\(file.path) cannot be written")
+            }
+            done += wrote
+        }
+        written += UInt64(count)
+    }
+
+    func finish() throws(SealKitError) {
+        guard chunk == layout.chunkCount, pending.readableBytes == 0, written == asset.size else {
+            throw AssetOpener.mismatch(recordName)
+        }
+        let closed = close(descriptor)
+        descriptor = -1
+        guard closed == 0, rename(temporary, file.path) == 0 else {
+            throw SealKitError(.internalError, "\(file.path) cannot be written (\(String(cString: strerror(errno))))")
+        }
+    }
+
+    func abandon() {
+        if descriptor >= 0 { close(descriptor) }
+        unlink(temporary)
+    }
+}
+
+/// The SDK's temporary folder for assets that came with records. Move what you want to keep.
+public enum TemporaryAssets {
+    static let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sealkit-assets-\(getuid())", isDirectory: true)
+
+    static func newFile() -> URL {
+        try? FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        return folder.appendingPathComponent(UUID().uuidString)
+    }
+
+    /// Removes what was downloaded and not moved away.
+    public static func purge() { try? FileManager.default.removeItem(at: folder) }
+}

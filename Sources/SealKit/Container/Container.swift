@@ -1,0 +1,54 @@
+import Foundation
+import SealPrimitives
+import SealStatements
+import SealWire
+
+/// An app's data on one server: CloudKit's `CKContainer`.
+///
+/// ```swift
+/// let container = try Container("com.example.notes", account: account)
+/// var note = Record(recordType: "Note")
+/// note.encryptedValues["body"] = "only people I share with can read this"
+/// try await container.privateDatabase.save(note)
+/// ```
+public struct Container: Sendable {
+    let core: ContainerCore
+
+    public enum Environment: String, Sendable {
+        case development, production
+    }
+
+    /// - Parameters:
+    ///   - identifier: letters, digits, dots and hyphens, like `com.example.notes`.
+    ///   - trust: what this device has verified; keep it beside the account's keys. Without one, protection against
+    ///     rollback lasts as long as the process.
+    /// - Throws: `badContainer`.
+    public init(
+        _ identifier: String, environment: Environment = .production, account: Account, trust: TrustStore? = nil
+    ) throws(SealKitError) {
+        let store: TrustStore
+        if let trust { store = trust } else { store = try TrustStore() }
+        core = try ContainerCore(
+            account: account, identifier: identifier, environment: environment == .production ? .production : .development,
+            trust: store)
+    }
+
+    public var containerIdentifier: String { core.identifier }
+    public var privateDatabase: Database { Database(core: core, scope: .private) }
+    public var sharedDatabase: Database { Database(core: core, scope: .shared) }
+
+    /// CloudKit's database scopes.
+    public func database(with scope: Database.Scope) throws(SealKitError) -> Database {
+        switch scope {
+        case .private: privateDatabase
+        case .shared: sharedDatabase
+        case .public:
+            throw SealKitError(.badDatabase, "the public database is not there yet", remedy: "use the private database")
+        }
+    }
+
+    public func accountStatus() async throws(SealKitError) -> AccountStatus { try await core.account.status() }
+
+    /// This account's name in this container. It commits to the account's keys; another container has another one.
+    public func userRecordID() -> Record.ID { Record.ID(recordName: core.userID().recordName) }
+}

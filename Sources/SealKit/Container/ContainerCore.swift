@@ -1,0 +1,148 @@
+import Foundation
+import SealCoding
+import SealEnvelope
+import SealPrimitives
+import SealStatements
+import SealWire
+import Synchronization
+import SwiftProtobuf
+
+enum DatabaseScope: Int, Sendable, Hashable {
+    case `public` = 1
+    case `private` = 2
+    case shared = 3
+
+    var pathComponent: String {
+        switch self {
+        case .public: "public"
+        case .private: "private"
+        case .shared: "shared"
+        }
+    }
+}
+
+/// What a container's databases share: the account's identity in it, what this device trusts, and one keeper a zone.
+final class ContainerCore: Sendable {
+    let account: Account
+    let identifier: String
+    let environment: SealStatements.Environment
+    let trust: TrustStore
+    private let own: (keys: IdentityKeys, chain: IdentityChain)
+    private let state = Mutex(State())
+    private let registration: Registration
+
+    private struct State {
+        var keepers: [Scope: ZoneKeeper] = [:]
+    }
+
+    init(
+        account: Account, identifier: String, environment: SealStatements.Environment, trust: TrustStore
+    ) throws(SealKitError) {
+        guard Names.isContainer(identifier) else {
+            throw SealKitError(
+                .badContainer, "\"\(identifier)\" is not a container identifier",
+                remedy: "use letters, digits, dots and hyphens, like com.example.notes")
+        }
+        self.account = account
+        self.identifier = identifier
+        self.environment = environment
+        self.trust = trust
+        own = try verifying("this account's identity") { () throws(SealError) in
+            let keys = try account.seed.identityKeys(container: identifier, using: XWingHPKE.self)
+            // The time is part of the statement: a fixed one makes every device of the account state the same bytes.
+            return (keys, try keys.firstIdentity(time: 0))
+        }
+        registration = Registration()
+    }
+
+    func identity() -> (keys: IdentityKeys, chain: IdentityChain) { own }
+    func userID() -> UserID { own.chain.userID }
+    var author: RosterAuthor<XWingHPKE> { RosterAuthor(user: userID(), keys: own.keys) }
+
+    // MARK: Calls
+
+    /// A call below `/database/1/…`, once the server knows this account's identity in the container.
+    func call<Request: Message, Response: Message>(
+        _ database: DatabaseScope, _ path: String, _ request: Request, as type: Response.Type = Response.self
+    ) async throws(SealKitError) -> Response {
+        try await registration.ensure(self)
+        return try await account.call(databasePath(database, path), request, as: type)
+    }
+
+    /// A call outside the databases.
+    func call<Request: Message, Response: Message>(
+        path: String, _ request: Request, as type: Response.Type = Response.self
+    ) async throws(SealKitError) -> Response {
+        try await registration.ensure(self)
+        return try await account.call(path, request, as: type)
+    }
+
+    func databasePath(_ database: DatabaseScope, _ path: String) -> String {
+        "/database/1/\(identifier)/\(environment.name)/\(database.pathComponent)/\(path)"
+    }
+
+    // MARK: Zones
+
+    func scope(of zone: RecordZone.ID) throws(SealKitError) -> Scope {
+        guard Names.isPlain(zone.zoneName) else {
+            throw SealKitError(
+                .invalidArguments, "a zone name has 1 to 255 printable ASCII characters", remedy: "choose another name")
+        }
+        let owner: UserID
+        if zone.isCurrentUsers {
+            owner = userID()
+        } else {
+            owner = try verifying("the zone's owner name") { () throws(SealError) in try UserID(recordName: zone.ownerName) }
+        }
+        return Scope(container: identifier, environment: environment, owner: owner, zoneName: zone.zoneName)
+    }
+
+    func keeper(of scope: Scope) -> ZoneKeeper {
+        state.withLock { state in
+            if let keeper = state.keepers[scope] { return keeper }
+            let keeper = ZoneKeeper(scope: scope, core: self)
+            state.keepers[scope] = keeper
+            return keeper
+        }
+    }
+
+    func forget(_ scope: Scope) { state.withLock { $0.keepers[scope] = nil } }
+}
+
+/// Tells the server this account's identity in the container, once a process.
+private actor Registration {
+    private var task: Task<Void, any Error>?
+
+    func ensure(_ core: ContainerCore) async throws(SealKitError) {
+        let task =
+            task
+            ?? Task {
+                let identity = core.identity()
+                let loginKey = core.account.session.publicKey
+                let binding = Challenges.loginBinding(container: core.identifier, loginKey: loginKey)
+                let request = Sealkit_V1_RegisterIdentityRequest.with {
+                    $0.container = core.identifier
+                    $0.chain = identity.chain.wire
+                    $0.loginBinding = Data(identity.keys.signingKey.sign(binding))
+                }
+                let response: Sealkit_V1_RegisterIdentityResponse = try await core.account.call("/1/accounts/identity", request)
+                guard response.userRecordName == core.userID().recordName else {
+                    throw SealKitError(.integrityFailure, "the server names this account otherwise than its own keys do")
+                }
+            }
+        self.task = task
+        do { try await task.value } catch {
+            self.task = nil
+            throw error as? SealKitError ?? SealKitError(.internalError, "registering the identity failed")
+        }
+    }
+}
+
+extension Scope {
+    var zoneIDOnWire: Sealkit_V1_ZoneID {
+        .with {
+            $0.zoneName = zoneName
+            $0.ownerName = owner.recordName
+        }
+    }
+}

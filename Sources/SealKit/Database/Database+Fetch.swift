@@ -1,0 +1,97 @@
+import Foundation
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+extension Database {
+    /// - Throws: `unknownItem`, `zoneNotFound`, `integrityFailure`, `rollback`.
+    public func record(for recordID: Record.ID) async throws(SealKitError) -> Record {
+        let results = try await records(for: [recordID])
+        guard let result = results[recordID] else {
+            throw SealKitError(.serverRejectedRequest, "the server's answer lacks record \(recordID.recordName)")
+        }
+        return try result.get()
+    }
+
+    /// - Parameter desiredKeys: nil for all fields, empty for system fields only. What is left out is verified all the same.
+    /// - Returns: a result for each id; an absent record is that id's `unknownItem`.
+    /// - Throws: `limitExceeded` above 400 ids; `zoneNotFound`; whatever concerns the whole request.
+    public func records(
+        for recordIDs: [Record.ID], desiredKeys: [String]? = nil
+    ) async throws(SealKitError) -> [Record.ID: Result<Record, SealKitError>] {
+        var found: [Record.ID: Result<Record, SealKitError>] = [:]
+        for (id, lookup) in try await look(up: recordIDs, desiredKeys: desiredKeys) {
+            switch lookup {
+            case .success(.record(let record)): found[id] = await materialize(record)
+            case .success(.deletion): found[id] = .failure(Database.unknown(id))
+            case .failure(let error): found[id] = .failure(error)
+            }
+        }
+        return found
+    }
+
+    static func unknown(_ id: Record.ID) -> SealKitError {
+        SealKitError(.unknownItem, "there is no record \(id.recordName) in the zone \(id.zoneID)")
+    }
+
+    /// The verified state of each record, deletions included.
+    func look(
+        up recordIDs: [Record.ID], desiredKeys: [String]?
+    ) async throws(SealKitError) -> [(Record.ID, Outcome)] {
+        guard recordIDs.count <= 400 else {
+            throw SealKitError(.limitExceeded, "\(recordIDs.count) records in one request; 400 are allowed", remedy: "ask in parts")
+        }
+        var outcomes: [(Record.ID, Outcome)] = []
+        for (zone, ids) in Dictionary(grouping: recordIDs, by: \.zoneID) {
+            let keeper = try keeper(zone)
+            let known = try await keeper.current()
+            let request = Sealkit_V1_LookupRecordsRequest.with {
+                $0.zone = known.scope.zoneIDOnWire
+                $0.recordNames = ids.map(\.recordName)
+                if let desiredKeys { $0.desiredKeys = Sealkit_V1_DesiredKeys(desiredKeys) }
+            }
+            let response: Sealkit_V1_LookupRecordsResponse = try await core.call(scope, "records/lookup", request)
+            let view = try await keeper.current(citedBy: response.scopes, asked: known.roster.sequence)
+            guard response.results.count == ids.count else {
+                throw SealKitError(.serverRejectedRequest, "the server answered \(response.results.count) of \(ids.count) records")
+            }
+            var present: [(wire: Sealkit_V1_Record, name: String?)] = []
+            for (id, result) in zip(ids, response.results) {
+                if case .record(let wire)? = result.outcome {
+                    present.append((wire, id.recordName))
+                } else if result.hasServerRecord {
+                    present.append((result.serverRecord, id.recordName))
+                }
+            }
+            var read = try await read(present, zone: zone, view: view).makeIterator()
+            for (id, result) in zip(ids, response.results) {
+                switch result.outcome {
+                case .record: outcomes.append((id, read.next() ?? .failure(Database.unknown(id))))
+                case .failure where result.hasServerRecord: outcomes.append((id, read.next() ?? .failure(Database.unknown(id))))
+                case .failure(let failure): outcomes.append((id, .failure(SealKitError(failure))))
+                case nil: outcomes.append((id, .failure(Database.unknown(id))))
+                }
+            }
+        }
+        return outcomes
+    }
+
+    /// Downloads a fetched record's assets where the database is set to; one that cannot be had fails the record.
+    func materialize(_ record: Record) async -> Result<Record, SealKitError> {
+        guard assetFetching == .automatic else { return .success(record) }
+        var complete = record
+        for (key, state) in record.fields {
+            guard case .asset(var asset) = state else { continue }
+            let file = TemporaryAssets.newFile()
+            do {
+                try await download(asset, of: record.recordID, to: file)
+            } catch {
+                return .failure(error)
+            }
+            asset.fileURL = file
+            complete.fields[key] = .asset(asset)
+        }
+        return .success(complete)
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import SealPrimitives
+import SealStatements
+import SealWire
+
+extension Database {
+    /// CloudKit's `CKModifyRecordsOperation.RecordSavePolicy`.
+    public enum SavePolicy: Int, Sendable {
+        /// The record must not have changed since it was fetched.
+        case ifServerRecordUnchanged = 0
+        /// Changed keys are merged into whatever the server has.
+        case changedKeys = 1
+        /// All local keys replace the server's; keys that only the server has are kept.
+        case allKeys = 2
+    }
+
+    /// Saves one record.
+    /// - Returns: the record as stored, with its new change tag.
+    /// - Throws: `serverRecordChanged` with the server's record, `unknownItem`, `zoneNotFound`, `permissionFailure`, …
+    @discardableResult
+    public func save(_ record: Record) async throws(SealKitError) -> Record {
+        let results = try await modifyRecords(saving: [record])
+        guard let result = results.saveResults[record.recordID] else {
+            throw SealKitError(.serverRejectedRequest, "the server's answer lacks record \(record.recordID.recordName)")
+        }
+        return try result.get()
+    }
+
+    /// Deletes one record. An absent one is a success, as in CloudKit.
+    public func deleteRecord(withID recordID: Record.ID) async throws(SealKitError) {
+        let results = try await modifyRecords(deleting: [recordID])
+        try results.deleteResults[recordID]?.get()
+    }
+
+    /// Saves and deletes records, each zone in one signed batch.
+    ///
+    /// - Parameters:
+    ///   - atomically: all of a zone or nothing: if one item fails, the others fail with `batchRequestFailed`.
+    ///   - progress: of asset uploads: bytes sent so far, and of all.
+    /// - Throws: `limitExceeded` above 400 items; `invalidArguments`; whatever concerns the whole request.
+    public func modifyRecords(
+        saving: [Record] = [], deleting: [Record.ID] = [], savePolicy: SavePolicy = .ifServerRecordUnchanged,
+        atomically: Bool = true, progress: (@Sendable (_ sent: Int64, _ total: Int64) -> Void)? = nil
+    ) async throws(SealKitError) -> (
+        saveResults: [Record.ID: Result<Record, SealKitError>], deleteResults: [Record.ID: Result<Void, SealKitError>]
+    ) {
+        guard saving.count + deleting.count <= Limits.itemsPerRequest else {
+            throw SealKitError(
+                .limitExceeded, "\(saving.count + deleting.count) items in one request; 400 are allowed",
+                remedy: "send them in parts")
+        }
+        let ids = saving.map(\.recordID) + deleting
+        guard Set(ids).count == ids.count else {
+            throw SealKitError(.invalidArguments, "a record appears twice in one request", remedy: "name each record once")
+        }
+        for record in saving { try RecordRules.check(record) }
+
+        var saveResults: [Record.ID: Result<Record, SealKitError>] = [:]
+        var deleteResults: [Record.ID: Result<Void, SealKitError>] = [:]
+        let saves = Dictionary(grouping: saving, by: \.recordID.zoneID)
+        let deletes = Dictionary(grouping: deleting, by: \.zoneID)
+        for zone in Set(saves.keys).union(deletes.keys) {
+            var batch = ZoneBatch(
+                database: self, zoneID: zone, savePolicy: savePolicy, isAtomic: atomically, progress: progress)
+            do {
+                try await batch.run(saving: saves[zone] ?? [], deleting: deletes[zone] ?? [])
+                saveResults.merge(batch.saveResults) { $1 }
+                deleteResults.merge(batch.deleteResults) { $1 }
+            } catch {
+                // What concerns one zone fails its items; other zones go on.
+                for record in saves[zone] ?? [] { saveResults[record.recordID] = .failure(error) }
+                for id in deletes[zone] ?? [] { deleteResults[id] = .failure(error) }
+            }
+        }
+        return (saveResults, deleteResults)
+    }
+}
+
+/// What a record must look like before anything is sealed.
+enum RecordRules {
+    static func check(_ record: Record) throws(SealKitError) {
+        func refuse(_ reason: String, _ remedy: String) -> SealKitError {
+            SealKitError(.invalidArguments, "record \(record.recordID.recordName): \(reason)", remedy: remedy)
+        }
+        guard Names.isPlain(record.recordID.recordName) else {
+            throw refuse("a record name has 1 to 255 printable ASCII characters", "choose another name")
+        }
+        guard Names.isRecordType(record.recordType) else {
+            throw refuse("\"\(record.recordType)\" is not a record type", "use a letter, then letters, digits and underscores")
+        }
+        for (key, state) in record.fields {
+            guard Names.isIdentifier(key) else {
+                throw refuse("\"\(key)\" is not a field name", "use a letter, then letters, digits and underscores")
+            }
+            guard !Names.reservedFields.contains(key) else {
+                throw refuse("the field name \(key) is CloudKit's own", "choose another name")
+            }
+            if case .encrypted(let value) = state, !value.type.kind.mayBeEncrypted {
+                throw refuse(
+                    "\(key) is a reference, and references cannot be encrypted values",
+                    "set it as a plain field: the server follows references")
+            }
+            if case .asset(let asset) = state, asset.remote == nil, asset.fileURL == nil {
+                throw refuse("the asset \(key) has no file", "make it with Asset(fileURL:)")
+            }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import SealCoding
+import SealEnvelope
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+extension Database {
+    /// All zones of this database that the account sees.
+    public func allRecordZones() async throws(SealKitError) -> [RecordZone] {
+        let response: Sealkit_V1_LookupZonesResponse = try await core.call(
+            scope, "zones/lookup", Sealkit_V1_LookupZonesRequest())
+        return response.results.compactMap {
+            guard case .zone(let zone)? = $0.outcome else { return nil }
+            return RecordZone(zone, database: self)
+        }
+    }
+
+    /// - Throws: `zoneNotFound`.
+    public func recordZone(for zoneID: RecordZone.ID) async throws(SealKitError) -> RecordZone {
+        let scope = try zoneScope(zoneID)
+        let request = Sealkit_V1_LookupZonesRequest.with { $0.zones = [scope.zoneIDOnWire] }
+        let response: Sealkit_V1_LookupZonesResponse = try await core.call(self.scope, "zones/lookup", request)
+        return try zone(in: response.results.first, zoneID)
+    }
+
+    /// Makes a zone; one that exists is left as it is, with its records.
+    @discardableResult
+    public func save(_ zone: RecordZone) async throws(SealKitError) -> RecordZone {
+        let results = try await modifyRecordZones(saving: [zone])
+        guard let result = results.saveResults[zone.zoneID] else {
+            throw SealKitError(.serverRejectedRequest, "the server's answer lacks the zone \(zone.zoneID)")
+        }
+        return try result.get()
+    }
+
+    /// Deletes a zone with all its records and its share.
+    public func deleteRecordZone(withID zoneID: RecordZone.ID) async throws(SealKitError) {
+        let results = try await modifyRecordZones(deleting: [zoneID])
+        try results.deleteResults[zoneID]?.get()
+    }
+
+    /// - Throws: `badDatabase` in the shared database; whatever concerns the whole request.
+    public func modifyRecordZones(
+        saving: [RecordZone] = [], deleting: [RecordZone.ID] = []
+    ) async throws(SealKitError) -> (
+        saveResults: [RecordZone.ID: Result<RecordZone, SealKitError>], deleteResults: [RecordZone.ID: Result<Void, SealKitError>]
+    ) {
+        guard scope == .private else {
+            throw SealKitError(.badDatabase, "zones are made and deleted in the private database", remedy: "use it instead")
+        }
+        var saveResults: [RecordZone.ID: Result<RecordZone, SealKitError>] = [:]
+        for zone in saving {
+            do { saveResults[zone.zoneID] = .success(try await create(zone.zoneID)) } catch { saveResults[zone.zoneID] = .failure(error) }
+        }
+        var deleteResults: [RecordZone.ID: Result<Void, SealKitError>] = [:]
+        for zoneID in deleting {
+            do { deleteResults[zoneID] = .success(try await close(zoneID)) } catch { deleteResults[zoneID] = .failure(error) }
+        }
+        return (saveResults, deleteResults)
+    }
+
+    /// Opens the zone's scope: its roster's first entry, or the next incarnation of one that was deleted.
+    private func create(_ zoneID: RecordZone.ID) async throws(SealKitError) -> RecordZone {
+        let zoneScope = try zoneScope(zoneID)
+        guard Names.isCustomZone(zoneID.zoneName) || zoneID.zoneName == Names.defaultZone else {
+            throw SealKitError(
+                .invalidArguments, "\"\(zoneID.zoneName)\" cannot name a zone",
+                remedy: "use 1 to 255 printable ASCII characters, and no leading underscore")
+        }
+        let keeper = core.keeper(of: zoneScope)
+        var existing: Roster?
+        do { existing = try await keeper.refresh().roster } catch where error.code == .zoneNotFound {}
+        if let existing, !existing.isClosed { return try await recordZone(for: zoneID) }
+
+        var random = SystemRandom()
+        let draft = try verifying("the zone \(zoneID)") { () throws(SealError) in
+            try core.author.open(
+                zoneScope, following: existing, identity: core.identity().chain, time: currentTime(), random: &random)
+        }
+        let request = Sealkit_V1_ModifyZonesRequest.with {
+            $0.operationID = newOperationID()
+            $0.saves = [
+                .with {
+                    $0.zoneID = zoneScope.zoneIDOnWire
+                    $0.open = draft.entry.wire
+                    if let grant = draft.grants.first {
+                        $0.grant = Sealkit_V1_Grant(subject: grant.subject, epoch: grant.epoch, sealed: grant.sealed)
+                    }
+                }
+            ]
+        }
+        let response: Sealkit_V1_ModifyZonesResponse = try await core.call(scope, "zones/modify", request)
+        let zone = try zone(in: response.results.first, zoneID)
+        // Another device may have been faster: the server's log decides, and it is verified like any other.
+        _ = try await keeper.refresh()
+        return zone
+    }
+
+    private func close(_ zoneID: RecordZone.ID) async throws(SealKitError) {
+        let zoneScope = try zoneScope(zoneID)
+        let keeper = core.keeper(of: zoneScope)
+        let view = try await keeper.refresh()
+        guard !view.roster.isClosed else {
+            throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)")
+        }
+        let draft = core.author.plain(.close, on: view.roster, time: currentTime())
+        let request = Sealkit_V1_ModifyZonesRequest.with {
+            $0.operationID = newOperationID()
+            $0.deletes = [
+                .with {
+                    $0.zoneID = zoneScope.zoneIDOnWire
+                    $0.close = draft.entry.wire
+                }
+            ]
+        }
+        let response: Sealkit_V1_ModifyZonesResponse = try await core.call(scope, "zones/modify", request)
+        if case .failure(let failure)? = response.results.first?.outcome { throw SealKitError(failure) }
+        _ = try await keeper.adopt(draft)
+    }
+
+    private func zone(in result: Sealkit_V1_ZoneResult?, _ zoneID: RecordZone.ID) throws(SealKitError) -> RecordZone {
+        switch result?.outcome {
+        case .zone(let zone): return RecordZone(zone, database: self)
+        case .failure(let failure): throw SealKitError(failure)
+        case .deleted, nil: throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)")
+        }
+    }
+}

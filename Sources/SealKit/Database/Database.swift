@@ -1,0 +1,142 @@
+import Foundation
+import SealCoding
+import SealPrimitives
+import SealStatements
+import SealWire
+
+/// One of a container's databases: CloudKit's `CKDatabase`.
+///
+/// Everything that comes back has been verified on this device: its author, its place, its revision, every stored byte.
+/// What does not hold is an `integrityFailure` or `rollback` error that names the record, and gives nothing of it.
+public struct Database: Sendable {
+    public enum Scope: Int, Sendable {
+        case `public` = 1
+        case `private` = 2
+        case shared = 3
+    }
+
+    /// Whether fetched assets are downloaded with their records, as CloudKit does.
+    public enum AssetFetching: Sendable {
+        case automatic
+        /// Call `download(_:of:to:)` for those that you want.
+        case onDemand
+    }
+
+    let core: ContainerCore
+    let scope: DatabaseScope
+    public var assetFetching: AssetFetching = .automatic
+
+    init(core: ContainerCore, scope: DatabaseScope) {
+        self.core = core
+        self.scope = scope
+    }
+
+    public var databaseScope: Scope { scope == .private ? .private : .shared }
+
+    /// A copy that leaves assets on the server until they are asked for.
+    public func fetchingAssets(_ fetching: AssetFetching) -> Database {
+        var copy = self
+        copy.assetFetching = fetching
+        return copy
+    }
+
+    // MARK: Zones by name
+
+    /// The zone's scope in the protocol's sense.
+    /// - Throws: `badDatabase` when the zone is not one of this database.
+    func zoneScope(_ zone: RecordZone.ID) throws(SealKitError) -> SealStatements.Scope {
+        let found = try core.scope(of: zone)
+        let isOwn = found.owner == core.userID()
+        guard isOwn == (scope == .private) else {
+            throw SealKitError(
+                .badDatabase, "the zone \(zone) is not in the \(scope.pathComponent) database",
+                remedy: isOwn ? "use the private database for your own zones" : "use the shared database for zones of others")
+        }
+        return found
+    }
+
+    func zoneID(_ wire: Sealkit_V1_ZoneID) -> RecordZone.ID {
+        let isOwn = wire.ownerName.isEmpty || wire.ownerName == core.userID().recordName
+        return RecordZone.ID(zoneName: wire.zoneName, ownerName: isOwn ? RecordZone.ID.currentUser : wire.ownerName)
+    }
+
+    func keeper(_ zone: RecordZone.ID) throws(SealKitError) -> ZoneKeeper { core.keeper(of: try zoneScope(zone)) }
+
+    // MARK: Checked reading
+
+    /// What reading a batch gives: an outcome for each wire record, in order.
+    typealias Outcome = Result<RecordReader.Outcome, SealKitError>
+
+    /// Verifies, opens, and holds against what this device has seen.
+    func read(
+        _ records: [(wire: Sealkit_V1_Record, name: String?)], zone: RecordZone.ID, view start: ZoneView
+    ) async throws(SealKitError) -> [Outcome] {
+        var reader = RecordReader(view: start, zoneID: zone)
+        var readings: [Result<RecordReader.Reading, SealKitError>] = []
+        readings.reserveCapacity(records.count)
+        var hasRefreshed = false
+        for (wire, name) in records {
+            let label = "record \(name ?? wire.recordName)"
+            do throws(SealError) {
+                readings.append(.success(try reader.read(wire, recordName: name)))
+            } catch .unknownRosterHead where !hasRefreshed {
+                hasRefreshed = true
+                reader = RecordReader(view: try await keeper(zone).refresh(), zoneID: zone)
+                do throws(SealError) {
+                    readings.append(.success(try reader.read(wire, recordName: name)))
+                } catch {
+                    readings.append(.failure(.integrity(error, label)))
+                }
+            } catch {
+                readings.append(.failure(.integrity(error, label)))
+            }
+        }
+        return try await admit(readings, view: reader.view)
+    }
+
+    private func admit(
+        _ readings: [Result<RecordReader.Reading, SealKitError>], view: ZoneView
+    ) async throws(SealKitError) -> [Outcome] {
+        var sightings: [TrustStore.Sighting] = []
+        sightings.reserveCapacity(readings.count)
+        for case .success(let reading) in readings { sightings.append(reading.sighting) }
+        var verdicts = try await core.trust.admit(
+            sightings, zone: view.roster.scopeID, incarnation: view.roster.incarnations.zone
+        ).makeIterator()
+        return readings.map { reading in
+            reading.flatMap { reading in
+                let name = reading.sighting.recordName
+                switch verdicts.next() {
+                case .accepted: return .success(reading.outcome)
+                case .older:
+                    return .failure(
+                        SealKitError(
+                            .rollback, "the server shows an older revision of record \(name) than this device has seen",
+                            remedy: "it may have been restored from a backup; do not overwrite what you have"))
+                case .forked:
+                    return .failure(
+                        SealKitError(
+                            .rollback, "the server shows another revision \(reading.sighting.revision) of record \(name) than before",
+                            remedy: "somebody with its author's key or the server shows different people different data"))
+                case .backdated, nil:
+                    return .failure(
+                        SealKitError(
+                            .rollback, "record \(name) appeared under an old key after this device had read past it",
+                            remedy: "a removed participant may be writing with the server's help; nothing of it was opened"))
+                }
+            }
+        }
+    }
+
+    /// What this device itself wrote, once acknowledged, has been seen too.
+    func noteOwn(_ sightings: [TrustStore.Sighting], view: ZoneView) async throws(SealKitError) {
+        _ = try await core.trust.admit(sightings, zone: view.roster.scopeID, incarnation: view.roster.incarnations.zone)
+    }
+}
+
+extension Sealkit_V1_DesiredKeys {
+    init(_ keys: [String]) {
+        self.init()
+        names = keys
+    }
+}

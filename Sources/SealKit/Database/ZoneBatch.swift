@@ -1,0 +1,315 @@
+import Foundation
+import SealCoding
+import SealEnvelope
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// Saves and deletions of one zone, from drafts to results: seals, signs and sends them, and does it again when the key
+/// or the roster has changed meanwhile, or when the save policy says to merge.
+struct ZoneBatch {
+    let database: Database
+    let zoneID: RecordZone.ID
+    let savePolicy: Database.SavePolicy
+    let isAtomic: Bool
+    let progress: (@Sendable (Int64, Int64) -> Void)?
+
+    var saveResults: [Record.ID: Result<Record, SealKitError>] = [:]
+    var deleteResults: [Record.ID: Result<Void, SealKitError>] = [:]
+
+    init(
+        database: Database, zoneID: RecordZone.ID, savePolicy: Database.SavePolicy, isAtomic: Bool,
+        progress: (@Sendable (Int64, Int64) -> Void)?
+    ) {
+        self.database = database
+        self.zoneID = zoneID
+        self.savePolicy = savePolicy
+        self.isAtomic = isAtomic
+        self.progress = progress
+    }
+
+    private enum Item {
+        case save(Record)
+        case delete(Record.ID, Record.Base, recordType: String, changeTag: String)
+
+        var id: Record.ID {
+            switch self {
+            case .save(let record): record.recordID
+            case .delete(let id, _, _, _): id
+            }
+        }
+    }
+
+    /// More rounds than a busy zone needs; each starts from what the server has just said.
+    private static let rounds = 8
+
+    mutating func run(saving: [Record], deleting: [Record.ID]) async throws(SealKitError) {
+        let keeper = try database.keeper(zoneID)
+        var view = try await keeper.current()
+        var records = saving
+        try await AssetUploads(database: database, zoneID: zoneID, view: view, progress: progress).uploadNew(in: &records)
+
+        var items = records.map { Item.save($0) }
+        items += try await deletions(of: deleting)
+        for round in 1...ZoneBatch.rounds where !items.isEmpty {
+            if view.roster.rotationDue { view = try await database.rotate(zoneID) }
+            items = try await complete(items, for: view)
+            do {
+                items = try await send(items, view: view, isLast: round == ZoneBatch.rounds)
+            } catch {
+                let isBehind = [.staleEpoch, .rosterChanged, .rotationDue].contains(error.code)
+                guard isBehind, round < ZoneBatch.rounds else { throw error }
+                view = try await keeper.refresh()
+            }
+        }
+    }
+
+    // MARK: Before sending
+
+    /// Deletions are signed statements that follow the record's last one, so that is fetched first.
+    private mutating func deletions(of ids: [Record.ID]) async throws(SealKitError) -> [Item] {
+        guard !ids.isEmpty else { return [] }
+        var items: [Item] = []
+        for (id, outcome) in try await database.look(up: ids, desiredKeys: []) {
+            switch outcome {
+            case .success(.record(let record)):
+                guard let base = record.base else { continue }
+                items.append(.delete(id, base, recordType: record.recordType, changeTag: record.recordChangeTag ?? ""))
+            case .success(.deletion): deleteResults[id] = .success(())
+            case .failure(let error) where error.code == .unknownItem: deleteResults[id] = .success(())
+            case .failure(let error): deleteResults[id] = .failure(error)
+            }
+        }
+        return items
+    }
+
+    /// A record that moves to a new epoch gets a new key, so every value that stays has to be at hand: fetch what is not.
+    private func complete(_ items: [Item], for view: ZoneView) async throws(SealKitError) -> [Item] {
+        let epoch = view.roster.currentEpoch.number
+        var missing: [Record.ID] = []
+        for case .save(let record) in items {
+            guard let base = record.base, base.statement.kind == .save else { continue }
+            if base.statement.epoch != epoch, !record.omittedKeys.isEmpty { missing.append(record.recordID) }
+        }
+        guard !missing.isEmpty else { return items }
+        var full: [Record.ID: Record] = [:]
+        for (id, outcome) in try await database.look(up: missing, desiredKeys: nil) {
+            if case .success(.record(let record)) = outcome { full[id] = record }
+        }
+        return items.map { item in
+            guard case .save(var record) = item, let complete = full[record.recordID],
+                complete.base?.hash == record.base?.hash
+            else { return item }
+            for key in record.omittedKeys { record.fields[key] = complete.fields[key] }
+            return .save(record)
+        }
+    }
+
+    // MARK: Sending
+
+    /// One request. Returns the items that have to be sent again.
+    private mutating func send(_ items: [Item], view: ZoneView, isLast: Bool) async throws(SealKitError) -> [Item] {
+        let key = try view.currentKey()
+        let drafts = items.map { draft($0, view: view) }
+        var random = SystemRandom()
+        let sealed: (records: [SealedRecord], signature: [UInt8])
+        do {
+            sealed = try RecordSealer.seal(
+                drafts, epochKey: key, signingKey: database.core.identity().keys.signingKey, random: &random)
+        } catch {
+            throw SealKitError(
+                .invalidArguments, "the records cannot be sealed (\(error))",
+                remedy: "lists hold values of one kind; a record has at most 1000 fields")
+        }
+        let request = Sealkit_V1_ModifyRecordsRequest.with { request in
+            request.operationID = newOperationID()
+            request.zone = view.scope.zoneIDOnWire
+            request.atomic = isAtomic
+            request.signature = Data(sealed.signature)
+            request.records = zip(items, sealed.records).map { wire($0, $1) }
+        }
+        let response: Sealkit_V1_ModifyRecordsResponse = try await database.core.call(database.scope, "records/modify", request)
+        guard response.results.count == items.count else {
+            throw SealKitError(.serverRejectedRequest, "the server answered \(response.results.count) of \(items.count) records")
+        }
+        return try await settle(items, sealed.records, response.results, view: view, isLast: isLast)
+    }
+
+    private func draft(_ item: Item, view: ZoneView) -> RecordDraft {
+        let scope = view.scope
+        let roster = view.roster
+        let user = database.core.userID()
+        func statement(_ kind: Statement.Kind, _ id: Record.ID, type: String, base: Record.Base?, parent: String?) -> Statement {
+            let previous = base?.statement
+            // A record made again after its deletion goes on counting, with a new creator.
+            let creator = previous?.kind == .save ? previous?.creator : nil
+            return Statement(
+                kind: kind, container: scope.container, environment: scope.environment, owner: scope.owner,
+                zoneName: scope.zoneName, zoneIncarnation: roster.incarnations.zone, recordName: id.recordName, recordType: type,
+                creator: creator ?? user, author: user, clientTime: currentTime(), revision: (previous?.revision ?? 0) + 1,
+                previous: base?.hash ?? .zero, scopeID: roster.scopeID, scopeIncarnation: roster.incarnations.scope,
+                epoch: roster.currentEpoch.number, wrappedKey: [], rosterSequence: roster.sequence, rosterHead: roster.head,
+                parent: parent, share: previous?.share, salt: ID16.zero, fieldsDigest: .zero)
+        }
+        switch item {
+        case .delete(let id, let base, let type, _):
+            return RecordDraft(
+                statement: statement(.delete, id, type: type, base: base, parent: base.statement.parent), recordKey: nil, fields: [])
+        case .save(let record):
+            // Within an epoch the record's key stays and unchanged fields are carried; a new epoch makes a new key.
+            let base = record.base
+            let keepsKey = base?.statement.kind == .save && base?.statement.epoch == roster.currentEpoch.number
+            var fields: [(name: String, field: FieldDraft)] = []
+            for key in record.fields.keys.sorted(by: FieldSet.isOrdered) {
+                guard let state = record.fields[key] else { continue }
+                if keepsKey, !record.changed.contains(key), let digest = base?.digests[key] {
+                    fields.append((key, .carried(digest)))
+                    continue
+                }
+                switch state {
+                case .plain(let value): fields.append((key, .plain(value)))
+                case .encrypted(let value): fields.append((key, .encrypted(value)))
+                case .asset(let asset): if let remote = asset.remote { fields.append((key, .asset(remote.sealed))) }
+                case .omitted: if let digest = base?.digests[key] { fields.append((key, .carried(digest))) }
+                }
+            }
+            return RecordDraft(
+                statement: statement(
+                    .save, record.recordID, type: record.recordType, base: base, parent: record.parent?.recordName),
+                recordKey: keepsKey ? base?.recordKey : nil, fields: fields)
+        }
+    }
+
+    private func wire(_ item: Item, _ sealed: SealedRecord) -> Sealkit_V1_Record {
+        .with { wire in
+            wire.recordName = sealed.statement.recordName
+            wire.recordType = sealed.statement.recordType
+            wire.statement = Data(sealed.statementBytes)
+            switch item {
+            case .delete(_, _, _, let tag):
+                wire.changeTag = tag
+                wire.deleted = true
+            case .save(let record):
+                wire.changeTag = record.recordChangeTag ?? ""
+                wire.fields = sealed.fields.map { name, content, _ in
+                    switch content {
+                    case .carried(let digest): return WireField.digest(digest).wire(name: name)
+                    case .stored(let field):
+                        var blob: String?
+                        if case .asset(let asset)? = record.fields[name] { blob = asset.remote?.blob }
+                        return WireField.stored(field, blob: blob).wire(name: name)
+                    }
+                }
+            }
+        }
+    }
+
+    // MARK: After sending
+
+    private mutating func settle(
+        _ items: [Item], _ sealed: [SealedRecord], _ results: [Sealkit_V1_RecordResult], view: ZoneView, isLast: Bool
+    ) async throws(SealKitError) -> [Item] {
+        var again: [Item] = []
+        var siblings: [Item] = []
+        var sightings: [TrustStore.Sighting] = []
+        for (index, item) in items.enumerated() {
+            let statement = sealed[index].statement
+            switch results[index].outcome {
+            case .record(let wire):
+                sightings.append(
+                    TrustStore.Sighting(
+                        recordName: statement.recordName, revision: statement.revision, hash: sealed[index].hash,
+                        epoch: statement.epoch))
+                succeed(item, sealed[index], wire)
+            case .failure(let failure):
+                let error = SealKitError(failure)
+                if error.code == .serverRecordChanged, results[index].hasServerRecord {
+                    if let rebased = try await conflict(item, results[index].serverRecord, view: view, isLast: isLast) {
+                        again.append(rebased)
+                    }
+                } else {
+                    if error.code == .batchRequestFailed { siblings.append(item) }
+                    if [.staleEpoch, .rosterChanged, .rotationDue].contains(error.code), !isLast { throw error }
+                    fail(item, error)
+                }
+            case nil:
+                fail(item, SealKitError(.serverRejectedRequest, "the server's answer says nothing of record \(item.id.recordName)"))
+            }
+        }
+        try await database.noteOwn(sightings, view: view)
+        // In an atomic batch nothing was stored, so what is sent again takes its siblings along, unless one has failed for good.
+        guard isAtomic, !again.isEmpty else { return again }
+        if again.count + siblings.count == items.count { return again + siblings }
+        for item in again {
+            fail(item, SealKitError(.batchRequestFailed, "another item of the batch failed", remedy: "mend that one and send all again"))
+        }
+        return []
+    }
+
+    private mutating func succeed(_ item: Item, _ sealed: SealedRecord, _ wire: Sealkit_V1_Record) {
+        switch item {
+        case .delete(let id, _, _, _): deleteResults[id] = .success(())
+        case .save(var record):
+            var digests: [String: Digest] = [:]
+            digests.reserveCapacity(sealed.fields.count)
+            for field in sealed.fields { digests[field.name] = field.digest }
+            record.base = Record.Base(
+                statement: sealed.statement, hash: sealed.hash, recordKey: sealed.recordKey, digests: digests)
+            record.changed = []
+            record.applySystemFields(wire, statement: sealed.statement)
+            saveResults[record.recordID] = .success(record)
+        }
+    }
+
+    private mutating func fail(_ item: Item, _ error: SealKitError) {
+        switch item {
+        case .save(let record): saveResults[record.recordID] = .failure(error)
+        case .delete(let id, _, _, _): deleteResults[id] = .failure(error)
+        }
+    }
+
+    /// The server has another version. Returns the item to send again, where the policy or a deletion allows that.
+    private mutating func conflict(
+        _ item: Item, _ wire: Sealkit_V1_Record, view: ZoneView, isLast: Bool
+    ) async throws(SealKitError) -> Item? {
+        let name = item.id.recordName
+        guard let outcome = try await database.read([(wire, name)], zone: zoneID, view: view).first else { return nil }
+        switch (item, outcome) {
+        case (_, .failure(let error)):
+            fail(item, error)
+        case (.save(var record), .success(.deletion(_, _, let tombstone))) where record.recordChangeTag == nil && !isLast:
+            // Made again: the new record goes on counting where the deletion ended.
+            record.base = tombstone
+            return .save(record)
+        case (.save(let record), .success(.record(let server))):
+            if savePolicy != .ifServerRecordUnchanged, !isLast { return .save(merged(record, into: server)) }
+            fail(
+                item,
+                SealKitError(
+                    .serverRecordChanged, "record \(name) was changed on the server",
+                    remedy: "merge into serverRecord and save that", serverRecord: server, clientRecord: record))
+        case (.delete(let id, _, _, _), .success(.record(let server))) where !isLast:
+            guard let base = server.base else { return nil }
+            return .delete(id, base, recordType: server.recordType, changeTag: server.recordChangeTag ?? "")
+        case (.delete(let id, _, _, _), .success(.deletion)):
+            deleteResults[id] = .success(())
+        case (.save, .success(.deletion)):
+            fail(item, SealKitError(.unknownItem, "record \(name) was deleted", remedy: "save it as a new record, or drop it"))
+        default:
+            fail(item, SealKitError(.serverRecordChanged, "record \(name) keeps changing", remedy: "try again later", retryAfter: 1))
+        }
+        return nil
+    }
+
+    private func merged(_ record: Record, into server: Record) -> Record {
+        var merged = server
+        let keys = savePolicy == .changedKeys ? Array(record.changed) : Array(record.fields.keys) + Array(record.changed)
+        for key in keys {
+            if case .omitted? = record.fields[key] { continue }
+            merged.set(key, record.fields[key])
+        }
+        merged.parent = record.parent
+        return merged
+    }
+}

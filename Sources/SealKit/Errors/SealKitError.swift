@@ -1,0 +1,82 @@
+import SealPrimitives
+import SealWire
+
+/// The one error of the SDK: a code in CloudKit's words (or our own), what was wrong, and what to do about it.
+///
+/// No error holds a secret, a plaintext or a link's secret part.
+public struct SealKitError: Error, Sendable {
+    public let code: Code
+    /// What was wrong.
+    public let reason: String
+    /// What the caller can do; empty when there is nothing.
+    public let remedy: String
+    /// Seconds to wait before trying again; nil when retrying is of no use.
+    public let retryAfter: Double?
+    /// With `serverRecordChanged`: what the server has. Merge into it and save again.
+    public var serverRecord: Record? { records?.server }
+    /// With `serverRecordChanged`: what was to be saved.
+    public var clientRecord: Record? { records?.client }
+
+    private final class Conflict: Sendable {
+        let server: Record?
+        let client: Record?
+        init(server: Record?, client: Record?) {
+            self.server = server
+            self.client = client
+        }
+    }
+    private let records: Conflict?
+
+    public init(
+        _ code: Code, _ reason: String, remedy: String = "", retryAfter: Double? = nil, serverRecord: Record? = nil,
+        clientRecord: Record? = nil
+    ) {
+        self.code = code
+        self.reason = reason
+        self.remedy = remedy
+        self.retryAfter = retryAfter
+        records = serverRecord == nil && clientRecord == nil ? nil : Conflict(server: serverRecord, client: clientRecord)
+    }
+
+    /// A server's failure. A code that this version does not know stays what it is, never guessed.
+    init(_ failure: Sealkit_V1_Failure) {
+        self.init(
+            Code(rawValue: failure.code), failure.reason, remedy: failure.remedy,
+            retryAfter: failure.retryAfter > 0 ? failure.retryAfter : nil)
+    }
+
+    /// Something that the core refused while checking `subject`.
+    static func integrity(_ error: SealError, _ subject: String) -> SealKitError {
+        switch error {
+        case .tooManyParticipants:
+            SealKitError(.tooManyParticipants, "\(subject) would have more than 100 participants", remedy: "remove some first")
+        case .invalidURL:
+            SealKitError(
+                .invalidArguments, "the share URL is cut short, altered, or belongs to another share",
+                remedy: "copy the whole URL, with everything after the #")
+        case .unsupported:
+            SealKitError(
+                .incompatibleVersion, "\(subject) holds something that this version does not read",
+                remedy: "update SealKit")
+        default:
+            SealKitError(
+                .integrityFailure, "\(subject) does not verify (\(error)); nothing of it was opened",
+                remedy: "the server or somebody with access to it altered data; compare with the owner before trusting it")
+        }
+    }
+}
+
+extension SealKitError: CustomStringConvertible {
+    public var description: String {
+        remedy.isEmpty ? "\(code.rawValue): \(reason)" : "\(code.rawValue): \(reason) (\(remedy))"
+    }
+}
+
+/// Runs core code whose failure means that data does not verify.
+func verifying<T>(_ subject: @autoclosure () -> String, _ body: () throws(SealError) -> T) throws(SealKitError) -> T {
+    do {
+        return try body()
+    } catch {
+        throw SealKitError.integrity(error, subject())
+    }
+}

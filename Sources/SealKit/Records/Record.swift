@@ -1,0 +1,170 @@
+public import Foundation
+import SealPrimitives
+public import SealStatements
+
+/// A record: CloudKit's `CKRecord`, as a value.
+///
+/// Plain fields are read and written by subscript and visible to the server; `encryptedValues` and assets are sealed on
+/// this device before they leave it. A key is plain or encrypted, not both.
+public struct Record: Sendable {
+    public struct ID: Sendable, Hashable, CustomStringConvertible {
+        /// 1 to 255 printable ASCII characters, unique in the zone.
+        public let recordName: String
+        public let zoneID: RecordZone.ID
+
+        public init(recordName: String = UUID().uuidString, zoneID: RecordZone.ID = .default) {
+            self.recordName = recordName
+            self.zoneID = zoneID
+        }
+
+        public var description: String { "\(zoneID)/\(recordName)" }
+    }
+
+    /// A reference to a record in the same zone.
+    public struct Reference: Sendable, Hashable {
+        public typealias Action = ReferenceValue.Action
+        public let recordName: String
+        public let action: Action
+
+        public init(recordName: String, action: Action = .none) {
+            self.recordName = recordName
+            self.action = action
+        }
+    }
+
+    public let recordID: ID
+    public let recordType: String
+    /// Given by the server at each write; nil until the record is saved.
+    public internal(set) var recordChangeTag: String?
+    /// By the server's clock.
+    public internal(set) var creationDate: Date?
+    public internal(set) var modificationDate: Date?
+    /// From the signed statements, verified.
+    public internal(set) var creatorUserRecordID: ID?
+    public internal(set) var lastModifiedUserRecordID: ID?
+    /// The record that this one belongs to: it must exist, or be saved in the same batch.
+    public var parent: Reference?
+
+    var fields: [String: FieldState] = [:]
+    var changed: Set<String> = []
+    /// What the record looked like when it was fetched or saved last, verified.
+    var base: Base?
+
+    public init(recordType: String, recordID: ID = ID()) {
+        self.recordType = recordType
+        self.recordID = recordID
+    }
+
+    enum FieldState: Sendable {
+        case plain(Value)
+        case encrypted(Value)
+        case asset(Asset)
+        /// It exists, but was not asked for.
+        case omitted
+    }
+
+    /// The verified predecessor of the next save.
+    struct Base: Sendable {
+        let statement: Statement
+        let hash: Digest
+        let recordKey: SecretBytes?
+        let digests: [String: Digest]
+    }
+
+    // MARK: Plain fields
+
+    /// A plain field. Reading one of another type gives nil; writing nil removes the key.
+    public subscript<T: RecordValueConvertible>(key: String) -> T? {
+        get { plainValue(key).flatMap { T(recordValue: $0) } }
+        set { set(key, newValue.map { .plain($0.recordValue) }) }
+    }
+
+    /// A plain field of whatever kind.
+    public func plainValue(_ key: String) -> RecordValue? {
+        guard case .plain(let value)? = fields[key] else { return nil }
+        return value
+    }
+
+    public mutating func setPlainValue(_ key: String, _ value: RecordValue?) { set(key, value.map { .plain($0) }) }
+
+    /// A reference field.
+    public subscript(key: String) -> Reference? {
+        get {
+            guard case .reference(let reference)? = plainValue(key) else { return nil }
+            return Reference(recordName: reference.recordName, action: reference.action)
+        }
+        set {
+            set(key, newValue.map { .plain(.reference(ReferenceValue(recordName: $0.recordName, action: $0.action))) })
+        }
+    }
+
+    /// An asset: always sealed.
+    public subscript(key: String) -> Asset? {
+        get {
+            guard case .asset(let asset)? = fields[key] else { return nil }
+            return asset
+        }
+        set { set(key, newValue.map { .asset($0) }) }
+    }
+
+    mutating func set(_ key: String, _ state: FieldState?) {
+        fields[key] = state
+        changed.insert(key)
+    }
+
+    // MARK: Keys
+
+    /// Keys with a value, encrypted ones and assets included.
+    public func allKeys() -> [String] { fields.keys.sorted() }
+
+    /// Keys that were set or removed since the record was fetched or saved.
+    public func changedKeys() -> [String] { changed.sorted() }
+
+    /// Keys that exist on the server, but were not asked for.
+    public var omittedKeys: [String] {
+        fields.compactMap { if case .omitted = $0.value { $0.key } else { nil } }.sorted()
+    }
+
+    // MARK: Encrypted fields
+
+    /// Fields that only people with the zone's key can read: every kind but references and assets.
+    public var encryptedValues: EncryptedValues {
+        get { EncryptedValues(record: self) }
+        set { self = newValue.record }
+        _modify {
+            var values = EncryptedValues(record: self)
+            defer { self = values.record }
+            yield &values
+        }
+    }
+
+    public struct EncryptedValues: Sendable {
+        var record: Record
+
+        public subscript<T: RecordValueConvertible>(key: String) -> T? {
+            get { self.value(key).flatMap { T(recordValue: $0) } }
+            set { record.set(key, newValue.map { .encrypted($0.recordValue) }) }
+        }
+
+        /// An encrypted field of whatever kind.
+        public func value(_ key: String) -> RecordValue? {
+            guard case .encrypted(let value)? = record.fields[key] else { return nil }
+            return value
+        }
+
+        public mutating func setValue(_ key: String, _ value: RecordValue?) { record.set(key, value.map { .encrypted($0) }) }
+
+        public func allKeys() -> [String] {
+            record.fields.compactMap { if case .encrypted = $0.value { $0.key } else { nil } }.sorted()
+        }
+    }
+}
+
+extension Record.Reference {
+    public init(recordID: Record.ID, action: Action = .none) { self.init(recordName: recordID.recordName, action: action) }
+}
+
+extension Record: CustomStringConvertible {
+    /// Names only: values do not end up in logs.
+    public var description: String { "Record(\(recordType) \(recordID.recordName), keys: \(allKeys().joined(separator: " ")))" }
+}

@@ -1,0 +1,101 @@
+public import Foundation
+public import SealStatements
+
+public typealias RecordValue = SealStatements.Value
+public typealias Location = SealStatements.Location
+
+/// A Swift type that a record field can hold: `String`, `Data`, `Date`, integers, `Double`, `Location`,
+/// `Record.Reference`, and arrays of each. There is no `Bool`, as in CloudKit: use 0 and 1.
+public protocol RecordValueConvertible: Sendable {
+    /// The kind of an empty list's elements.
+    static var valueKind: ValueKind { get }
+    var recordValue: RecordValue { get }
+    init?(recordValue: RecordValue)
+}
+
+extension String: RecordValueConvertible {
+    public static var valueKind: ValueKind { .string }
+    public var recordValue: RecordValue { .string(self) }
+    public init?(recordValue: RecordValue) {
+        guard case .string(let text) = recordValue else { return nil }
+        self = text
+    }
+}
+
+extension Data: RecordValueConvertible {
+    public static var valueKind: ValueKind { .data }
+    public var recordValue: RecordValue { .data([UInt8](self)) }
+    public init?(recordValue: RecordValue) {
+        guard case .data(let bytes) = recordValue else { return nil }
+        self = Data(bytes)
+    }
+}
+
+extension Int64: RecordValueConvertible {
+    public static var valueKind: ValueKind { .int64 }
+    public var recordValue: RecordValue { .int64(self) }
+    public init?(recordValue: RecordValue) {
+        guard case .int64(let number) = recordValue else { return nil }
+        self = number
+    }
+}
+
+extension Int: RecordValueConvertible {
+    public static var valueKind: ValueKind { .int64 }
+    public var recordValue: RecordValue { .int64(Int64(self)) }
+    public init?(recordValue: RecordValue) {
+        guard case .int64(let number) = recordValue, let exact = Int(exactly: number) else { return nil }
+        self = exact
+    }
+}
+
+extension Double: RecordValueConvertible {
+    public static var valueKind: ValueKind { .double }
+    public var recordValue: RecordValue { .double(self) }
+    public init?(recordValue: RecordValue) {
+        guard case .double(let number) = recordValue else { return nil }
+        self = number
+    }
+}
+
+/// Dates are kept as whole microseconds since 1970.
+extension Date: RecordValueConvertible {
+    public static var valueKind: ValueKind { .date }
+    public var recordValue: RecordValue { .date(microseconds) }
+    public init?(recordValue: RecordValue) {
+        guard case .date(let microseconds) = recordValue else { return nil }
+        self = Date(microseconds: microseconds)
+    }
+
+    var microseconds: Int64 {
+        let value = (timeIntervalSince1970 * 1_000_000).rounded()
+        // Dates beyond the range (±292,000 years) are kept at its ends.
+        return value >= 0x1p63 ? .max : value <= -0x1p63 ? .min : Int64(value)
+    }
+
+    init(microseconds: Int64) { self.init(timeIntervalSince1970: Double(microseconds) / 1_000_000) }
+}
+
+extension Location: RecordValueConvertible {
+    public static var valueKind: ValueKind { .location }
+    public var recordValue: RecordValue { .location(self) }
+    public init?(recordValue: RecordValue) {
+        guard case .location(let place) = recordValue else { return nil }
+        self = place
+    }
+}
+
+extension Array: RecordValueConvertible where Element: RecordValueConvertible {
+    public static var valueKind: ValueKind { Element.valueKind }
+    public var recordValue: RecordValue { .list(Element.valueKind, map(\.recordValue)) }
+    public init?(recordValue: RecordValue) {
+        guard case .list(let kind, let values) = recordValue, kind == Element.valueKind else { return nil }
+        var elements: [Element] = []
+        elements.reserveCapacity(values.count)
+        for value in values {
+            guard let element = Element(recordValue: value) else { return nil }
+            elements.append(element)
+        }
+        self = elements
+    }
+}

@@ -1,0 +1,190 @@
+public import Foundation
+import SealCoding
+import SealEnvelope
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+extension Share {
+    /// What a URL leads to: CloudKit's `CKShare.Metadata`, verified against the URL's secret part.
+    public struct Metadata: Sendable {
+        public let containerIdentifier: String
+        public let zoneID: RecordZone.ID
+        public let title: String
+        public let shareType: String
+        public let ownerIdentity: UserIdentity
+        public let participantPermission: Participant.Permission
+        public let participantStatus: Participant.AcceptanceStatus
+
+        let url: ShareURL
+        let roster: Roster
+        let entries: [SignedRosterEntry]
+        let invitation: Invitation?
+        let grant: [UInt8]
+    }
+}
+
+extension Container {
+    /// Looks at a share without accepting it.
+    ///
+    /// - Throws: `participantMayNeedVerification` when the share waits for somebody without an account, who may be the
+    ///   caller: prove the address with `beginVerification(of:for:)`; `unknownItem` for the uninvited;
+    ///   `invalidArguments` for a URL that is cut short, altered, or answered with another share.
+    public func shareMetadata(for url: String) async throws(SealKitError) -> Share.Metadata {
+        let url = try verifying("the URL") { () throws(SealError) in try ShareURL(url) }
+        guard url.origin == core.account.server else {
+            throw SealKitError(
+                .invalidArguments, "the share is on another server: \(url.origin)", remedy: "use an account on that server")
+        }
+        let request = Sealkit_V1_ShareMetadataRequest.with { $0.routingID = Data(url.routingID.bytes) }
+        let response: Sealkit_V1_ShareMetadataResponse = try await core.call(path: "/1/share/metadata", request)
+        guard response.container == core.identifier, response.environment == core.environment.name else {
+            throw SealKitError(
+                .badContainer, "the share is in the container \(response.container), \(response.environment)",
+                remedy: "open it with that container")
+        }
+        return try metadata(url, response)
+    }
+
+    private func metadata(_ url: ShareURL, _ response: Sealkit_V1_ShareMetadataResponse) throws(SealKitError) -> Share.Metadata {
+        let entries = response.entries.map { SignedRosterEntry($0) }
+        let (roster, preview) = try verifying("the share") { () throws(SealError) in
+            guard let first = entries.first else { throw .invalidURL }
+            let scope = Scope(
+                container: core.identifier, environment: core.environment,
+                owner: try UserID(recordName: response.zone.ownerName), zoneName: response.zone.zoneName,
+                shareRecordName: response.shareRecordName)
+            // The URL commits to the scope: another share or owner behind it is refused before anything else.
+            try url.check(scopeID: scope.id)
+            var roster = try Roster(opening: first, scope: scope)
+            for entry in entries.dropFirst() { try roster.append(entry) }
+            guard !roster.isClosed else { throw .changeNotApplicable }
+            return (roster, try url.secret.openPreview([UInt8](response.preview), scopeID: scope.id))
+        }
+        let member = roster.members[core.userID()]
+        var invitation: Invitation?
+        if member == nil {
+            guard let id = try? ID16(response.invitationID), let found = roster.invitations[id] else {
+                throw SealKitError(.unknownItem, "the share has no open invitation for this account", remedy: "ask its owner for one")
+            }
+            invitation = found
+        }
+        let permission = member?.permission ?? invitation?.permission ?? .readOnly
+        return Share.Metadata(
+            containerIdentifier: core.identifier,
+            zoneID: RecordZone.ID(
+                zoneName: roster.scope.zoneName,
+                ownerName: roster.owner == core.userID() ? RecordZone.ID.currentUser : roster.owner.recordName),
+            title: preview.title, shareType: preview.shareType,
+            ownerIdentity: Share.UserIdentity(userRecordID: Record.ID(recordName: roster.owner.recordName)),
+            participantPermission: .init(permission), participantStatus: member == nil ? .pending : .accepted, url: url,
+            roster: roster, entries: entries, invitation: invitation, grant: [UInt8](response.grant.sealed))
+    }
+
+    /// Accepts a share: opens the invitation's grant, joins the roster, and seals the zone's key to oneself.
+    ///
+    /// - Parameter token: from the verification flow, where the address was proven for this share just now.
+    /// - Returns: the zone, which is in the shared database from now on.
+    /// - Throws: `integrityFailure` when grant or roster do not verify; `unknownItem` when the invitation is gone;
+    ///   `verificationFailed` for a token that is spent, late, or of somebody else.
+    @discardableResult
+    public func accept(_ metadata: Share.Metadata, token: VerificationToken? = nil) async throws(SealKitError) -> RecordZone.ID {
+        try await whileRosterMoves { round throws(SealKitError) in
+            let metadata = round == 1 ? metadata : try await shareMetadata(for: metadata.url.text())
+            guard let invitation = metadata.invitation else {
+                try await adopt(metadata, then: nil)
+                return metadata.zoneID
+            }
+            let draft = try acceptance(of: invitation, metadata)
+            let request = Sealkit_V1_AcceptShareRequest.with {
+                $0.operationID = newOperationID()
+                $0.routingID = Data(metadata.url.routingID.bytes)
+                $0.entry = draft.entry.wire
+                $0.token = token?.text ?? ""
+                if let grant = draft.grants.first {
+                    $0.grant = Sealkit_V1_Grant(subject: grant.subject, epoch: grant.epoch, sealed: grant.sealed)
+                }
+            }
+            let _: Sealkit_V1_AcceptShareResponse = try await core.call(path: "/1/share/accept", request)
+            try await adopt(metadata, then: draft.entry)
+            return metadata.zoneID
+        }
+    }
+
+    private func acceptance(
+        of invitation: Invitation, _ metadata: Share.Metadata
+    ) throws(SealKitError) -> RosterAuthor<XWingHPKE>.Draft {
+        try verifying("the invitation") { () throws(SealError) in
+            let roster = metadata.roster
+            let keys = try metadata.url.secret.invitationKeys(scopeID: roster.scopeID, invitationID: invitation.id)
+            guard keys.signingKey.verificationKey == invitation.signingKey else { throw .invalidURL }
+            let epoch = roster.currentEpoch
+            // Only a grant that a permitted entry committed to is opened, and only the key that the entry names is used.
+            guard epoch.grantHashes[.invitation(invitation.id)] == GrantHash.of(metadata.grant) else { throw .keyMismatch }
+            let key = try Grants<XWingHPKE>.open(
+                metadata.grant, epoch: epoch, invitation: keys, keys: invitation.invitee == nil ? nil : core.identity().keys)
+            return try core.author.accept(
+                invitation, on: roster, invitationKeys: keys, identity: core.identity().chain, epochKey: key, time: currentTime())
+        }
+    }
+
+    /// From now on this device knows the roster: it starts from what was verified before joining.
+    private func adopt(_ metadata: Share.Metadata, then entry: SignedRosterEntry?) async throws(SealKitError) {
+        guard !metadata.zoneID.isCurrentUsers else { return }
+        let keeper = core.keeper(of: metadata.roster.scope)
+        _ = try await keeper.adopt(metadata.entries + (entry.map { [$0] } ?? []), grants: [])
+        _ = try await keeper.refresh()
+    }
+
+    // MARK: Verification
+
+    /// Asks the server to send a code to an address. The answer is the same whether or not anybody invited it.
+    ///
+    /// - Parameter url: the share that it is for; nil links the address to this account, so that it can be found by it.
+    public func beginVerification(of address: String, for url: String? = nil) async throws(SealKitError) -> Verification {
+        var routingID = Data()
+        if let url {
+            let parsed = try verifying("the URL") { () throws(SealError) in try ShareURL(url) }
+            routingID = Data(parsed.routingID.bytes)
+        }
+        let request = Sealkit_V1_BeginVerificationRequest.with {
+            $0.container = core.identifier
+            $0.routingID = routingID
+            $0.address = address
+        }
+        let response: Sealkit_V1_BeginVerificationResponse = try await core.call(path: "/1/verification/begin", request)
+        return Verification(id: [UInt8](response.verificationID), expires: Date(microseconds: response.expires), core: core)
+    }
+}
+
+/// A code that is on its way.
+public struct Verification: Sendable {
+    let id: [UInt8]
+    /// When the code stops being good.
+    public let expires: Date
+    let core: ContainerCore
+
+    /// Gives the code back, signed by the identity that asked.
+    /// - Throws: `verificationFailed`, whatever was wrong: the code, its age, the number of tries.
+    public func complete(code: String) async throws(SealKitError) -> VerificationToken {
+        let digits = code.filter { !$0.isWhitespace }
+        let message = Challenges.verificationCode(verificationID: id, code: digits)
+        let request = Sealkit_V1_CompleteVerificationRequest.with {
+            $0.verificationID = Data(id)
+            $0.code = digits
+            $0.signature = Data(core.identity().keys.signingKey.sign(message))
+        }
+        let response: Sealkit_V1_CompleteVerificationResponse = try await core.call(path: "/1/verification/complete", request)
+        return VerificationToken(text: response.token)
+    }
+}
+
+/// Proof towards the server that this account controls an address: single use, a quarter of an hour.
+public struct VerificationToken: Sendable {
+    let text: String
+}
+
+extension VerificationToken: CustomStringConvertible {
+    public var description: String { "VerificationToken" }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import SealCoding
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+extension Container {
+    /// Somebody to add to a share, by e-mail address. An unknown address is not an error: it gives a placeholder, whose
+    /// `userIdentity.hasAccount` is false and who gets a one-time URL.
+    ///
+    /// - Throws: `invalidArguments` for what is no address; `integrityFailure` when the server answers with keys that do
+    ///   not belong to the name it gives.
+    public func shareParticipant(
+        forEmailAddress address: String, permission: Share.Participant.Permission = .readOnly
+    ) async throws(SealKitError) -> Share.Participant {
+        try await participant(.emailAddress(address), permission)
+    }
+
+    public func shareParticipant(
+        forUserRecordID userRecordID: Record.ID, permission: Share.Participant.Permission = .readOnly
+    ) async throws(SealKitError) -> Share.Participant {
+        try await participant(.userRecordName(userRecordID.recordName), permission)
+    }
+
+    private func participant(
+        _ handle: Share.LookupInfo, _ permission: Share.Participant.Permission
+    ) async throws(SealKitError) -> Share.Participant {
+        let request = Sealkit_V1_LookupIdentitiesRequest.with {
+            $0.container = core.identifier
+            $0.handles = [handle.wire]
+        }
+        let response: Sealkit_V1_LookupIdentitiesResponse = try await core.call(path: "/1/directory/lookup", request)
+        guard let result = response.results.first else {
+            throw SealKitError(.serverRejectedRequest, "the server's answer lacks the person that was asked for")
+        }
+        var chain: IdentityChain?
+        if result.hasChain {
+            let found = try verifying("the identity that the server gave") { () throws(SealError) in
+                try IdentityChain(result.chain, container: core.identifier)
+            }
+            // A name certifies its own keys; an address does not, and a grant to it needs the URL's secret as well.
+            if case .userRecordName(let name) = handle, found.userID.recordName != name {
+                throw SealKitError.integrity(.invalidIdentity, "the identity of \(name)")
+            }
+            guard found.userID != core.userID() else {
+                throw SealKitError(.invalidArguments, "the owner is a participant already", remedy: "invite somebody else")
+            }
+            chain = found
+        } else if case .userRecordName(let name) = handle {
+            throw SealKitError(.unknownItem, "nobody is known as \(name) here", remedy: "invite by e-mail address")
+        }
+        var random = SystemRandom()
+        return Share.Participant(
+            participantID: ID16(random: &random).hex,
+            userIdentity: Share.UserIdentity(
+                userRecordID: chain.map { Record.ID(recordName: $0.userID.recordName) }, lookupInfo: handle),
+            role: .privateUser, permission: permission, acceptanceStatus: .pending, chain: chain)
+    }
+}
+
+extension Share.LookupInfo {
+    var wire: Sealkit_V1_LookupInfo {
+        .with {
+            switch self {
+            case .emailAddress(let address): $0.email = address
+            case .phoneNumber(let number): $0.phone = number
+            case .userRecordName(let name): $0.userRecordName = name
+            }
+        }
+    }
+}

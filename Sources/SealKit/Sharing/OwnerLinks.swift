@@ -1,0 +1,77 @@
+import Foundation
+import SealEnvelope
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// The owner's URLs of a share: kept on the server under the account's storage key, which the server does not have.
+struct OwnerLinks {
+    struct Link {
+        let routingID: ID16
+        let secret: LinkSecret
+        /// nil for the share-wide URL.
+        let invitationID: ID16?
+    }
+
+    static let purpose = "link-secret"
+    let links: [Link]
+
+    var shareWide: Link? { links.first { $0.invitationID == nil } }
+
+    static func fetch(_ database: Database, view: ZoneView) async throws(SealKitError) -> OwnerLinks {
+        let request = Sealkit_V1_LinksRequest.with {
+            $0.zone = view.scope.zoneIDOnWire
+            $0.shareRecordName = view.scope.shareRecordName
+        }
+        let response: Sealkit_V1_LinksResponse = try await database.core.call(database.scope, "links/fetch", request)
+        let storageKey = database.core.account.seed.storageKey()
+        var links: [Link] = []
+        for link in response.links {
+            links.append(
+                try verifying("a kept share URL") { () throws(SealError) in
+                    let routingID = try ID16(link.routingID)
+                    let secret = try StorageBox.open(
+                        [UInt8](link.keptSecret), purpose: purpose, context: context(view.roster.scopeID, routingID), under: storageKey)
+                    let invitation = link.invitationID.isEmpty ? nil : try ID16(link.invitationID)
+                    return Link(routingID: routingID, secret: try LinkSecret(secret), invitationID: invitation)
+                })
+        }
+        return OwnerLinks(links: links)
+    }
+
+    /// A new link and what the server keeps of it.
+    static func make(
+        _ database: Database, scopeID: Digest, invitationID: ID16?, preview: SharePreview
+    ) throws(SealKitError) -> (Link, Sealkit_V1_Link) {
+        var random = SystemRandom()
+        let link = Link(routingID: ID16(random: &random), secret: LinkSecret(random: &random), invitationID: invitationID)
+        let kept = StorageBox.seal(
+            link.secret.bytes, purpose: purpose, context: context(scopeID, link.routingID),
+            under: database.core.account.seed.storageKey(), random: &random)
+        let sealedPreview = try verifying("the share's preview") { () throws(SealError) in
+            try link.secret.sealPreview(preview, scopeID: scopeID, random: &random)
+        }
+        let wire = Sealkit_V1_Link.with {
+            $0.routingID = Data(link.routingID.bytes)
+            $0.invitationID = Data(invitationID?.bytes ?? [])
+            $0.keptSecret = Data(kept)
+            $0.preview = Data(sealedPreview)
+        }
+        return (link, wire)
+    }
+
+    private static func context(_ scopeID: Digest, _ routingID: ID16) -> [UInt8] { scopeID.bytes + routingID.bytes }
+
+    /// Puts the URLs where the app looks for them.
+    func write(to share: inout Share, view: ZoneView, origin: String) {
+        for link in links {
+            let url = ShareURL(origin: origin, routingID: link.routingID, secret: link.secret, scopeID: view.roster.scopeID).text()
+            if let invitation = link.invitationID {
+                if view.roster.invitations[invitation] != nil { share.oneTimeURLs[invitation.hex] = url }
+            } else {
+                share.url = url
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+public import Foundation
+import SealStatements
+
+/// A zone-wide share: CloudKit's `CKShare(recordZoneID:)`.
+///
+/// Its participants are what the zone's signed roster says, verified on this device; a server cannot add one, raise a
+/// permission or swap a key. Change the participants and save the share; removing or demoting somebody opens a new key
+/// in the same step.
+public struct Share: Sendable {
+    /// The share's record in its zone.
+    public static let recordName = Names.zoneWideShare
+    public static let recordType = Names.shareType
+
+    public let zoneID: RecordZone.ID
+    /// Sealed for participants and for whoever has a URL; never visible to the server.
+    public var title: String = ""
+    /// A uniform type identifier for what is shared; sealed like the title.
+    public var shareType: String = ""
+    public var thumbnailImageData: Data?
+    public internal(set) var participants: [Participant] = []
+    /// The share-wide URL, with the secret after `#`: for participants who have an account. Only its owner has it here;
+    /// nil until the share is saved.
+    public internal(set) var url: String?
+
+    /// Placeholders' one-time URLs, by participant id.
+    var oneTimeURLs: [String: String] = [:]
+    /// The participants that the share was fetched with: saving sends the difference.
+    var saved: [Participant] = []
+
+    public init(recordZoneID: RecordZone.ID) { zoneID = recordZoneID }
+
+    public var recordID: Record.ID { Record.ID(recordName: Share.recordName, zoneID: zoneID) }
+
+    public var owner: Participant? { participants.first { $0.role == .owner } }
+
+    /// Adds somebody, or updates the permission of somebody who is there already.
+    public mutating func addParticipant(_ participant: Participant) {
+        if let index = participants.firstIndex(where: { $0.isSamePerson(as: participant) }) {
+            participants[index].permission = participant.permission
+        } else {
+            participants.append(participant)
+        }
+    }
+
+    /// Removes a participant or an open invitation. Save the share to apply it.
+    public mutating func removeParticipant(_ participant: Participant) {
+        participants.removeAll { $0.isSamePerson(as: participant) && $0.role != .owner }
+    }
+
+    /// The URL for one invitee without an account: good once, for that invitee. Give it to nobody else.
+    /// - Returns: nil until the share is saved, and for participants who use the share-wide URL.
+    public func oneTimeURL(for participantID: String) -> String? { oneTimeURLs[participantID] }
+}
+
+extension Share: CustomStringConvertible {
+    /// Without title and URLs.
+    public var description: String { "Share(\(zoneID), participants: \(participants.count))" }
+}
+
+extension Share {
+    public struct Participant: Sendable {
+        public enum Role: Int, Sendable {
+            case owner = 1
+            case administrator = 2
+            case privateUser = 3
+            case publicUser = 4
+        }
+        public enum Permission: Int, Sendable {
+            case readOnly = 2
+            case readWrite = 3
+        }
+        public enum AcceptanceStatus: Int, Sendable {
+            case pending = 1
+            case accepted = 2
+            case removed = 3
+        }
+
+        /// The same for as long as the participant is in the share: the invitation's id; the owner's is its user name.
+        public internal(set) var participantID: String
+        public internal(set) var userIdentity: UserIdentity
+        public internal(set) var role: Role
+        public var permission: Permission
+        public internal(set) var acceptanceStatus: AcceptanceStatus
+
+        /// Verified keys of somebody who is known.
+        var chain: IdentityChain?
+
+        /// CloudKit's notion: the same participant id, user or look-up address.
+        func isSamePerson(as other: Participant) -> Bool {
+            if participantID == other.participantID { return true }
+            if let user = userIdentity.userRecordID, user.recordName == other.userIdentity.userRecordID?.recordName { return true }
+            if let handle = userIdentity.lookupInfo, handle == other.userIdentity.lookupInfo { return true }
+            return false
+        }
+    }
+
+    public struct UserIdentity: Sendable {
+        /// nil for a placeholder: somebody without an account in this container.
+        public internal(set) var userRecordID: Record.ID?
+        /// What the participant was looked up by; of others it is known to owner and administrators only.
+        public internal(set) var lookupInfo: LookupInfo?
+        public var hasAccount: Bool { userRecordID != nil }
+    }
+
+    public enum LookupInfo: Sendable, Hashable {
+        case emailAddress(String)
+        case phoneNumber(String)
+        case userRecordName(String)
+
+        var address: String? {
+            switch self {
+            case .emailAddress(let address), .phoneNumber(let address): address
+            case .userRecordName: nil
+            }
+        }
+    }
+}
+
+extension Share.Participant.Permission {
+    init(_ permission: SealStatements.Permission) { self = permission == .readWrite ? .readWrite : .readOnly }
+    var onRoster: SealStatements.Permission { self == .readWrite ? .readWrite : .readOnly }
+}
+
+extension Share.Participant.Role {
+    init(_ role: SealStatements.Role) {
+        switch role {
+        case .owner: self = .owner
+        case .administrator: self = .administrator
+        case .privateUser: self = .privateUser
+        case .publicUser: self = .publicUser
+        }
+    }
+}

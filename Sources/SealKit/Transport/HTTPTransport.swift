@@ -1,0 +1,149 @@
+import AsyncHTTPClient
+public import Foundation
+import NIOFoundationCompat
+import NIOHTTP1
+import NIOSSL
+import SealWire
+import SwiftProtobuf
+
+public import NIOCore
+
+/// HTTP/1.1 or HTTP/2 to one server, by async-http-client.
+public final class HTTPTransport: Transport {
+    public struct Configuration: Sendable {
+        /// Longest time without progress, in seconds (CloudKit's `timeoutIntervalForRequest`).
+        public var requestTimeout: Double = 60
+        /// A PEM file with the authority that signed the server's certificate, where the system does not know it.
+        public var certificateAuthorityFile: String?
+
+        public init() {}
+    }
+
+    public let origin: String
+    private let client: HTTPClient
+    private let timeout: TimeAmount
+
+    static let contentType = "application/x-protobuf"
+    /// More than any answer that a server of ours gives.
+    static let maximumResponseBytes = 64 << 20
+
+    /// - Throws: `invalidArguments` for anything but an `http` or `https` origin; plain `http` only to this machine.
+    public init(server: String, configuration: Configuration = Configuration()) throws(SealKitError) {
+        origin = try HTTPTransport.origin(of: server)
+        timeout = .milliseconds(Int64(configuration.requestTimeout * 1000))
+        var settings = HTTPClient.Configuration()
+        settings.redirectConfiguration = .disallow
+        settings.timeout = .init(connect: .seconds(10), read: timeout)
+        settings.decompression = .disabled
+        if let file = configuration.certificateAuthorityFile {
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.additionalTrustRoots = [.file(file)]
+            settings.tlsConfiguration = tls
+        }
+        client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: settings)
+    }
+
+    deinit { client.shutdown { _ in } }
+
+    /// The origin as it is signed at login: lower case, no path, no default port.
+    static func origin(of server: String) throws(SealKitError) -> String {
+        guard let url = URLComponents(string: server), let scheme = url.scheme?.lowercased(), let host = url.host?.lowercased(),
+            !host.isEmpty, scheme == "http" || scheme == "https", url.path.isEmpty || url.path == "/", url.query == nil,
+            url.user == nil
+        else {
+            throw SealKitError(
+                .invalidArguments, "not a server address: it has to be https://host[:port]",
+                remedy: "give scheme, host and, if need be, port, and nothing else")
+        }
+        let isLocal = host == "localhost" || host == "::1" || host == "[::1]" || host.hasPrefix("127.")
+        guard scheme == "https" || isLocal else {
+            throw SealKitError(
+                .invalidArguments, "plain http is for servers on this machine only", remedy: "use https://\(host)")
+        }
+        let port = url.port.flatMap { $0 == (scheme == "https" ? 443 : 80) ? nil : ":\($0)" } ?? ""
+        return "\(scheme)://\(host)\(port)"
+    }
+
+    private func request(_ method: HTTPMethod, _ path: String, token: String?) -> HTTPClientRequest {
+        var request = HTTPClientRequest(url: origin + path)
+        request.method = method
+        request.headers.add(name: "accept", value: HTTPTransport.contentType)
+        request.headers.add(name: "user-agent", value: "sealkit/1")
+        if let token { request.headers.add(name: "authorization", value: "Bearer \(token)") }
+        return request
+    }
+
+    public func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse {
+        var request = request(.POST, path, token: token)
+        request.headers.add(name: "content-type", value: HTTPTransport.contentType)
+        request.body = .bytes(ByteBuffer(data: body))
+        return try await collect(request)
+    }
+
+    public func get(_ path: String, token: String?) async throws(SealKitError) -> TransportResponse {
+        try await collect(request(.GET, path, token: token))
+    }
+
+    public func upload(
+        _ path: String, length: Int64, parts: AsyncThrowingStream<ByteBuffer, any Error>, token: String
+    ) async throws(SealKitError) -> TransportResponse {
+        var request = request(.PUT, path, token: token)
+        request.headers.add(name: "content-type", value: "application/octet-stream")
+        request.body = .stream(parts, length: .known(length))
+        return try await collect(request)
+    }
+
+    public func download(
+        _ path: String, range: Range<UInt64>, token: String, consume: (ByteBuffer) async throws -> Void
+    ) async throws(SealKitError) {
+        var request = request(.GET, path, token: token)
+        request.headers.add(name: "range", value: "bytes=\(range.lowerBound)-\(range.upperBound - 1)")
+        do {
+            let response = try await client.execute(request, deadline: .distantFuture)
+            guard response.status == .partialContent || response.status == .ok else {
+                let body = try await response.body.collect(upTo: HTTPTransport.maximumResponseBytes)
+                throw TransportResponse(status: Int(response.status.code), body: Data(buffer: body)).failure
+            }
+            for try await part in response.body { try await consume(part) }
+        } catch {
+            throw HTTPTransport.map(error)
+        }
+    }
+
+    private func collect(_ request: HTTPClientRequest) async throws(SealKitError) -> TransportResponse {
+        do {
+            let response = try await client.execute(request, deadline: .distantFuture)
+            let body = try await response.body.collect(upTo: HTTPTransport.maximumResponseBytes)
+            return TransportResponse(status: Int(response.status.code), body: Data(buffer: body))
+        } catch {
+            throw HTTPTransport.map(error)
+        }
+    }
+
+    private static func map(_ error: any Error) -> SealKitError {
+        switch error {
+        case let error as SealKitError: error
+        case is CancellationError: SealKitError(.operationCancelled, "the operation was cancelled")
+        case let error as HTTPClientError where error == .cancelled:
+            SealKitError(.operationCancelled, "the operation was cancelled")
+        case let error as HTTPClientError where error == .readTimeout || error == .connectTimeout:
+            SealKitError(
+                .networkFailure, "the server did not answer in time", remedy: "try again later", retryAfter: 5)
+        default:
+            // The underlying text names hosts and errno values, never content.
+            SealKitError(
+                .networkFailure, "the server could not be reached (\(type(of: error)))",
+                remedy: "check the address, and that the server runs", retryAfter: 2)
+        }
+    }
+}
+
+extension TransportResponse {
+    /// The failure that a status of 400 or above carries.
+    var failure: SealKitError {
+        if let failure = try? Sealkit_V1_Failure(serializedBytes: body), !failure.code.isEmpty { return SealKitError(failure) }
+        return SealKitError(
+            .serverRejectedRequest, "the server answered with HTTP status \(status)",
+            remedy: "check that the address is that of a SealKit server")
+    }
+}

@@ -1,0 +1,33 @@
+public import Foundation
+public import NIOCore
+
+/// How the SDK reaches a server. One implementation speaks HTTP; tests put others in front of it.
+public protocol Transport: Sendable {
+    /// Scheme, host and port, as signed at login.
+    var origin: String { get }
+
+    /// Sends a wire message and returns status and body.
+    func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse
+
+    func get(_ path: String, token: String?) async throws(SealKitError) -> TransportResponse
+
+    /// Streams `length` bytes up.
+    func upload(
+        _ path: String, length: Int64, parts: AsyncThrowingStream<ByteBuffer, any Error>, token: String
+    ) async throws(SealKitError) -> TransportResponse
+
+    /// Streams a byte range down; `consume` gets the parts in order and holds the sender back while it works.
+    func download(
+        _ path: String, range: Range<UInt64>, token: String, consume: (ByteBuffer) async throws -> Void
+    ) async throws(SealKitError)
+}
+
+public struct TransportResponse: Sendable {
+    public var status: Int
+    public var body: Data
+
+    public init(status: Int, body: Data) {
+        self.status = status
+        self.body = body
+    }
+}

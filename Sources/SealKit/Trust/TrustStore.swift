@@ -1,0 +1,172 @@
+public import Foundation
+import GRDB
+import SealPrimitives
+import SealStatements
+
+/// What a device has verified and must never see undone: rosters, the revision and hash of every record, and how far
+/// each feed was read without a gap. It holds no key and no plaintext.
+///
+/// Losing it loses protection against rollback until everything was seen again, so keep it beside the key file.
+public final class TrustStore: Sendable {
+    private let database: DatabaseQueue
+
+    /// Kept in a file, mode 0600; nil for one that lasts as long as the process.
+    /// - Throws: `internalError` when the file cannot be opened.
+    public init(file: URL? = nil) throws(SealKitError) {
+        do {
+            if let file {
+                if !FileManager.default.fileExists(atPath: file.path) {
+                    _ = FileManager.default.createFile(atPath: file.path, contents: nil, attributes: [.posixPermissions: 0o600])
+                }
+                var configuration = Configuration()
+                configuration.busyMode = .timeout(10)
+                configuration.prepareDatabase { try $0.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL") }
+                database = try DatabaseQueue(path: file.path, configuration: configuration)
+            } else {
+                database = try DatabaseQueue()
+            }
+            try database.write { try $0.execute(sql: TrustStore.schema) }
+        } catch {
+            throw TrustStore.failure(error)
+        }
+    }
+
+    private static let schema = """
+        CREATE TABLE IF NOT EXISTS entry (
+            scope BLOB NOT NULL, sequence INTEGER NOT NULL, bytes BLOB NOT NULL, signature BLOB NOT NULL,
+            PRIMARY KEY (scope, sequence)) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS seen (
+            zone BLOB NOT NULL, incarnation INTEGER NOT NULL, name TEXT NOT NULL, revision INTEGER NOT NULL,
+            hash BLOB NOT NULL, PRIMARY KEY (zone, incarnation, name)) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS feed (
+            zone BLOB NOT NULL, incarnation INTEGER NOT NULL, token BLOB NOT NULL, caughtUpEpoch INTEGER,
+            PRIMARY KEY (zone, incarnation)) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS contact (
+            container TEXT NOT NULL, user TEXT NOT NULL, chain BLOB NOT NULL, PRIMARY KEY (container, user)) WITHOUT ROWID;
+        """
+
+    private static func failure(_ error: any Error) -> SealKitError {
+        if let error = error as? SealKitError { return error }
+        if let error = error as? DatabaseError, error.resultCode == .SQLITE_FULL {
+            return SealKitError(.storageFull, "this device's disk is full", remedy: "free some space and try again")
+        }
+        return SealKitError(
+            .internalError, "this device's record of what it has verified cannot be used (\(type(of: error)))",
+            remedy: "check the file beside the key file")
+    }
+
+    // MARK: Rosters
+
+    func entries(scope: Digest) async throws(SealKitError) -> [SignedRosterEntry] {
+        let key = Data(scope.bytes)
+        do {
+            return try await database.read { db in
+                try Row.fetchAll(
+                    db, sql: "SELECT bytes, signature FROM entry WHERE scope = ? ORDER BY sequence", arguments: [key]
+                ).map { SignedRosterEntry(bytes: [UInt8]($0[0] as Data), signature: [UInt8]($0[1] as Data)) }
+            }
+        } catch {
+            throw TrustStore.failure(error)
+        }
+    }
+
+    /// Adds verified entries from `sequence` on. What is there stays: a log is only ever appended to.
+    func append(_ entries: [SignedRosterEntry], scope: Digest, from sequence: UInt64) async throws(SealKitError) {
+        guard !entries.isEmpty else { return }
+        let key = Data(scope.bytes)
+        do {
+            try await database.write { db in
+                for (offset, entry) in entries.enumerated() {
+                    try db.execute(
+                        sql: "INSERT OR IGNORE INTO entry (scope, sequence, bytes, signature) VALUES (?, ?, ?, ?)",
+                        arguments: [key, Int64(sequence) + Int64(offset), Data(entry.bytes), Data(entry.signature)])
+                }
+            }
+        } catch {
+            throw TrustStore.failure(error)
+        }
+    }
+
+    // MARK: Records
+
+    struct Sighting: Sendable {
+        let recordName: String
+        let revision: UInt64
+        let hash: Digest
+        let epoch: UInt32
+    }
+
+    enum Verdict: Sendable {
+        case accepted
+        case older
+        case forked
+        case backdated
+    }
+
+    /// Judges verified statements against what this device has seen, and remembers those that it accepts.
+    ///
+    /// A lower revision, another statement with the same number, and a statement that was never seen under an epoch that
+    /// this device has read past are refused.
+    func admit(_ sightings: [Sighting], zone: Digest, incarnation: UInt32) async throws(SealKitError) -> [Verdict] {
+        guard !sightings.isEmpty else { return [] }
+        let key = Data(zone.bytes)
+        do {
+            return try await database.write { db in
+                let caughtUp = try Int64.fetchOne(
+                    db, sql: "SELECT caughtUpEpoch FROM feed WHERE zone = ? AND incarnation = ?", arguments: [key, incarnation])
+                let select = try db.cachedStatement(
+                    sql: "SELECT revision, hash FROM seen WHERE zone = ? AND incarnation = ? AND name = ?")
+                let upsert = try db.cachedStatement(
+                    sql: """
+                        INSERT INTO seen (zone, incarnation, name, revision, hash) VALUES (?, ?, ?, ?, ?)
+                        ON CONFLICT (zone, incarnation, name) DO UPDATE SET revision = excluded.revision, hash = excluded.hash
+                        """)
+                var verdicts: [Verdict] = []
+                verdicts.reserveCapacity(sightings.count)
+                for sighting in sightings {
+                    let revision = Int64(bitPattern: sighting.revision)
+                    let hash = Data(sighting.hash.bytes)
+                    if let row = try Row.fetchOne(select, arguments: [key, incarnation, sighting.recordName]) {
+                        let known = row[0] as Int64
+                        if revision < known { verdicts.append(.older); continue }
+                        if revision == known {
+                            verdicts.append(hash == row[1] as Data ? .accepted : .forked)
+                            continue
+                        }
+                    }
+                    if let caughtUp, Int64(sighting.epoch) < caughtUp { verdicts.append(.backdated); continue }
+                    try upsert.execute(arguments: [key, incarnation, sighting.recordName, revision, hash])
+                    verdicts.append(.accepted)
+                }
+                return verdicts
+            }
+        } catch {
+            throw TrustStore.failure(error)
+        }
+    }
+
+    // MARK: Feeds
+
+    /// Notes that the feed was read from `since` to `token`; only a reading that starts where the last one ended, or at
+    /// the beginning, counts.
+    func advance(
+        zone: Digest, incarnation: UInt32, since: Data?, token: Data, caughtUpEpoch: UInt32?
+    ) async throws(SealKitError) {
+        let key = Data(zone.bytes)
+        do {
+            try await database.write { db in
+                let last = try Data.fetchOne(
+                    db, sql: "SELECT token FROM feed WHERE zone = ? AND incarnation = ?", arguments: [key, incarnation])
+                guard since == nil || since == last else { return }
+                try db.execute(
+                    sql: """
+                        INSERT INTO feed (zone, incarnation, token, caughtUpEpoch) VALUES (?, ?, ?, ?)
+                        ON CONFLICT (zone, incarnation) DO UPDATE SET token = excluded.token,
+                            caughtUpEpoch = MAX(COALESCE(caughtUpEpoch, 0), COALESCE(excluded.caughtUpEpoch, 0))
+                        """, arguments: [key, incarnation, token, caughtUpEpoch.map { Int64($0) }])
+            }
+        } catch {
+            throw TrustStore.failure(error)
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import Foundation
+import SealEnvelope
+import SealPrimitives
+import SealStatements
+
+/// Runs `body` again while others append to the roster under it; each round starts from the newest head.
+func whileRosterMoves<T>(_ body: (_ round: Int) async throws(SealKitError) -> T) async throws(SealKitError) -> T {
+    var round = 1
+    while true {
+        do { return try await body(round) } catch {
+            guard error.code == .rosterChanged, round < 5 else { throw error }
+            round += 1
+        }
+    }
+}
+
+/// A zone's verified roster and the epoch keys that its reader holds, at one moment: an immutable value, so that records
+/// are verified and opened outside any lock.
+struct ZoneView: Sendable {
+    let roster: Roster
+    /// By epoch number, for the roster's incarnation.
+    let keys: [UInt32: EpochKey]
+    let user: UserID
+
+    var scope: Scope { roster.scope }
+
+    /// - Throws: `permissionFailure` when no key was granted.
+    func currentKey() throws(SealKitError) -> EpochKey {
+        guard let key = keys[roster.currentEpoch.number] else {
+            throw SealKitError(
+                .permissionFailure, "no key of the zone \(scope.zoneName) was granted to this account",
+                remedy: "ask the owner to share it again")
+        }
+        return key
+    }
+
+    /// The key that a verified statement's record was sealed under.
+    func key(for statement: Statement) throws(SealError) -> EpochKey {
+        guard let key = keys[statement.epoch] else { throw .missingKey }
+        return key
+    }
+}
