@@ -104,6 +104,10 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: house),
+        .executableTarget(
+            name: "SealBench",
+            dependencies: ["CSodium", "SealPrimitives", "SealStatements", "SealEnvelope", "SealKit"],
+            swiftSettings: house),
         // Tests
         .testTarget(
             name: "SealServerTests",
