@@ -110,6 +110,14 @@ let package = Package(
             swiftSettings: house),
         // Tests
         .testTarget(
+            name: "SealKitTests",
+            dependencies: [
+                "SealKit", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire", "sealkit",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            ],
+            swiftSettings: house),
+        .testTarget(
             name: "SealServerTests",
             dependencies: [
                 "SealServer", "SealKit", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire",

@@ -25,7 +25,7 @@ public struct SealedAsset: Sendable {
         return bytes
     }
 
-    /// - Throws: `malformed` unless the size gives exactly the committed number of chunks.
+    /// - Throws: `malformed` unless the size gives exactly the committed number of chunks; `invalidLength` above the limit.
     init(descriptor: [UInt8], commitment: AssetCommitment) throws(SealError) {
         var reader = CanonicalReader(descriptor)
         var key = try reader.raw(32)
@@ -35,6 +35,8 @@ public struct SealedAsset: Sendable {
         salt = commitment.salt
         chunkCount = commitment.chunkCount
         root = commitment.root
+        // Whoever may write chose the size: arithmetic on it comes after the limit.
+        guard size <= Limits.assetBytes else { throw .invalidLength }
         guard chunkCount == AssetLayout(size: size).chunkCount else { throw .malformed }
     }
 

@@ -18,7 +18,8 @@ public struct EpochKey: Sendable {
         guard key.count == 32, self.keyID == keyID else { throw .keyMismatch }
     }
 
-    private init(unchecked key: SecretBytes, context: EpochContext) {
+    /// Without comparing with a key id: for new keys, and for showing what an old one does not open.
+    init(unchecked key: SecretBytes, context: EpochContext) {
         self.context = context
         self.key = key
         var pae = PAE(.recordWrap, pieces: EpochContext.pieces)

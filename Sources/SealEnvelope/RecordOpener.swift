@@ -18,10 +18,23 @@ public struct RecordOpener: Sendable {
     /// - Throws: `missingKey` for a deletion or another epoch's key; `authenticationFailed`.
     public init(_ verified: VerifiedStatement, epochKey: EpochKey) throws(SealError) {
         let statement = verified.statement
-        guard statement.kind == .save, epochKey.context.scopeID == statement.scopeID, epochKey.context.epoch == statement.epoch
-        else { throw .missingKey }
+        let context = EpochContext(
+            scopeID: statement.scopeID,
+            incarnations: Incarnations(zone: statement.zoneIncarnation, scope: statement.scopeIncarnation),
+            epoch: statement.epoch)
+        guard statement.kind == .save, epochKey.context == context else { throw .missingKey }
         binding = RecordBinding(statement)
         recordKey = try epochKey.unwrap(statement.wrappedKey, recordContext: binding.context)
+    }
+
+    /// Whether a key unwraps the record key that a statement carries, whatever epoch the two name: to show that a removed
+    /// participant's keys do not. It opens no field.
+    public static func unwraps(_ statement: Statement, with key: EpochKey) -> Bool {
+        let context = EpochContext(
+            scopeID: statement.scopeID,
+            incarnations: Incarnations(zone: statement.zoneIncarnation, scope: statement.scopeIncarnation), epoch: statement.epoch)
+        let renamed = EpochKey(unchecked: key.key, context: context)
+        return (try? renamed.unwrap(statement.wrappedKey, recordContext: RecordBinding(statement).context)) != nil
     }
 
     /// Call it only with fields that `VerifiedStatement.check` has accepted.

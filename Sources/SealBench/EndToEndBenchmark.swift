@@ -1,0 +1,172 @@
+import Foundation
+import SealKit
+
+/// Records and assets through client and server, as separate processes over HTTP on SQLite with `synchronous=FULL`.
+struct EndToEndBenchmark {
+    static let records = 10_000
+    static let batch = 400
+    /// Batches in flight: sealing goes on while the server commits.
+    static let inFlight = 3
+    static let assetBytes = 256 << 20
+
+    func run(_ report: inout Report) async throws {
+        let server = try BenchmarkServer()
+        defer { server.stop() }
+        let account = try await Account.create(transport: try HTTPTransport(server: server.origin), deviceName: "bench").account
+        let database = try Container("org.sealkit.bench", account: account).privateDatabase.fetchingAssets(.onDemand)
+        // Assets first: memory is the peak of each process so far.
+        try await asset(database, server, &report)
+        try await saveAndFetch(database, account, &report)
+    }
+
+    private func saveAndFetch(_ database: Database, _ account: Account, _ report: inout Report) async throws {
+        var saving = Double.infinity
+        var zone = RecordZone.ID()
+        for run in 0..<3 {
+            zone = try await database.save(RecordZone(zoneName: "bench-\(run)")).zoneID
+            let batches = makeBatches(zone)
+            let start = ContinuousClock.now
+            try await save(batches, in: database)
+            saving = min(saving, (ContinuousClock.now - start) / .seconds(1))
+        }
+        report.rate(
+            "records of ten 100 B fields sealed, saved, durable", Double(Self.records) / saving, "records/s",
+            aim: "15,000 on two cores, both processes together")
+
+        var fetching = Double.infinity
+        for _ in 0..<3 {
+            // A device that has seen nothing: every roster, statement and field is verified anew.
+            let fresh = try Container("org.sealkit.bench", account: account).privateDatabase.fetchingAssets(.onDemand)
+            _ = try await fresh.recordZone(for: zone)
+            let start = ContinuousClock.now
+            var token: ServerChangeToken?
+            var count = 0
+            while true {
+                let page = try await fresh.recordZoneChanges(inZoneWith: zone, since: token)
+                for (_, result) in page.modifications where try result.get().encryptedValues.allKeys().count == 10 { count += 1 }
+                token = page.changeToken
+                if !page.moreComing { break }
+            }
+            guard count == Self.records else { throw Mismatch(found: count) }
+            fetching = min(fetching, (ContinuousClock.now - start) / .seconds(1))
+        }
+        report.rate(
+            "the same fetched, verified, opened", Double(Self.records) / fetching, "records/s",
+            aim: "15,000 on two cores, both processes together")
+    }
+
+    struct Mismatch: Error { let found: Int }
+
+    private func makeBatches(_ zone: RecordZone.ID) -> [[Record]] {
+        let text = String(repeating: "0123456789", count: 10)
+        return stride(from: 0, to: Self.records, by: Self.batch).map { start in
+            (start..<start + Self.batch).map { index in
+                var record = Record(recordType: "Note", recordID: Record.ID(recordName: "record-\(index)", zoneID: zone))
+                for field in 0..<10 { record.encryptedValues["field\(field)"] = text }
+                return record
+            }
+        }
+    }
+
+    private func save(_ batches: [[Record]], in database: Database) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            var rest = batches.makeIterator()
+            for _ in 0..<Self.inFlight {
+                guard let batch = rest.next() else { break }
+                group.addTask { try await Self.save(batch, in: database) }
+            }
+            while try await group.next() != nil {
+                if let batch = rest.next() { group.addTask { try await Self.save(batch, in: database) } }
+            }
+        }
+    }
+
+    private static func save(_ batch: [Record], in database: Database) async throws {
+        for result in try await database.modifyRecords(saving: batch).saveResults.values { _ = try result.get() }
+    }
+
+    private func asset(_ database: Database, _ server: BenchmarkServer, _ report: inout Report) async throws {
+        let folder = server.folder
+        let file = folder.appendingPathComponent("asset")
+        try makeFile(file)
+        let zone = try await database.save(RecordZone(zoneName: "assets")).zoneID
+        var up = Double.infinity
+        var down = Double.infinity
+        for run in 0..<3 {
+            var record = Record(recordType: "File", recordID: Record.ID(recordName: "file-\(run)", zoneID: zone))
+            record["file"] = Asset(fileURL: file)
+            var start = ContinuousClock.now
+            try await database.save(record)
+            up = min(up, (ContinuousClock.now - start) / .seconds(1))
+            let found: Asset? = try await database.record(for: record.recordID)["file"]
+            let copy = folder.appendingPathComponent("copy")
+            guard let found else { throw Mismatch(found: 0) }
+            start = ContinuousClock.now
+            try await database.download(found, of: record.recordID, to: copy)
+            down = min(down, (ContinuousClock.now - start) / .seconds(1))
+            try FileManager.default.removeItem(at: copy)
+        }
+        let megabytes = Double(Self.assetBytes) / 1_000_000
+        report.rate("256 MiB asset up, sealed, durable", megabytes / up, "MB/s", aim: "400")
+        report.rate("256 MiB asset down, checked, opened", megabytes / down, "MB/s", aim: "400")
+        report.rate("peak memory, server", server.peakMegabytes, "MiB", aim: "under 100")
+        report.rate("peak memory, client (this process)", BenchmarkServer.peakMegabytes(of: getpid()), "MiB", aim: "under 100")
+    }
+
+    private func makeFile(_ url: URL) throws {
+        _ = FileManager.default.createFile(atPath: url.path, contents: nil)
+        let handle = try FileHandle(forWritingTo: url)
+        var state: UInt64 = 88_172_645_463_325_252
+        var block = [UInt64](repeating: 0, count: (1 << 20) / 8)
+        for _ in 0..<(Self.assetBytes >> 20) {
+            for index in block.indices {
+                state ^= state << 13
+                state ^= state >> 7
+                state ^= state << 17
+                block[index] = state
+            }
+            try handle.write(contentsOf: block.withUnsafeBytes { Data($0) })
+        }
+        try handle.close()
+    }
+}
+
+/// A `sealkit serve` beside this program, in a temporary folder.
+final class BenchmarkServer {
+    let origin: String
+    let folder: URL
+    private let process = Process()
+
+    struct StartFailure: Error {}
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("sealkit-bench-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+            .appendingPathComponent("sealkit")
+        process.arguments = [
+            "serve", "--data", folder.appendingPathComponent("data").path, "--listen", "127.0.0.1:0", "--log-level", "error",
+        ]
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        guard let range = line.range(of: #"https?://[^\s]+"#, options: .regularExpression) else { throw StartFailure() }
+        origin = String(line[range])
+    }
+
+    var peakMegabytes: Double { BenchmarkServer.peakMegabytes(of: process.processIdentifier) }
+
+    static func peakMegabytes(of process: Int32) -> Double {
+        let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM") } ?? ""
+        return (Double(line.filter(\.isNumber)) ?? 0) / 1024
+    }
+
+    func stop() {
+        process.terminate()
+        process.waitUntilExit()
+        try? FileManager.default.removeItem(at: folder)
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import NIOCore
+import SealWire
+import SwiftProtobuf
+import Synchronization
+
+@testable import SealKit
+
+/// Passes everything on and keeps the records that came back, as the server has them.
+final class RecordingTransport: Transport {
+    private let next: HTTPTransport
+    private let seen = Mutex<[Sealkit_V1_Record]>([])
+    var origin: String { next.origin }
+
+    init(_ next: HTTPTransport) { self.next = next }
+
+    func records() -> [Sealkit_V1_Record] { seen.withLock { $0 } }
+
+    func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse {
+        let response = try await next.post(path, body: body, token: token)
+        if path.hasSuffix("records/lookup"), let answer = try? Sealkit_V1_LookupRecordsResponse(serializedBytes: response.body) {
+            seen.withLock { $0 += answer.results.map(\.record).filter { !$0.statement.isEmpty } }
+        }
+        return response
+    }
+
+    func get(_ path: String, token: String?) async throws(SealKitError) -> TransportResponse { try await next.get(path, token: token) }
+
+    func upload(
+        _ path: String, length: Int64, parts: AsyncThrowingStream<ByteBuffer, any Error>, token: String
+    ) async throws(SealKitError) -> TransportResponse { try await next.upload(path, length: length, parts: parts, token: token) }
+
+    func download(
+        _ path: String, range: Range<UInt64>, token: String, consume: (ByteBuffer) async throws -> Void
+    ) async throws(SealKitError) { try await next.download(path, range: range, token: token, consume: consume) }
+}
+
+/// A hostile server: the real one's answers, rewritten.
+final class RewritingTransport: Transport {
+    private let next: HTTPTransport
+    private let forged = Mutex<[Sealkit_V1_Record]>([])
+    var origin: String { next.origin }
+
+    init(_ next: HTTPTransport) { self.next = next }
+
+    /// Look-ups and feeds answer with these records.
+    func replaceRecords(with records: [Sealkit_V1_Record]) { forged.withLock { $0 = records } }
+
+    func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse {
+        var response = try await next.post(path, body: body, token: token)
+        let records = forged.withLock { $0 }
+        do {
+            if path.hasSuffix("records/lookup") {
+                var answer = try Sealkit_V1_LookupRecordsResponse(serializedBytes: response.body)
+                answer.results = records.map { record in .with { $0.record = record } }
+                response.body = try answer.serializedData()
+            } else if path.hasSuffix("records/changes") {
+                var answer = try Sealkit_V1_RecordChangesResponse(serializedBytes: response.body)
+                answer.records = records
+                response.body = try answer.serializedData()
+            }
+        } catch {
+            throw SealKitError(.internalError, "the hostile transport could not read the real answer")
+        }
+        return response
+    }
+
+    func get(_ path: String, token: String?) async throws(SealKitError) -> TransportResponse { try await next.get(path, token: token) }
+
+    func upload(
+        _ path: String, length: Int64, parts: AsyncThrowingStream<ByteBuffer, any Error>, token: String
+    ) async throws(SealKitError) -> TransportResponse { try await next.upload(path, length: length, parts: parts, token: token) }
+
+    func download(
+        _ path: String, range: Range<UInt64>, token: String, consume: (ByteBuffer) async throws -> Void
+    ) async throws(SealKitError) { try await next.download(path, range: range, token: token, consume: consume) }
+}
