@@ -109,6 +109,12 @@ let package = Package(
             dependencies: ["CSodium", "SealPrimitives", "SealStatements", "SealEnvelope", "SealKit"],
             swiftSettings: house),
         // Tests
+        .testTarget(name: "SealPrimitivesTests", dependencies: ["SealPrimitives"], swiftSettings: house),
+        .testTarget(name: "SealStatementsTests", dependencies: ["SealPrimitives", "SealStatements"], swiftSettings: house),
+        .testTarget(
+            name: "SealEnvelopeTests", dependencies: ["SealPrimitives", "SealStatements", "SealEnvelope", "SealKit"],
+            swiftSettings: house),
+        .testTarget(name: "VectorsTests", dependencies: ["sealkit"], swiftSettings: house),
         .testTarget(
             name: "SealKitTests",
             dependencies: [

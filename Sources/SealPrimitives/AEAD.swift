@@ -56,9 +56,9 @@ public enum AEAD {
 
 /// The nonces of one sealing call: 16 random bytes drawn once, then LE64 of a counter over every seal in that call.
 ///
-/// A draw lives inside one call. It is never stored or resumed: a retry sends the same bytes or draws again. So a
-/// client that is restored from an old backup cannot repeat a nonce.
-public struct NonceDraw: Sendable {
+/// A draw lives inside one call. It is never copied, stored or resumed: a retry sends the same bytes or draws again. So
+/// a client that is restored from an old backup cannot repeat a nonce.
+public struct NonceDraw: ~Copyable, Sendable {
     let prefix: ID16
     private var counter: UInt64 = 0
 
@@ -78,7 +78,7 @@ public struct SealingKey: ~Copyable {
     private let subkey: SecretBytes
     private let prefix: ID16
 
-    public init(_ key: SecretBytes, draw: NonceDraw) {
+    public init(_ key: SecretBytes, draw: borrowing NonceDraw) {
         let prefixBytes = draw.prefix.bytes
         prefix = draw.prefix
         subkey = unsafe SecretBytes(count: 32) { output in
@@ -88,6 +88,7 @@ public struct SealingKey: ~Copyable {
     }
 
     public func seal(_ plaintext: [UInt8], associatedData: [UInt8], draw: inout NonceDraw) -> [UInt8] {
+        assert(draw.prefix == prefix, "a key prepared for one draw seals under that draw alone")
         let count = plaintext.count
         let counter = draw.next().littleEndian
         return unsafe [UInt8].filled(count: count + AEAD.overhead) { output in

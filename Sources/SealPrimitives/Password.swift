@@ -21,12 +21,14 @@ public struct PasswordParameters: Sendable, Equatable {
         guard passes >= Self.moderate.passes, memoryKiB >= Self.moderate.memoryKiB, passes <= Self.ceiling.passes,
             memoryKiB <= Self.ceiling.memoryKiB, salt.count == Self.saltBytes
         else { throw .weakParameters }
+        // 4 GiB is more than a 32-bit machine can address.
+        guard let memoryBytes = Int(exactly: UInt64(memoryKiB) * 1024) else { throw .outOfMemory }
         var code: Int32 = -1
         let key = unsafe SecretBytes(count: 32) { output in
             unsafe password.withPointer { bytes in
                 code = unsafe bytes.withMemoryRebound(to: CChar.self, capacity: password.count) { bytes in
                     unsafe crypto_pwhash(
-                        output, 32, bytes, UInt64(password.count), salt, UInt64(passes), Int(memoryKiB) * 1024,
+                        output, 32, bytes, UInt64(password.count), salt, UInt64(passes), memoryBytes,
                         crypto_pwhash_ALG_ARGON2ID13)
                 }
             }

@@ -14,4 +14,5 @@ public enum Limits {
     public static let previewBytes = 65_536
     public static let assetChunkBytes = 65_536
     public static let assetChunks: UInt64 = 1 << 32
+    public static let assetBytes: UInt64 = assetChunks * 65_536
 }

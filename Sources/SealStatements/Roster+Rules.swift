@@ -22,11 +22,55 @@ extension Roster {
         guard entry.scopeID == scopeID else { throw .wrongContext }
         guard entry.sequence == nextSequence, entry.previous == head else { throw .notNextEntry }
 
-        var next = self
-        let key = try next.apply(entry)
-        try key.verify(signed.signature, over: RosterEntry.signedBytes(signed.bytes))
-        next.hashes.append(RosterEntry.hash(signed.bytes))
-        self = next
+        let before = Undo(self)
+        do throws(SealError) {
+            let key = try apply(entry)
+            try key.verify(signed.signature, over: RosterEntry.signedBytes(signed.bytes))
+        } catch {
+            undo(before)
+            throw error
+        }
+        hashes.append(RosterEntry.hash(signed.bytes))
+    }
+
+    /// What takes a refused entry back: the part of the state that is bounded, as it was. What grows with the log is
+    /// marked with the sequence of its entry instead, so that appending never copies it.
+    private struct Undo {
+        let incarnations: Incarnations
+        let isClosed, isShared, rotationDue: Bool
+        let members: [UserID: Member]
+        let invitations: [ID16: Invitation]
+        let rootRecordName: String?
+        let lastGrantHashes: [GrantSubject: Digest]
+
+        init(_ roster: Roster) {
+            incarnations = roster.incarnations
+            isClosed = roster.isClosed
+            isShared = roster.isShared
+            rotationDue = roster.rotationDue
+            members = roster.members
+            invitations = roster.invitations
+            rootRecordName = roster.rootRecordName
+            lastGrantHashes = roster.epochs.last?.grantHashes ?? [:]
+        }
+    }
+
+    private mutating func undo(_ before: Undo) {
+        incarnations = before.incarnations
+        isClosed = before.isClosed
+        isShared = before.isShared
+        rotationDue = before.rotationDue
+        members = before.members
+        invitations = before.invitations
+        rootRecordName = before.rootRecordName
+        let refused = nextSequence
+        epochs.removeAll { $0.openedAt >= refused }
+        if !epochs.isEmpty { epochs[epochs.count - 1].grantHashes = before.lastGrantHashes }
+        usedInvitations = usedInvitations.filter { $0.value < refused }
+        for (user, rights) in history where rights.contains(where: { $0.from >= refused }) {
+            let kept = rights.filter { $0.from < refused }
+            history[user] = kept.isEmpty ? nil : kept
+        }
     }
 
     /// Applies an entry's changes and epoch; returns the key that must have signed it.
@@ -61,7 +105,7 @@ extension Roster {
             case .invite(let invitation):
                 guard isShared else { throw .changeNotApplicable }
                 guard author.mayAdminister else { throw .changeNotPermitted }
-                try applyInvitation(invitation)
+                try applyInvitation(invitation, of: entry)
             case .revoke(let id):
                 guard author.mayAdminister else { throw .changeNotPermitted }
                 guard invitations.removeValue(forKey: id) != nil else { throw .changeNotApplicable }
@@ -109,7 +153,7 @@ extension Roster {
         guard entry.author == scope.owner, opening.owner.userID == scope.owner else { throw .changeNotPermitted }
         let isZone = scope.shareRecordName.isEmpty
         guard isZone == (opening.rootRecordName == nil) else { throw .changeNotApplicable }
-        let follows = opening.incarnations.scope == incarnations.scope + 1 && opening.incarnations.zone > 0
+        let follows = opening.incarnations.scope == incarnations.scope + 1 && opening.incarnations.zone >= max(1, incarnations.zone)
         guard follows, !isZone || opening.incarnations.zone == opening.incarnations.scope else { throw .changeNotApplicable }
         guard let epoch = entry.epoch else { throw .epochRequired }
         incarnations = opening.incarnations
@@ -123,15 +167,16 @@ extension Roster {
         try applyEpoch(epoch, of: entry, isFirst: true)
     }
 
-    private mutating func applyInvitation(_ invitation: Invitation) throws(SealError) {
-        guard !usedInvitations.contains(invitation.id) else { throw .changeNotApplicable }
+    private mutating func applyInvitation(_ invitation: Invitation, of entry: RosterEntry) throws(SealError) {
+        guard usedInvitations[invitation.id] == nil else { throw .changeNotApplicable }
         guard members.count + invitations.count < Limits.participantsPerScope + 1 else { throw .tooManyParticipants }
         if let invitee = invitation.invitee {
             guard members[invitee.userID] == nil, self.invitation(for: invitee.userID) == nil else { throw .changeNotApplicable }
         }
-        usedInvitations.insert(invitation.id)
+        usedInvitations[invitation.id] = entry.sequence
         invitations[invitation.id] = invitation
-        epochs[epochs.count - 1].grantHashes[.invitation(invitation.id)] = invitation.grantHash
+        // Its grant is under the epoch in force after the entry: one that the entry opens lists it itself.
+        if entry.epoch == nil { epochs[epochs.count - 1].grantHashes[.invitation(invitation.id)] = invitation.grantHash }
     }
 
     private mutating func applyAcceptance(_ acceptance: RosterChange.Acceptance, of entry: RosterEntry) throws(SealError) {
@@ -142,6 +187,8 @@ extension Roster {
         guard members[acceptor.userID] == nil else { throw .changeNotApplicable }
         if let invitee = invitation.invitee {
             guard invitee.userID == acceptor.userID else { throw .changeNotPermitted }
+            // The invited generations, or newer ones after them: never an older key, nor a fork.
+            guard acceptor.signed.starts(with: invitee.signed) else { throw .invalidIdentity }
         }
         try invitation.signingKey.verify(
             acceptance.signature,
@@ -179,7 +226,7 @@ extension Roster {
         } else {
             guard opening.number == currentEpoch.number + 1, opening.keyID != currentEpoch.keyID else { throw .epochRequired }
         }
-        guard opening.coverage.map(\.subject) == subjects else { throw .coverageMismatch }
+        guard opening.coverage.map({ $0.subject }) == subjects else { throw .coverageMismatch }
         for covered in opening.coverage {
             guard case .invitation(let id) = covered.subject else { continue }
             // An invitation of this very entry names its grant twice: the two have to agree.

@@ -18,8 +18,8 @@ public struct Roster: Sendable {
     /// Every epoch of every incarnation, oldest first.
     public internal(set) var epochs: [Epoch] = []
     public internal(set) var rootRecordName: String?
-    /// Invitation ids that were ever used: none comes twice.
-    var usedInvitations: Set<ID16> = []
+    /// Invitation ids that were ever used, with the entry that used them: none comes twice.
+    var usedInvitations: [ID16: UInt64] = [:]
     /// Who could do what from which entry on, former members included.
     var history: [UserID: [Right]] = [:]
 

@@ -168,6 +168,7 @@ extension Value {
             self = try Value(readingPayload: type.kind, from: &reader)
             return
         }
+        guard type.kind != .asset else { throw .unsupported }
         let count = try reader.count(UInt32.self, ofAtLeast: type.kind.minimumBytes)
         var elements: [Value] = []
         elements.reserveCapacity(count)

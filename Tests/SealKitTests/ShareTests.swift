@@ -2,6 +2,7 @@ import Foundation
 import SealEnvelope
 import SealPrimitives
 import SealStatements
+import SealWire
 import Testing
 
 @testable import SealKit

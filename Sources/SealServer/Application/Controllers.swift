@@ -4,5 +4,17 @@ import Hummingbird
 enum Controllers {
     static func addRoutes(to router: Router<SealRequestContext>, _ services: Services) {
         HealthController(services: services).addRoutes(to: router)
+        AccountsController(services: services).addRoutes(to: router)
+        RecoveryController(services: services).addRoutes(to: router)
+        IdentityController(services: services).addRoutes(to: router)
+        DirectoryController(services: services).addRoutes(to: router)
+        VerificationController(services: services).addRoutes(to: router)
+        ZonesController(services: services).addRoutes(to: router)
+        RecordsController(services: services).addRoutes(to: router)
+        RostersController(services: services).addRoutes(to: router)
+        ShareController(services: services).addRoutes(to: router)
+        SharePageController().addRoutes(to: router)
+        AssetsController(services: services).addRoutes(to: router)
+        services.housekeeping.sweepIfDue()
     }
 }

@@ -31,9 +31,12 @@ public struct Server: Sendable {
         try await self.init(configuration: configuration, onRunning: onRunning) { _, _ in }
     }
 
-    /// - Parameter addRoutes: further routes, for tests.
+    /// - Parameters:
+    ///   - replacing: what tests put in the place of the real thing.
+    ///   - addRoutes: further routes, for tests.
     init(
         configuration: ServerConfiguration,
+        replacing: ServiceReplacements = ServiceReplacements(),
         onRunning: @escaping @Sendable (ListenAddress) async -> Void,
         addRoutes: (Router<SealRequestContext>, Services) throws -> Void
     ) async throws {
@@ -45,23 +48,14 @@ public struct Server: Sendable {
         try PrivateFiles.createFolder(at: configuration.dataFolder)
         try PrivateFiles.createFolder(at: configuration.secretsFolder)
         lock = try DataFolderLock(folder: configuration.dataFolder)
-        let messenger = try configuration.mail.map { try MailMessenger(configuration: $0) }
+        let messenger = try replacing.messenger ?? configuration.mail.map { try MailMessenger(configuration: $0) }
+        let secrets = try ServerSecrets(folder: configuration.secretsFolder)
         let database = try SQLiteDatabase(path: configuration.dataFolder + "/sealkit.sqlite")
         // Last of what can fail: it starts threads, which only `close()` ends.
         let blobs = try FolderBlobStore(folder: configuration.dataFolder + "/blobs")
         services = Services(
-            database: database, blobs: blobs,
-            messenger: messenger,
-            configuration: configuration, logger: logger,
-            clock: {
-                var now = timespec()
-                clock_gettime(CLOCK_REALTIME, &now)
-                return Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000
-            },
-            randomBytes: { count in
-                var generator = SystemRandomNumberGenerator()
-                return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-            })
+            database: database, blobs: blobs, messenger: messenger, secrets: secrets, configuration: configuration,
+            logger: logger, replacing: replacing)
 
         let router = try Self.router(services, addRoutes: addRoutes)
         let application = Application(
@@ -69,10 +63,11 @@ public struct Server: Sendable {
             server: http,
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.listen.host, port: configuration.listen.port)),
-            onServerRunning: { channel in
-                await onRunning(
-                    ListenAddress(
-                        host: configuration.listen.host, port: channel.localAddress?.port ?? configuration.listen.port))
+            onServerRunning: { [origin = services.origin] channel in
+                let port = channel.localAddress?.port ?? configuration.listen.port
+                // Before the first request: port 0 has become a real one.
+                origin.set(configuration.origin(port: port))
+                await onRunning(ListenAddress(host: configuration.listen.host, port: port))
             },
             logger: logger)
         var group = ServiceGroupConfiguration(
@@ -102,6 +97,7 @@ public struct Server: Sendable {
 
     /// Closes what `init` opened. `run()` does it; a server that never ran is closed with this.
     public func close() async {
+        services.outbox?.close()
         await services.blobs.close()
         do {
             try await services.database.close()
@@ -119,6 +115,7 @@ public struct Server: Sendable {
         router.add(middleware: RequestLogMiddleware())
         router.add(middleware: FailureMiddleware(routes: routes))
         router.add(middleware: LimitMiddleware(maximumMessageSize: services.configuration.maximumMessageSize))
+        router.add(middleware: SessionMiddleware(services: services))
         Controllers.addRoutes(to: router, services)
         try addRoutes(router, services)
         routes.fill(from: router)

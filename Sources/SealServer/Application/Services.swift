@@ -11,4 +11,22 @@ struct Services: Sendable {
     let clock: @Sendable () -> Int64
     /// That many bytes that nobody can guess.
     let randomBytes: @Sendable (Int) -> [UInt8]
+
+    // Accounts and verification
+    let origin: ServerOrigin
+    let limits: AbuseLimits
+    let limiter: RateLimiter
+    let challenges: LoginChallenges
+    let sessions: Sessions
+    let addresses: AddressHasher
+    let tokenIssuer: TokenIssuer
+    let tokenVerifier: TokenVerifier
+    let seats: any PlaceholderSeats
+    /// Nil when the server is not set up to send mail.
+    let outbox: Outbox?
+
+    // Zones and sharing
+    let rosters = RosterCache()
+    let housekeepingState = Housekeeping.State()
+    var housekeeping: Housekeeping { Housekeeping(services: self) }
 }

@@ -1,12 +1,13 @@
 import Hummingbird
 import NIOCore
-import SealWire
 
 /// What belongs to one request.
 struct SealRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// Set by the middleware that checks session tokens.
     var session: Session?
+    /// The request had a session token that is not, or no longer, good.
+    var hasEndedSession = false
     /// The largest body of a wire message, in bytes. Uploads have their own limit.
     var maxUploadSize: Int
     /// The client's address as the socket shows it; a proxy's when there is one.
@@ -20,12 +21,4 @@ struct SealRequestContext: RequestContext {
 
     /// False when no route took the request.
     var hasRoute: Bool { endpointPath.map { $0 != "NotFound" } ?? false }
-
-    /// The session, or the error for a route that needs one.
-    func requireSession() throws(ServerError) -> Session {
-        guard let session else {
-            throw ServerError(.notAuthenticated, "This request needs a session.", remedy: "Log in and send the session token.")
-        }
-        return session
-    }
 }

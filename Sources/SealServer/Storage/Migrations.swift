@@ -16,7 +16,9 @@ extension Migration {
                     name TEXT NOT NULL PRIMARY KEY,
                     value TEXT NOT NULL
                 );
-                """)
+                """),
+        .accounts,
+        .zones,
     ]
 }
 

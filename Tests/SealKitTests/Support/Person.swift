@@ -18,6 +18,8 @@ struct Person {
         self.server = server
         account = try await Account.create(transport: try HTTPTransport(server: server.origin), deviceName: "test").account
         container = try Container(identifier, account: account, trust: trust)
+        // The first call tells the server this account's identity in the container.
+        _ = try await container.privateDatabase.allRecordZones()
     }
 
     private init(account: Account, container: Container, server: ServerProcess) {

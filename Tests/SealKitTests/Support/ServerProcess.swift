@@ -25,10 +25,10 @@ final class ServerProcess: @unchecked Sendable {
         process.executableURL = ServerProcess.executable
         process.arguments =
             ["serve", "--data", folder.appendingPathComponent("data").path, "--listen", "127.0.0.1:\(port)"]
-            + (mail.map { ["--smtp-url", $0.url, "--smtp-from", "sealkit@example.org"] } ?? []) + arguments
+            + (mail.map { ["--smtp-url", $0.url, "--smtp-from", "sealkit@example.org", "--smtp-starttls", "none"] } ?? []) + arguments
         let output = Pipe()
         let log = folder.appendingPathComponent("server.log")
-        FileManager.default.createFile(atPath: log.path, contents: nil)
+        _ = FileManager.default.createFile(atPath: log.path, contents: nil)
         process.standardOutput = output
         process.standardError = try FileHandle(forWritingTo: log)
         process.standardInput = FileHandle.nullDevice
@@ -70,7 +70,7 @@ final class ServerProcess: @unchecked Sendable {
 
     /// One for all tests that do not need one of their own.
     static let shared = Result { try ServerProcess() }.map { server in
-        atexit { _ = try? ServerProcess.sharedToStop?.stop() }
+        atexit { ServerProcess.sharedToStop?.stop() }
         ServerProcess.sharedToStop = server
         return server
     }

@@ -1,0 +1,37 @@
+# The two that matter: `make demo` and `make test`. CONFIGURATION=release builds with optimisation.
+
+CONFIGURATION ?= debug
+SEALKIT = .build/$(CONFIGURATION)/sealkit
+
+.PHONY: help setup build demo test bench vectors protobuf clean
+
+help: ## Lists these targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
+
+setup: ## Installs the Debian packages that are missing
+	@Tests/Support/setup
+
+build: setup ## Builds the sealkit command
+	swift build -c $(CONFIGURATION) --product sealkit
+
+demo: build ## Three people share this repository's documents; a fourth, the server and a removed one see nothing
+	@/usr/bin/python3 Tests/Demo/demo.py --sealkit $(SEALKIT)
+
+test: setup ## Runs everything that is tested, and prints the totals
+	@Tests/Support/run-tests
+
+bench: setup ## Measures
+	@Tests/Support/run-benchmarks
+
+vectors: build ## Generates the test vectors again
+	$(SEALKIT) vectors generate
+
+protobuf: setup ## Generates Sources/SealWire/sealkit.pb.swift again
+	@Tests/Support/setup protobuf-compiler
+	swift build --product protoc-gen-swift
+	protoc --plugin=protoc-gen-swift=.build/debug/protoc-gen-swift \
+	    --swift_opt=Visibility=Public --swift_opt=UseAccessLevelOnImports=true \
+	    --swift_out=Sources/SealWire -I Sources/SealWire sealkit.proto
+
+clean: ## Removes what was built
+	rm -rf .build

@@ -1,0 +1,38 @@
+import SealPrimitives
+import SealWire
+
+/// The rows of accounts, in the caller's transaction.
+enum Accounts {
+    struct Row: Sendable {
+        let id: Int64
+        let name: String
+    }
+
+    static func find(loginKey: VerificationKey, in connection: any SQLConnection) throws -> Row? {
+        try connection.first(
+            """
+            SELECT account.id, account.name FROM login_key JOIN account ON account.id = login_key.account
+            WHERE public_key = $1
+            """, [.blob(loginKey.bytes)]
+        ) { Row(id: try $0.int64(0), name: try $0.text(1)) }
+    }
+
+    static func create(
+        loginKey: VerificationKey, name: String, now: Int64, in connection: any SQLConnection
+    ) throws -> Row {
+        guard
+            let id = try connection.first(
+                "INSERT INTO account (name, created) VALUES ($1, $2) RETURNING id", [.text(name), .integer(now)],
+                { try $0.int64(0) })
+        else { throw StorageError.failed(code: 0, message: "RETURNING gave no row") }
+        try connection.execute(
+            "INSERT INTO login_key (public_key, account) VALUES ($1, $2)", [.blob(loginKey.bytes), .integer(id)])
+        return Row(id: id, name: name)
+    }
+
+    static func loginKeys(of account: Int64, in connection: any SQLConnection) throws -> [VerificationKey] {
+        try connection.rows("SELECT public_key FROM login_key WHERE account = $1", [.integer(account)]) {
+            try VerificationKey(try $0.bytes(0))
+        }
+    }
+}

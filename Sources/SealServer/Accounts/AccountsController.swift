@@ -1,0 +1,114 @@
+import Foundation
+import Hummingbird
+import SealPrimitives
+import SealWire
+import SwiftProtobuf
+
+/// Making an account, logging in and out, and what an account is told about itself.
+struct AccountsController: Sendable {
+    let services: Services
+
+    func addRoutes(to router: Router<SealRequestContext>) {
+        router.post("1/accounts/challenge") { try await challenge($0, $1) }
+        router.post("1/accounts/create") { try await create($0, $1) }
+        router.post("1/accounts/login") { try await login($0, $1) }
+        router.post("1/accounts/logout") { try await logout($0, $1) }
+        router.get("1/accounts/me") { try await me($0, $1) }
+    }
+
+    private func challenge(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let message = try await request.decode(Sealkit_V1_ChallengeRequest.self, context)
+        let loginKey = try LoginProof.loginKey(message.loginKey)
+        let (challenge, expires) = services.challenges.make(
+            for: loginKey, now: services.clock(), nonce: services.randomBytes(16))
+        return try Response(
+            Sealkit_V1_ChallengeResponse.with {
+                $0.challenge = Data(challenge)
+                $0.expires = expires
+            }, for: request)
+    }
+
+    /// The same login key again logs in: an answer that was lost costs nothing.
+    private func create(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let message = try await request.decode(Sealkit_V1_CreateAccountRequest.self, context)
+        let proof = try LoginProof(message)
+        let bundle = message.hasRecovery ? try RecoveryBundle(message.recovery) : nil
+        let now = services.clock()
+        let client = ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy)
+        try services.limiter.count(.accountCreation, client, rule: services.limits.accountCreation, now: now)
+        try proof.verify(services)
+        let token = services.randomBytes(32)
+        let name = Hex.encode(services.randomBytes(16))
+        let answer = try await services.database.write { connection in
+            let account =
+                try Accounts.find(loginKey: proof.loginKey, in: connection)
+                ?? Accounts.create(loginKey: proof.loginKey, name: name, now: now, in: connection)
+            try bundle?.save(account: account.id, in: connection)
+            return try Self.begin(account, proof, token: token, now: now, in: connection)
+        }
+        return try Response(answer, for: request)
+    }
+
+    private func login(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let proof = try LoginProof(try await request.decode(Sealkit_V1_LoginRequest.self, context))
+        try proof.verify(services)
+        let now = services.clock()
+        let token = services.randomBytes(32)
+        let answer = try await services.database.write { connection in
+            // Only who holds the key learns that it has no account.
+            guard let account = try Accounts.find(loginKey: proof.loginKey, in: connection) else {
+                throw ServerError(.unknownItem, "No account has this login key.", remedy: "Create the account.")
+            }
+            return try Self.begin(account, proof, token: token, now: now, in: connection)
+        }
+        return try Response(answer, for: request)
+    }
+
+    private static func begin(
+        _ account: Accounts.Row, _ proof: LoginProof, token: [UInt8], now: Int64, in connection: any SQLConnection
+    ) throws -> Sealkit_V1_SessionResponse {
+        let issued = try Sessions.issue(
+            account: account.id, deviceName: proof.deviceName, now: now, randomToken: token, in: connection)
+        return .with {
+            $0.token = issued.token
+            $0.expires = issued.expires
+            $0.account = account.name
+        }
+    }
+
+    /// The answer is an empty message.
+    private func logout(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        try await services.sessions.end(try context.requireSession(), services)
+        return try Response(Sealkit_V1_AccountResponse(), for: request)
+    }
+
+    private func me(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let session = try context.requireSession()
+        let answer = try await services.database.read { connection -> Sealkit_V1_AccountResponse? in
+            guard
+                var answer = try connection.first(
+                    """
+                    SELECT account.name, session.expires FROM session JOIN account ON account.id = session.account
+                    WHERE token_hash = $1
+                    """, [.blob(session.tokenHash)],
+                    { row in
+                        let (name, expires) = (try row.text(0), try row.int64(1))
+                        return Sealkit_V1_AccountResponse.with {
+                            $0.account = name
+                            $0.sessionExpires = expires
+                        }
+                    })
+            else { return nil }
+            answer.identities = try connection.rows(
+                "SELECT container, user_name FROM identity WHERE account = $1 ORDER BY container",
+                [.integer(session.accountID)]
+            ) { "\(try $0.text(0))/\(try $0.text(1))" }
+            answer.linkedAddresses = UInt32(try LinkedAddresses.hashes(of: session.accountID, in: connection).count)
+            return answer
+        }
+        guard let answer else {
+            throw ServerError(.sessionExpired, "The session has ended or expired.", remedy: "Log in again.")
+        }
+        return try Response(answer, for: request)
+    }
+}

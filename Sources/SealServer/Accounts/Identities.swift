@@ -1,0 +1,98 @@
+import SealCoding
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// One account's identity in one container.
+struct IdentityRow: Sendable {
+    let id: Int64
+    let accountID: Int64
+    let userID: UserID
+    let chain: IdentityChain
+}
+
+/// The rows of identities, in the caller's transaction.
+enum Identities {
+    static func find(account: Int64, container: String, in connection: any SQLConnection) throws -> IdentityRow? {
+        try connection.first(
+            "SELECT id, account, chain FROM identity WHERE account = $1 AND container = $2",
+            [.integer(account), .text(container)]
+        ) { try row($0, container) }
+    }
+
+    static func find(user: UserID, container: String, in connection: any SQLConnection) throws -> IdentityRow? {
+        try connection.first(
+            "SELECT id, account, chain FROM identity WHERE container = $1 AND user_name = $2",
+            [.text(container), .text(user.recordName)]
+        ) { try row($0, container) }
+    }
+
+    /// Cheap: the chain is neither read nor checked.
+    static func idAndName(
+        account: Int64, container: String, in connection: any SQLConnection
+    ) throws -> (id: Int64, userID: UserID)? {
+        try connection.first(
+            "SELECT id, user_name FROM identity WHERE account = $1 AND container = $2",
+            [.integer(account), .text(container)]
+        ) { (try $0.int64(0), try UserID(recordName: try $0.text(1))) }
+    }
+
+    /// The chain as it travels, unchecked: those who receive it check it anyway.
+    static func wireChain(
+        account: Int64, container: String, in connection: any SQLConnection
+    ) throws -> Sealkit_V1_IdentityChain? {
+        try connection.first(
+            "SELECT chain FROM identity WHERE account = $1 AND container = $2", [.integer(account), .text(container)]
+        ) { try Sealkit_V1_IdentityChain(serializedBytes: try $0.data(0)) }
+    }
+
+    static func wireChain(
+        user: UserID, container: String, in connection: any SQLConnection
+    ) throws -> Sealkit_V1_IdentityChain? {
+        try connection.first(
+            "SELECT chain FROM identity WHERE container = $1 AND user_name = $2",
+            [.text(container), .text(user.recordName)]
+        ) { try Sealkit_V1_IdentityChain(serializedBytes: try $0.data(0)) }
+    }
+
+    /// Registers a verified chain, or a longer one in place of its own beginning.
+    ///
+    /// Throws `serverRejectedRequest` when the account has another identity in the container, the identity belongs to
+    /// another account, or the chain leaves out or contradicts generations that the server has.
+    static func register(
+        _ chain: IdentityChain, account: Int64, container: String, in connection: any SQLConnection
+    ) throws {
+        let bytes = try chain.wire.serializedData()
+        if let known = try find(user: chain.userID, container: container, in: connection) {
+            guard known.accountID == account else {
+                throw ServerError(
+                    .serverRejectedRequest, "This identity belongs to another account.",
+                    remedy: "Log in to the account that registered it.")
+            }
+            guard chain.signed.starts(with: known.chain.signed) else {
+                throw ServerError(
+                    .serverRejectedRequest, "The server has other or later generations of this identity.",
+                    remedy: "Fetch the identity and continue from its newest generation.")
+            }
+            guard chain.signed.count > known.chain.signed.count else { return }
+            try connection.execute(
+                "UPDATE identity SET chain = $1 WHERE id = $2", [.data(bytes), .integer(known.id)])
+            return
+        }
+        guard try idAndName(account: account, container: container, in: connection) == nil else {
+            throw ServerError(
+                .serverRejectedRequest, "The account has another identity in this container.",
+                remedy: "Use that identity, or another account.")
+        }
+        try connection.execute(
+            "INSERT INTO identity (account, container, user_name, chain) VALUES ($1, $2, $3, $4)",
+            [.integer(account), .text(container), .text(chain.userID.recordName), .data(bytes)])
+    }
+
+    private static func row(_ row: any SQLRow, _ container: String) throws -> IdentityRow {
+        let wire = try Sealkit_V1_IdentityChain(serializedBytes: try row.data(2))
+        let chain = try IdentityChain(wire, container: container)
+        return IdentityRow(id: try row.int64(0), accountID: try row.int64(1), userID: chain.userID, chain: chain)
+    }
+}

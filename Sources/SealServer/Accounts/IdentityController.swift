@@ -1,0 +1,62 @@
+import Hummingbird
+import SealCoding
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// Registering who an account is in a container.
+struct IdentityController: Sendable {
+    let services: Services
+
+    func addRoutes(to router: Router<SealRequestContext>) {
+        router.post("1/accounts/identity") { try await register($0, $1) }
+    }
+
+    /// The same identity again changes nothing; a chain with further generations takes the place of its beginning.
+    private func register(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let session = try context.requireSession()
+        let message = try await request.decode(Sealkit_V1_RegisterIdentityRequest.self, context)
+        let container = try Self.container(message.container)
+        let chain: IdentityChain
+        do {
+            chain = try IdentityChain(message.chain, container: container)
+        } catch .invalidSignature, .invalidIdentity {
+            throw ServerError(
+                .integrityFailure, "The identity's generations do not follow from one another in this container.",
+                remedy: "Send the whole chain from generation 0, for this container.")
+        } catch {
+            throw ServerError(
+                .invalidArguments, "An identity statement is malformed.", remedy: "Send each statement as it was signed.")
+        }
+        let binding = [UInt8](message.loginBinding)
+        try await services.database.write { connection in
+            let isBound = try Accounts.loginKeys(of: session.accountID, in: connection).contains { loginKey in
+                let signed = Challenges.loginBinding(container: container, loginKey: loginKey)
+                do {
+                    try chain.current.signingKey.verify(binding, over: signed)
+                    return true
+                } catch {
+                    return false
+                }
+            }
+            guard isBound else {
+                throw ServerError(
+                    .integrityFailure, "The identity's newest key has not signed this account's login key.",
+                    remedy: "Sign the login key with the identity's current signing key.")
+            }
+            try Identities.register(chain, account: session.accountID, container: container, in: connection)
+        }
+        return try Response(
+            Sealkit_V1_RegisterIdentityResponse.with { $0.userRecordName = chain.userID.recordName }, for: request)
+    }
+
+    static func container(_ name: String) throws(ServerError) -> String {
+        guard Names.isContainer(name) else {
+            throw ServerError(
+                .badContainer, "A container's name has 1 to 255 letters, digits, dots and hyphens.",
+                remedy: "Use a name like com.example.notes.")
+        }
+        return name
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import SealPrimitives
+import SealStatements
+import SealWire
+
+/// What a client sends to show that it holds a login key.
+struct LoginProof: Sendable {
+    static let tolerance: Int64 = 10 * 60_000_000
+
+    let loginKey: VerificationKey
+    let challenge: [UInt8]
+    let time: Int64
+    let signature: [UInt8]
+    let deviceName: String
+
+    init(_ request: Sealkit_V1_LoginRequest) throws(ServerError) {
+        try self.init(request.loginKey, request.challenge, request.time, request.signature, request.deviceName)
+    }
+
+    init(_ request: Sealkit_V1_CreateAccountRequest) throws(ServerError) {
+        try self.init(request.loginKey, request.challenge, request.time, request.signature, request.deviceName)
+    }
+
+    private init(
+        _ loginKey: Data, _ challenge: Data, _ time: Int64, _ signature: Data, _ deviceName: String
+    ) throws(ServerError) {
+        self.loginKey = try Self.loginKey(loginKey)
+        guard deviceName.utf8.count <= 255, !deviceName.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 })
+        else {
+            throw ServerError(
+                .invalidArguments, "The device name is longer than 255 bytes or has control characters.",
+                remedy: "Shorten it.")
+        }
+        self.challenge = [UInt8](challenge)
+        self.time = time
+        self.signature = [UInt8](signature)
+        self.deviceName = deviceName
+    }
+
+    static func loginKey(_ bytes: Data) throws(ServerError) -> VerificationKey {
+        do {
+            return try VerificationKey(bytes)
+        } catch {
+            throw ServerError(
+                .invalidArguments, "The login key is not an Ed25519 public key of 32 bytes.",
+                remedy: "Send the public key that the account's seed gives.")
+        }
+    }
+
+    /// Checks everything and uses the challenge up.
+    ///
+    /// The challenge is spent last: what fails before that leaves it as it was, so nobody can use up another's.
+    func verify(_ services: Services) throws(ServerError) {
+        let now = services.clock()
+        guard services.challenges.isGood(challenge, for: loginKey, now: now) else {
+            throw ServerError(
+                .notAuthenticated, "The challenge is not one that this server gave to this login key in the last two minutes.",
+                remedy: "Ask for a new challenge.")
+        }
+        // Written so that no time that a client sends can overflow.
+        guard time >= now - Self.tolerance, time <= now + Self.tolerance else {
+            throw ServerError(
+                .notAuthenticated, "The client's time is more than ten minutes away from the server's.",
+                remedy: "Set the device's clock.")
+        }
+        let origin = services.origin.value
+        do {
+            try loginKey.verify(signature, over: Challenges.login(origin: origin, challenge: challenge, time: time))
+        } catch {
+            throw ServerError(
+                .notAuthenticated,
+                "The signature does not hold for this server's origin, \(origin), the challenge and the time.",
+                remedy: "Sign the origin that the server is known under, with the login key that the challenge is for.")
+        }
+        guard try services.challenges.spend(challenge, now: now) else {
+            throw ServerError(
+                .notAuthenticated, "The challenge has been used before.", remedy: "Ask for a new challenge.")
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import SealPrimitives
+
+/// A key in the secrets folder: 32 bytes that its owner alone can read.
+enum SecretFile {
+    static let byteCount = 32
+
+    /// Reads the key, or makes one where there is none.
+    ///
+    /// Throws `SecretFileError` for a file of another size or that others may read: both mean that somebody should look.
+    static func loadOrCreate(at path: String, randomBytes: (Int) -> [UInt8]) throws -> SecretBytes {
+        if FileStatus(path: path) == nil, errno == ENOENT {
+            try create(at: path, randomBytes: randomBytes)
+        }
+        return try load(at: path)
+    }
+
+    static func load(at path: String) throws -> SecretBytes {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileError(path: path, action: "open", code: errno) }
+        defer { close(descriptor) }
+        guard let status = FileStatus(descriptor: descriptor) else {
+            throw FileError(path: path, action: "examine", code: errno)
+        }
+        guard status.mode & 0o077 == 0 else { throw SecretFileError.readableByOthers(path: path) }
+        // One byte more, so that a longer file shows.
+        var bytes = [UInt8](repeating: 0, count: byteCount + 1)
+        let count = read(descriptor, &bytes, bytes.count)
+        guard count >= 0 else { throw FileError(path: path, action: "read", code: errno) }
+        guard count == byteCount else {
+            wipe(&bytes)
+            throw SecretFileError.wrongSize(path: path)
+        }
+        bytes.removeLast()
+        return SecretBytes(taking: &bytes)
+    }
+
+    /// Writes a new key beside the path and links it there once it is durable: a crash leaves a whole key or none, and
+    /// a key that exists is never replaced.
+    static func create(at path: String, randomBytes: (Int) -> [UInt8]) throws {
+        let draft = path + ".new"
+        unlink(draft)
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw FileError(path: draft, action: "create", code: errno) }
+        defer {
+            close(descriptor)
+            unlink(draft)
+        }
+        var bytes = randomBytes(byteCount)
+        defer { wipe(&bytes) }
+        guard write(descriptor, bytes, bytes.count) == byteCount, fsync(descriptor) == 0 else {
+            throw FileError(path: draft, action: "write", code: errno)
+        }
+        guard link(draft, path) == 0 else { throw FileError(path: path, action: "create", code: errno) }
+        try PrivateFiles.syncFolder(at: (path as NSString).deletingLastPathComponent)
+    }
+}
+
+/// A key file that the server will not start with.
+public enum SecretFileError: Error, Equatable, CustomStringConvertible {
+    case wrongSize(path: String)
+    case readableByOthers(path: String)
+
+    public var description: String {
+        switch self {
+        case .wrongSize(let path): "\(path) is not a key of 32 bytes. Restore it from a backup of the secrets folder."
+        case .readableByOthers(let path): "\(path) can be read by others than its owner. Run: chmod 600 \(path)"
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import SealPrimitives
+
+/// The server's own hashes: BLAKE2b-256 over a PAE, each with a label of its own. No client ever computes them.
+enum ServerHash {
+    enum Label: String {
+        case sessionToken = "sealkit/1/server/session-token"
+        case challenge = "sealkit/1/server/challenge"
+        case address = "sealkit/1/server/address"
+        case codeKey = "sealkit/1/server/code-key"
+        case code = "sealkit/1/server/code"
+        case sendingSubject = "sealkit/1/server/sending-subject"
+    }
+
+    /// For values that nobody can guess.
+    static func digest(_ label: Label, _ pieces: [UInt8]...) -> [UInt8] {
+        Hash.digest(pae(label, pieces)).bytes
+    }
+
+    /// For values that can be guessed: without the key, a reader of the database cannot try them.
+    static func keyed(_ key: SecretBytes, _ label: Label, _ pieces: [UInt8]...) -> [UInt8] {
+        Hash.derive(key, pae(label, pieces)).copyBytes()
+    }
+
+    static func key(_ key: SecretBytes, _ label: Label) -> SecretBytes { Hash.derive(key, pae(label, [])) }
+
+    private static func pae(_ label: Label, _ pieces: [[UInt8]]) -> PAE {
+        var pae = PAE(pieces: pieces.count + 1)
+        pae.add(label.rawValue)
+        for piece in pieces { pae.add(piece) }
+        return pae
+    }
+}
+
+/// Numbers as bytes, for hashes and for keys of caches.
+enum ServerBytes {
+    static func of(_ number: Int64) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.appendLittleEndian(number)
+        return bytes
+    }
+}

@@ -1,0 +1,28 @@
+import HTTPTypes
+import Hummingbird
+
+/// Reads the bearer token, if there is one, and puts its session into the context.
+///
+/// A token that is no good is no error yet: logging in with an old token at hand must work. Routes that need a session
+/// call `requireSession()`, which tells the cases apart.
+struct SessionMiddleware: RouterMiddleware {
+    let services: Services
+
+    func handle(
+        _ request: Request, context: SealRequestContext,
+        next: (Request, SealRequestContext) async throws -> Response
+    ) async throws -> Response {
+        guard let token = Self.bearerToken(request) else { return try await next(request, context) }
+        var context = context
+        context.session = try await services.sessions.find(token, services)
+        context.hasEndedSession = context.session == nil
+        return try await next(request, context)
+    }
+
+    private static func bearerToken(_ request: Request) -> Substring? {
+        guard let header = request.headers[.authorization] else { return nil }
+        let parts = header.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+        return parts[1]
+    }
+}

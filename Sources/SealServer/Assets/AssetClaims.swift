@@ -1,0 +1,47 @@
+import SealStatements
+import SealWire
+
+/// The blobs that one save lays claim to.
+struct AssetClaims {
+    let caller: Caller
+    let zone: ZoneRow
+    let connection: any SQLConnection
+    private var claimed: Set<String> = []
+
+    init(caller: Caller, zone: ZoneRow, connection: any SQLConnection) {
+        self.caller = caller
+        self.zone = zone
+        self.connection = connection
+    }
+
+    /// Why a record may not have these blobs; nil when it may.
+    mutating func check(_ assets: [RecordBatch.AssetClaim], of record: String) throws -> ServerError? {
+        for asset in assets {
+            guard let blob = try Blobs.find(asset.blob, in: zone, connection), let size = blob.size else { return Self.missing }
+            let isFree = blob.record == nil && blob.uploader == caller.id
+            let isItsOwn = blob.record == record && blob.field == asset.field
+            guard isFree || isItsOwn else { return Self.missing }
+            guard claimed.insert(asset.blob).inserted else {
+                return ServerError(
+                    .invalidArguments, "Two fields refer to one asset.", remedy: "Upload an asset for each field.")
+            }
+            guard Self.fits(size, chunkCount: asset.chunkCount) else {
+                return ServerError(
+                    .assetFileModified, "The uploaded asset does not have the length that its chunks need.",
+                    remedy: "Upload the asset again.")
+            }
+        }
+        return nil
+    }
+
+    private static let missing = ServerError(
+        .assetFileNotFound, "The caller has uploaded no such asset to this zone.",
+        remedy: "Upload the asset first, then save its record within a day.")
+
+    /// The leaves, 32 bytes a chunk, and the chunks: each has its tag, and all but the last are full.
+    private static func fits(_ size: Int64, chunkCount: UInt64) -> Bool {
+        guard chunkCount > 0, chunkCount <= Limits.assetChunks else { return false }
+        let chunks = Int64(chunkCount)
+        return size >= chunks * 48 && size <= chunks * Int64(Limits.assetChunkBytes + 48)
+    }
+}

@@ -1,0 +1,139 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// Uploads and downloads of sealed assets: `…/assets/{owner}/{zone}/{id}`. The server sees opaque bytes.
+struct AssetsController: Sendable {
+    let services: Services
+
+    func addRoutes(to router: Router<SealRequestContext>) {
+        let group = router.group(DatabasePath.route)
+        group.put("assets/{owner}/{zone}/{id}") { try await upload($0, $1) }
+        group.get("assets/{owner}/{zone}/{id}") { try await download($0, $1) }
+    }
+
+    private func upload(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let session = try context.requireSession()
+        let path = try DatabasePath(context)
+        let (zoneID, id) = try Self.place(context)
+        guard let length = request.headers[.contentLength].flatMap({ Int64($0) }), length > 0 else {
+            throw ServerError(
+                .invalidArguments, "An upload must announce its length.", remedy: "Send a Content-Length header.",
+                status: .lengthRequired)
+        }
+        guard length <= services.configuration.maximumAssetSize else {
+            throw ServerError(
+                .limitExceeded, "An asset has at most \(services.configuration.maximumAssetSize) bytes on this server.",
+                remedy: "Ask the server's operator to raise the limit, or store a smaller asset.")
+        }
+        var generator = SystemRandomNumberGenerator()
+        let stored = BlobID(random: &generator)
+        let now = services.clock()
+        // The id is taken before the first byte, so that an upload that a crash cuts short is found again.
+        let (caller, zone) = try await services.database.write { connection -> (Caller, ZoneRow) in
+            let (caller, zone) = try writable(zoneID, session, path, connection)
+            try Blobs.begin(id, stored: stored, in: zone, by: caller, now: now, connection)
+            return (caller, zone)
+        }
+        do {
+            let size = try await services.blobs.receive(stored, from: request.body, limit: length)
+            guard size == length else {
+                throw ServerError(
+                    .invalidArguments, "The upload is shorter than announced; nothing was kept.", remedy: "Upload it again.")
+            }
+            try await services.database.write { connection in
+                // A removal during the upload ends it.
+                let (current, _) = try writable(zoneID, session, path, connection)
+                guard current.id == caller.id, try Blobs.finish(id, stored: stored, size: size, in: zone, connection) else {
+                    throw Zones.notFound
+                }
+            }
+        } catch {
+            await discard(id, stored, zone)
+            throw error
+        }
+        services.housekeeping.sweepIfDue()
+        return Response(status: .created, headers: [.cacheControl: "no-store", .contentLength: "0"])
+    }
+
+    private func download(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let session = try context.requireSession()
+        let path = try DatabasePath(context)
+        let (zoneID, id) = try Self.place(context)
+        let blob = try await services.database.read { connection -> Blobs.Row in
+            let caller = try Caller(session, container: path.container, in: connection)
+            let zone = try Zones.visible(zoneID, to: caller, path, in: connection)
+            guard let blob = try Blobs.find(id, in: zone, connection), blob.size != nil,
+                blob.record != nil || blob.uploader == caller.id
+            else {
+                throw ServerError(
+                    .assetNotAvailable, "The zone has no such asset.",
+                    remedy: "Fetch the record again: it may refer to another asset now.")
+            }
+            return blob
+        }
+        let size = blob.size ?? 0
+        var headers: HTTPFields = [
+            .contentType: "application/octet-stream", .acceptRanges: "bytes", .cacheControl: "no-store",
+            .xContentTypeOptions: "nosniff",
+        ]
+        switch ByteRange(request.headers[.range], size: size) {
+        case .all:
+            return Response(
+                status: .ok, headers: headers, body: ResponseBody(try await services.blobs.read(blob.stored, range: nil)))
+        case .part(let range):
+            headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(size)"
+            return Response(
+                status: .partialContent, headers: headers,
+                body: ResponseBody(try await services.blobs.read(blob.stored, range: range)))
+        case .unsatisfiable:
+            throw ServerError(
+                .invalidArguments, "The range lies outside the asset.", remedy: "The asset has \(size) bytes.",
+                status: .rangeNotSatisfiable)
+        }
+    }
+
+    /// The zone and blob that the path names; `-` stands for the caller as owner.
+    private static func place(_ context: SealRequestContext) throws(ServerError) -> (Sealkit_V1_ZoneID, String) {
+        guard let owner = PercentEncoding.decode(context.parameters.get("owner") ?? ""),
+            let zone = PercentEncoding.decode(context.parameters.get("zone") ?? ""), !zone.isEmpty,
+            let id = context.parameters.get("id"), id.utf8.count == 32, BlobID(id) != nil
+        else {
+            throw ServerError(
+                .invalidArguments, "The path does not name an asset.",
+                remedy: "Use assets/{owner or -}/{zone}/{32 lower-case hexadecimal digits}.")
+        }
+        let zoneID = Sealkit_V1_ZoneID.with {
+            $0.ownerName = owner == "-" ? "" : owner
+            $0.zoneName = zone
+        }
+        return (zoneID, id)
+    }
+
+    private func writable(
+        _ id: Sealkit_V1_ZoneID, _ session: Session, _ path: DatabasePath, _ connection: any SQLConnection
+    ) throws -> (Caller, ZoneRow) {
+        let caller = try Caller(session, container: path.container, in: connection)
+        let zone = try Zones.visible(id, to: caller, path, in: connection)
+        let roster = try services.rosters.roster(of: zone, in: connection)
+        guard roster.permission(of: caller.userID) == .readWrite else {
+            throw ServerError(
+                .permissionFailure, "The caller may read this zone, not write to it.",
+                remedy: "Ask the zone's owner for the permission to write.")
+        }
+        return (caller, zone)
+    }
+
+    /// Best effort: what stays behind is swept after a day.
+    private func discard(_ id: String, _ stored: BlobID, _ zone: ZoneRow) async {
+        do {
+            try await services.database.write { try Blobs.cancel(id, stored: stored, in: zone, $0) }
+            try await services.blobs.delete(stored)
+        } catch {
+            services.logger.warning("a failed upload could not be cleared", metadata: ["error": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import SealPrimitives
+import SealStatements
+import SealWire
+
+/// Which blobs there are and what refers to them, in the caller's transaction. A blob belongs to one field of one record,
+/// or to nobody yet: then it is staged.
+enum Blobs {
+    /// How long a staged blob waits for its record: a day, in microseconds.
+    static let stagedFor: Int64 = 86_400_000_000
+
+    struct Row: Sendable {
+        let uploader: Int64
+        /// Its name in the blob store.
+        let stored: BlobID
+        /// Nil while it uploads.
+        let size: Int64?
+        let record: String?
+        let field: String?
+    }
+
+    static func find(_ id: String, in zone: ZoneRow, _ connection: any SQLConnection) throws -> Row? {
+        try connection.first(
+            "SELECT uploader, stored, size, record, field FROM blob WHERE owner = $1 AND zone = $2 AND id = $3",
+            zone.key + [.text(id)]
+        ) { row in
+            guard let stored = BlobID(try row.text(1)) else { throw StorageError.unexpectedType(column: 1, wanted: "a blob id") }
+            return Row(
+                uploader: try row.int64(0), stored: stored, size: try row.optionalInt64(2),
+                record: try row.optionalText(3), field: try row.optionalText(4))
+        }
+    }
+
+    /// Takes the id for an upload that begins.
+    /// - Throws: `serverRejectedRequest` when it is taken.
+    static func begin(
+        _ id: String, stored: BlobID, in zone: ZoneRow, by caller: Caller, now: Int64, _ connection: any SQLConnection
+    ) throws {
+        let count = try connection.execute(
+            """
+            INSERT INTO blob (owner, zone, id, uploader, stored, created) VALUES ($1, $2, $3, $4, $5, $6)
+            ON CONFLICT (owner, zone, id) DO NOTHING
+            """, zone.key + [.text(id), .integer(caller.id), .text(stored.description), .integer(now)])
+        guard count == 1 else {
+            throw ServerError(
+                .serverRejectedRequest, "An asset with this id was uploaded already.",
+                remedy: "Make 16 random bytes for each upload.")
+        }
+    }
+
+    /// - Returns: false when the row is gone, with its zone.
+    static func finish(
+        _ id: String, stored: BlobID, size: Int64, in zone: ZoneRow, _ connection: any SQLConnection
+    ) throws -> Bool {
+        try connection.execute(
+            "UPDATE blob SET size = $4 WHERE owner = $1 AND zone = $2 AND id = $3 AND stored = $5",
+            zone.key + [.text(id), .integer(size), .text(stored.description)]) == 1
+    }
+
+    static func cancel(_ id: String, stored: BlobID, in zone: ZoneRow, _ connection: any SQLConnection) throws {
+        try connection.execute(
+            "DELETE FROM blob WHERE owner = $1 AND zone = $2 AND id = $3 AND stored = $4",
+            zone.key + [.text(id), .text(stored.description)])
+    }
+
+    /// Gives a saved record its blobs, and those that it does not refer to any more to the garbage.
+    /// - Returns: whether there is garbage now.
+    static func attach(
+        _ assets: [RecordBatch.AssetClaim], to record: String, hadAssets: Bool, zone: ZoneRow,
+        in connection: any SQLConnection
+    ) throws -> Bool {
+        var leftGarbage = false
+        if hadAssets {
+            let before = try connection.rows(
+                "SELECT id, stored FROM blob WHERE owner = $1 AND zone = $2 AND record = $3", zone.key + [.text(record)]
+            ) { (id: try $0.text(0), stored: try $0.text(1)) }
+            for blob in before where !assets.contains(where: { $0.blob == blob.id }) {
+                try discard(blob.stored, in: connection)
+                try connection.execute(
+                    "DELETE FROM blob WHERE owner = $1 AND zone = $2 AND id = $3", zone.key + [.text(blob.id)])
+                leftGarbage = true
+            }
+        }
+        for asset in assets {
+            try connection.execute(
+                "UPDATE blob SET record = $4, field = $5 WHERE owner = $1 AND zone = $2 AND id = $3",
+                zone.key + [.text(asset.blob), .text(record), .text(asset.field)])
+        }
+        return leftGarbage
+    }
+
+    static func discardAll(of zone: ZoneRow, in connection: any SQLConnection) throws {
+        try connection.execute(
+            """
+            INSERT INTO blob_garbage (stored) SELECT stored FROM blob WHERE owner = $1 AND zone = $2
+            ON CONFLICT (stored) DO NOTHING
+            """, zone.key)
+        try connection.execute("DELETE FROM blob WHERE owner = $1 AND zone = $2", zone.key)
+    }
+
+    /// Staged blobs that no record came for, and uploads that a crash cut short.
+    static func sweepStaged(now: Int64, in connection: any SQLConnection) throws {
+        let limit: [SQLValue] = [.integer(now - stagedFor)]
+        try connection.execute(
+            """
+            INSERT INTO blob_garbage (stored) SELECT stored FROM blob WHERE record IS NULL AND created < $1
+            ON CONFLICT (stored) DO NOTHING
+            """, limit)
+        try connection.execute("DELETE FROM blob WHERE record IS NULL AND created < $1", limit)
+    }
+
+    private static func discard(_ stored: String, in connection: any SQLConnection) throws {
+        try connection.execute(
+            "INSERT INTO blob_garbage (stored) VALUES ($1) ON CONFLICT (stored) DO NOTHING", [.text(stored)])
+    }
+}

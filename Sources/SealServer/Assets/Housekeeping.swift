@@ -1,0 +1,98 @@
+import Logging
+import Synchronization
+
+/// Clears away what nobody needs any more, beside the requests: files of blobs that lost their record, staged blobs that no
+/// record came for, old operations. Every step can be cut short by a crash and is done again at the next start.
+struct Housekeeping: Sendable {
+    let services: Services
+
+    /// Whether a round is under way, and when the last whole one began.
+    final class State: Sendable {
+        fileprivate struct Values {
+            var isCollecting = false
+            var isWanted = false
+            var lastSweep: Int64 = 0
+        }
+        fileprivate let values = Mutex(Values())
+    }
+
+    private static let batch = 100
+    /// An hour, in microseconds.
+    private static let sweepInterval: Int64 = 3_600_000_000
+
+    /// Sweeps in the background: once at the start, and from then on at most once an hour.
+    func sweepIfDue() {
+        let now = services.clock()
+        let isDue = services.housekeepingState.values.withLock { values in
+            guard now - values.lastSweep >= Self.sweepInterval else { return false }
+            values.lastSweep = now
+            return true
+        }
+        guard isDue else { return }
+        Task(priority: .background) {
+            await attempt { try await sweep(now: now) }
+        }
+    }
+
+    /// Deletes the files of discarded blobs in the background, after the commit that discarded them.
+    func collectGarbage() {
+        let starts = services.housekeepingState.values.withLock { values in
+            values.isWanted = true
+            defer { values.isCollecting = true }
+            return !values.isCollecting
+        }
+        guard starts else { return }
+        Task(priority: .background) {
+            while services.housekeepingState.values.withLock({ values in
+                // Asked again meanwhile: there may be garbage that this round did not see.
+                defer { values.isWanted = false }
+                if !values.isWanted { values.isCollecting = false }
+                return values.isWanted
+            }) {
+                await attempt { try await collect() }
+            }
+        }
+    }
+
+    /// Everything that is due now.
+    func sweep(now: Int64) async throws {
+        try await services.database.write { connection in
+            try Operations.sweep(now: now, in: connection)
+            try Blobs.sweepStaged(now: now, in: connection)
+        }
+        for id in try await services.blobs.staleUploads(olderThan: .seconds(86_400)) {
+            try await services.blobs.discardUpload(id)
+        }
+        try await collect()
+    }
+
+    /// First the file, then its row: a crash between the two deletes a file that is gone already.
+    func collect() async throws {
+        while true {
+            let stored = try await services.database.read { connection in
+                try connection.rows("SELECT stored FROM blob_garbage LIMIT $1", [.integer(Int64(Self.batch))]) {
+                    try $0.text(0)
+                }
+            }
+            if stored.isEmpty { return }
+            for name in stored {
+                if let id = BlobID(name) { try await services.blobs.delete(id) }
+            }
+            try await services.database.write { connection in
+                for name in stored {
+                    try connection.execute("DELETE FROM blob_garbage WHERE stored = $1", [.text(name)])
+                }
+            }
+        }
+    }
+
+    private func attempt(_ work: () async throws -> Void) async {
+        do {
+            try await work()
+        } catch StorageError.closed {
+            // The server is shutting down; the next start goes on.
+        } catch {
+            services.logger.warning("housekeeping failed; it is tried again later", metadata: ["error": "\(error)"])
+        }
+    }
+}

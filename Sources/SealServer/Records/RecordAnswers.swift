@@ -1,0 +1,67 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+extension WireWriter {
+    /// A `RecordResult` as field 1: `{ record_name = 1, record = 2, failure = 3, server_record = 4 }`.
+    private mutating func result(_ name: String, _ field: UInt64, _ content: [UInt8], serverRecord: [UInt8]? = nil) {
+        var result = WireWriter(capacity: content.count + (serverRecord?.count ?? 0) + name.utf8.count + 32)
+        result.text(1, name)
+        result.head(field, count: content.count)
+        result.raw(content)
+        if let serverRecord { result.blob(4, serverRecord) }
+        blob(1, result.bytes)
+    }
+
+    /// One looked-up record. Of a deleted one the tombstone comes along, so that the client can continue after it.
+    mutating func lookedUp(_ name: String, _ record: StoredRecord?, desired: Set<String>?) throws {
+        if let record, !record.isDeleted {
+            result(name, 2, try record.serialized(desired: desired))
+        } else {
+            let error = ServerError(
+                .unknownItem, "There is no such record.", remedy: "Fetch the zone's changes to see what there is.")
+            result(
+                name, 3, try error.failure.serializedBytes(), serverRecord: try record?.serialized(desired: nil))
+        }
+    }
+
+    mutating func saved(_ name: String, _ outcome: RecordSave.Outcome, now: Int64) throws {
+        switch outcome {
+        case .accepted(let accepted):
+            var record = WireWriter(capacity: 128)
+            record.systemFields(
+                name: name, type: accepted.content.statement.recordType, position: accepted.position,
+                created: accepted.created(now: now), modified: now, isDeleted: accepted.isDeletion)
+            result(name, 2, record.bytes)
+        case .refused(let refusal):
+            result(
+                name, 3, try refusal.error.failure.serializedBytes(),
+                serverRecord: try refusal.serverRecord?.serialized(desired: nil))
+        }
+    }
+}
+
+extension RecordSave {
+    /// A serialized `ModifyRecordsResponse`.
+    func serialized(_ outcomes: [Outcome]) throws -> [UInt8] {
+        var writer = WireWriter(capacity: 128 * outcomes.count)
+        for (item, outcome) in zip(batch.items, outcomes) { try writer.saved(item.name, outcome, now: now) }
+        return writer.bytes
+    }
+}
+
+extension Response {
+    /// An answer that is serialized already.
+    init(serialized bytes: [UInt8]) throws {
+        self.init(
+            status: .ok,
+            headers: [
+                .contentType: WireEncoding.protobuf.mediaType, .contentLength: String(bytes.count),
+                .cacheControl: "no-store", .xContentTypeOptions: "nosniff",
+            ],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+}

@@ -1,0 +1,176 @@
+import Foundation
+import SealCoding
+import SealPrimitives
+import SealStatements
+import SealWire
+
+/// A save's records, checked as far as that is possible without the database: encodings, names, rights, epoch, digests,
+/// and the one signature. What is left for the transaction is comparing with what is stored.
+struct RecordBatch: Sendable {
+    /// One record, or why it is refused.
+    struct Item: Sendable {
+        let name: String
+        let outcome: Result<Content, ServerError>
+    }
+
+    struct Content: Sendable {
+        let statement: Statement
+        let statementBytes: Data
+        let hash: Digest
+        /// The tag that the client saw; empty for a new record.
+        let changeTag: String
+        var proof: [UInt8]
+        let fields: [UInt8]
+        let assets: [AssetClaim]
+        /// A field was to be carried over from a predecessor that the server did not have when it looked.
+        let lacksPredecessor: Bool
+    }
+
+    struct AssetClaim: Sendable {
+        let field: String
+        let blob: String
+        let chunkCount: UInt64
+    }
+
+    let items: [Item]
+    /// The roster's head that all this was judged by.
+    let head: Digest
+    let epoch: EpochContext
+
+    /// - Parameter predecessors: of the records that carry fields over, by name.
+    /// - Throws: `invalidArguments` for a record named twice; `permissionFailure`, `rotationDue`, `staleEpoch`;
+    ///   `integrityFailure` when the signature does not cover these statements in this order.
+    init(
+        _ message: Sealkit_V1_ModifyRecordsRequest, caller: Caller, roster: Roster, predecessors: [String: StoredRecord]
+    ) throws {
+        var names: Set<String> = []
+        for record in message.records {
+            guard names.insert(record.recordName).inserted else {
+                throw ServerError(
+                    .invalidArguments, "A record comes twice in one request.", remedy: "Send each record once.")
+            }
+        }
+        try Self.checkRights(of: caller, roster)
+        var leaves: [Digest] = []
+        leaves.reserveCapacity(message.records.count)
+        var items: [Item] = []
+        items.reserveCapacity(message.records.count)
+        var signer: VerificationKey?
+        for record in message.records {
+            let bytes = [UInt8](record.statement)
+            let hash = Statement.hash(bytes)
+            leaves.append(hash)
+            do {
+                let (content, key) = try Self.content(
+                    record, bytes, hash, caller: caller, roster: roster, predecessor: predecessors[record.recordName])
+                guard signer == nil || signer == key else { throw Self.unsigned }
+                signer = key
+                items.append(Item(name: record.recordName, outcome: .success(content)))
+            } catch let error as ServerError where error.code != .staleEpoch {
+                items.append(Item(name: record.recordName, outcome: .failure(error)))
+            }
+        }
+        if let signer {
+            let tree = try ServerError.checking("The request") { () throws(SealError) in try StatementTree(leaves: leaves) }
+            let signature = [UInt8](message.signature)
+            do {
+                try signer.verify(signature, over: StatementTree.signedBytes(root: tree.root, leafCount: tree.leafCount))
+            } catch {
+                throw Self.unsigned
+            }
+            items = items.enumerated().map { index, item in
+                item.with(proof: Self.proof(signature, tree, index: index))
+            }
+        }
+        self.items = items
+        head = roster.head
+        epoch = roster.currentEpoch.context
+    }
+
+    private static let unsigned = ServerError(
+        .integrityFailure, "The signature does not cover these statements in this order.",
+        remedy: "Sign the root of the tree over all statements of the request, in their order.")
+
+    /// May this caller write now, by the current roster?
+    static func checkRights(of caller: Caller, _ roster: Roster) throws(ServerError) {
+        guard roster.permission(of: caller.userID) == .readWrite else {
+            throw ServerError(
+                .permissionFailure, "The caller may read this zone, not write to it.",
+                remedy: "Ask the zone's owner for the permission to write.")
+        }
+        guard !roster.rotationDue else { throw ServerError.rotationDue }
+    }
+
+    /// `StatementProof { signature = 1, leaf_count = 2, index = 3, path = 4 }`.
+    private static func proof(_ signature: [UInt8], _ tree: StatementTree, index: Int) -> [UInt8] {
+        var writer = WireWriter(capacity: 400)
+        writer.blob(1, signature)
+        writer.number(2, UInt64(tree.leafCount))
+        writer.number(3, UInt64(index))
+        var path: [UInt8] = []
+        path.reserveCapacity(288)
+        for node in tree.path(to: index) { node.append(to: &path) }
+        writer.blob(4, path)
+        return writer.bytes
+    }
+
+    private static func content(
+        _ record: Sealkit_V1_Record, _ bytes: [UInt8], _ hash: Digest, caller: Caller, roster: Roster,
+        predecessor: StoredRecord?
+    ) throws -> (Content, VerificationKey) {
+        let statement = try ServerError.checking("The statement") { () throws(SealError) in
+            try Statement(canonicalBytes: bytes)
+        }
+        guard statement.author == caller.userID else {
+            throw ServerError(
+                .permissionFailure, "The statement's author is somebody else.", remedy: "Send only statements that you signed.")
+        }
+        let key = try ServerError.checking("The statement") { () throws(SealError) in
+            try StatementVerifier.authorKey(of: statement, recordName: record.recordName, roster: roster)
+        }
+        let epoch = roster.currentEpoch.context
+        guard statement.epoch == epoch.epoch,
+            Incarnations(zone: statement.zoneIncarnation, scope: statement.scopeIncarnation) == epoch.incarnations
+        else { throw ServerError.staleEpoch }
+        guard statement.recordType == record.recordType else {
+            throw ServerError(
+                .invalidArguments, "The record's type differs from its statement's.", remedy: "Sign the type that is sent.")
+        }
+        guard statement.parent != statement.recordName else {
+            throw ServerError(
+                .invalidArguments, "A record cannot be its own parent.", remedy: "Name another parent, or none.")
+        }
+        if statement.recordType == Names.shareType {
+            let role = roster.members[caller.userID]?.role
+            guard role == .owner || role == .administrator else {
+                throw ServerError(
+                    .permissionFailure, "Only the owner and administrators save the share.",
+                    remedy: "Ask one of them to change it.")
+            }
+        }
+        let previous = predecessor.flatMap { $0.hash == statement.previous && !$0.isDeleted ? $0 : nil }
+        let fields = try RecordFields(record, predecessor: previous)
+        guard fields.digest == statement.fieldsDigest else {
+            throw ServerError(
+                .integrityFailure, "The record's fields are not those that its statement covers.",
+                remedy: "Send every field, or its digest where it stays as it is.")
+        }
+        guard statement.kind == .save || fields.isEmpty else {
+            throw ServerError(.invalidArguments, "A deletion has no fields.", remedy: "Sign and send it without any.")
+        }
+        let content = Content(
+            statement: statement, statementBytes: record.statement, hash: hash, changeTag: record.changeTag, proof: [],
+            fields: fields.bytes, assets: fields.assets, lacksPredecessor: fields.lacksPredecessor)
+        return (content, key)
+    }
+}
+
+extension RecordBatch.Item {
+    fileprivate func with(proof: [UInt8]) -> Self {
+        RecordBatch.Item(name: name, outcome: outcome.map { content in
+            var content = content
+            content.proof = proof
+            return content
+        })
+    }
+}

@@ -1,0 +1,78 @@
+import SealCoding
+import SealPrimitives
+import SealStatements
+import SealWire
+
+/// The fields of one record that is to be saved: checked, completed with what it carries over from its predecessor, and
+/// encoded as they are stored.
+struct RecordFields {
+    let bytes: [UInt8]
+    let digest: Digest
+    let assets: [RecordBatch.AssetClaim]
+    let isEmpty: Bool
+    let lacksPredecessor: Bool
+
+    private static let reserved = Set(Names.reservedFields)
+
+    /// - Parameter predecessor: the record that the statement names as the one before, where the server has it.
+    init(_ record: Sealkit_V1_Record, predecessor: StoredRecord?) throws {
+        var encoder = FieldEncoder()
+        var digests: [FieldDigest] = []
+        digests.reserveCapacity(record.fields.count)
+        var assets: [RecordBatch.AssetClaim] = []
+        var lacksPredecessor = false
+        // Parsed when the first field is carried over.
+        var stored: [String: WireField]?
+
+        for field in record.fields {
+            guard !Self.reserved.contains(field.name) else {
+                throw ServerError(
+                    .invalidArguments, "A field has the name of a system field.", remedy: "Choose another name.")
+            }
+            var content = try ServerError.checking("A field") { () throws(SealError) in try WireField(field) }
+            let digest = try ServerError.checking("A field") { () throws(SealError) in try content.digest(name: field.name) }
+            if case .digest = content {
+                if let predecessor {
+                    if stored == nil { stored = try Self.parse(predecessor) }
+                    guard let kept = stored?[field.name], try kept.digest(name: field.name) == digest else {
+                        throw ServerError(
+                            .integrityFailure, "A field that came as a digest is not stored with that digest.",
+                            remedy: "Send the field's bytes.")
+                    }
+                    content = kept
+                } else {
+                    lacksPredecessor = true
+                }
+            }
+            if case .stored(.asset(let asset), let blob) = content {
+                assets.append(
+                    RecordBatch.AssetClaim(field: field.name, blob: blob ?? "", chunkCount: asset.chunkCount))
+            }
+            digests.append(FieldDigest(name: field.name, digest: digest))
+            try encoder.append(field.name, content)
+        }
+        guard digests.count <= Limits.fieldsPerRecord else {
+            throw ServerError(
+                .limitExceeded, "A record has at most \(Limits.fieldsPerRecord) fields.",
+                remedy: "Spread them over several records.")
+        }
+        bytes = encoder.bytes
+        guard bytes.count <= Limits.recordBytes else {
+            throw ServerError(
+                .limitExceeded, "The record's fields take more than \(Limits.recordBytes) bytes.",
+                remedy: "Put large values into assets.")
+        }
+        digest = try ServerError.checking("The fields' order or names") { () throws(SealError) in
+            try FieldSet.digest(digests)
+        }
+        self.assets = assets
+        self.lacksPredecessor = lacksPredecessor
+        isEmpty = digests.isEmpty
+    }
+
+    private static func parse(_ record: StoredRecord) throws -> [String: WireField] {
+        var fields: [String: WireField] = [:]
+        for field in try record.fieldMessages { fields[field.name] = try WireField(field) }
+        return fields
+    }
+}

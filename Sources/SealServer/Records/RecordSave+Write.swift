@@ -1,0 +1,53 @@
+import Foundation
+import SealPrimitives
+import SealStatements
+
+/// The writing half of a save.
+extension RecordSave {
+    func write(_ outcomes: [Outcome]) throws -> (outcomes: [Outcome], hasWritten: Bool, leftGarbage: Bool) {
+        let count = outcomes.count { if case .accepted = $0 { true } else { false } }
+        guard count > 0 else { return (outcomes, false, false) }
+        var position = try Zones.takePositions(count, of: zone, in: connection)
+        var leftGarbage = false
+        var written = outcomes
+        for (index, outcome) in outcomes.enumerated() {
+            guard case .accepted(var accepted) = outcome else { continue }
+            accepted.position = position
+            position += 1
+            let name = batch.items[index].name
+            try store(accepted, name)
+            if try Blobs.attach(
+                accepted.content.assets, to: name, hadAssets: (accepted.predecessor?.assets ?? 0) > 0, zone: zone,
+                in: connection)
+            {
+                leftGarbage = true
+            }
+            written[index] = .accepted(accepted)
+        }
+        try DatabaseFeed.touch(zone, in: connection)
+        return (written, true, leftGarbage)
+    }
+
+    private func store(_ accepted: Accepted, _ name: String) throws {
+        let content = accepted.content
+        let statement = content.statement
+        // A tombstone keeps statement and proof, so that readers can tell a deletion from a loss.
+        try connection.execute(
+            """
+            INSERT INTO record (owner, zone, name, type, position, revision, hash, creator, parent, created, modified,
+                deleted, assets, statement, proof, fields)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+            ON CONFLICT (owner, zone, name) DO UPDATE SET type = excluded.type, position = excluded.position,
+                revision = excluded.revision, hash = excluded.hash, creator = excluded.creator, parent = excluded.parent,
+                created = excluded.created, modified = excluded.modified, deleted = excluded.deleted,
+                assets = excluded.assets, statement = excluded.statement, proof = excluded.proof, fields = excluded.fields
+            """,
+            [
+                .integer(zone.owner), .integer(zone.zone), .text(name), .text(statement.recordType),
+                .integer(accepted.position), .integer(Int64(bitPattern: statement.revision)), .blob(content.hash.bytes),
+                .blob(statement.creator.id.bytes), .optional(statement.parent), .integer(accepted.created(now: now)),
+                .integer(now), .bool(accepted.isDeletion), .integer(Int64(content.assets.count)),
+                .data(content.statementBytes), .blob(content.proof), .blob(content.fields),
+            ])
+    }
+}

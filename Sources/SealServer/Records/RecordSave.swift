@@ -1,0 +1,155 @@
+import Foundation
+import SealPrimitives
+import SealStatements
+import SealWire
+
+/// One save's transaction: compares every record with what is stored, then writes those that may be, or none.
+struct RecordSave {
+    let batch: RecordBatch
+    let isAtomic: Bool
+    let caller: Caller
+    let zone: ZoneRow
+    let now: Int64
+    let connection: any SQLConnection
+
+    /// What the server has under a record's name, as far as comparing needs it.
+    struct Predecessor {
+        let type: String
+        let position: Int64
+        let revision: UInt64
+        let hash: Digest
+        let creator: UserID
+        let created: Int64
+        let isDeleted: Bool
+        let assets: Int
+    }
+
+    /// A record that may be written.
+    struct Accepted {
+        let content: RecordBatch.Content
+        let predecessor: Predecessor?
+        /// Without a new record's own: 0 until written.
+        var position: Int64 = 0
+
+        var isDeletion: Bool { content.statement.kind == .delete }
+        /// Kept through all revisions; a record that is made again has a new one.
+        func created(now: Int64) -> Int64 {
+            if let predecessor, !predecessor.isDeleted { return predecessor.created }
+            return now
+        }
+    }
+
+    /// A refused item, with what the server has where that helps.
+    struct Refusal {
+        let error: ServerError
+        var serverRecord: StoredRecord?
+    }
+
+    enum Outcome {
+        case accepted(Accepted)
+        case refused(Refusal)
+    }
+
+    /// - Returns: an outcome for each item, in order; whether anything was written; whether blobs became garbage.
+    func run() throws -> (outcomes: [Outcome], hasWritten: Bool, leftGarbage: Bool) {
+        var outcomes: [Outcome] = []
+        outcomes.reserveCapacity(batch.items.count)
+        var claims = AssetClaims(caller: caller, zone: zone, connection: connection)
+        for item in batch.items {
+            switch item.outcome {
+            case .failure(let error): outcomes.append(.refused(Refusal(error: error)))
+            case .success(let content): outcomes.append(try compare(item.name, content, &claims))
+            }
+        }
+        try checkParents(&outcomes)
+        if isAtomic, outcomes.contains(where: { if case .refused = $0 { true } else { false } }) {
+            outcomes = outcomes.map { outcome in
+                guard case .accepted = outcome else { return outcome }
+                return .refused(Refusal(error: Self.batchFailed))
+            }
+        }
+        return try write(outcomes)
+    }
+
+    private static let batchFailed = ServerError(
+        .batchRequestFailed, "Another record of this atomic request was refused; nothing was stored.",
+        remedy: "Mend the other record, then send all again.")
+
+    private func compare(_ name: String, _ content: RecordBatch.Content, _ claims: inout AssetClaims) throws -> Outcome {
+        let statement = content.statement
+        let found = try predecessor(name)
+        guard let known = found, !known.isDeleted else {
+            // There is no such record now: never was, or a tombstone.
+            guard content.changeTag.isEmpty, statement.kind == .save else {
+                return try refused(.unknownItem, "There is no such record any more.",
+                    "Make it again: after its tombstone, without a change tag.", name, attaching: found != nil)
+            }
+            guard let tombstone = found else {
+                guard statement.revision == 1 else {
+                    return try refused(.unknownItem, "The server does not have the statement before this one.",
+                        "Make the record afresh, from revision 1.", name, attaching: false)
+                }
+                return try claim(Accepted(content: content, predecessor: nil), name, &claims)
+            }
+            guard continues(statement, tombstone) else {
+                return try refused(.serverRecordChanged, "A record of this name was deleted.",
+                    "Continue after its tombstone.", name, attaching: true)
+            }
+            guard statement.creator == caller.userID else { return wrongCreator }
+            return try claim(Accepted(content: content, predecessor: tombstone), name, &claims)
+        }
+        guard content.changeTag == ChangeTag.text(known.position), continues(statement, known), !content.lacksPredecessor else {
+            return try refused(.serverRecordChanged,
+                content.changeTag.isEmpty ? "A record of this name exists." : "The record was changed by somebody else.",
+                "Merge with the server's record and save again.", name, attaching: true)
+        }
+        guard statement.creator == known.creator else { return wrongCreator }
+        guard statement.recordType == known.type else {
+            return .refused(Refusal(error: ServerError(
+                .invalidArguments, "A record keeps its type.", remedy: "Delete it first, or use another name.")))
+        }
+        return try claim(Accepted(content: content, predecessor: known), name, &claims)
+    }
+
+    /// The client signed after exactly what the server has.
+    private func continues(_ statement: Statement, _ known: Predecessor) -> Bool {
+        statement.revision == known.revision &+ 1 && statement.previous == known.hash
+    }
+
+    private var wrongCreator: Outcome {
+        .refused(Refusal(error: ServerError(
+            .invalidArguments, "The statement names another creator than the record has.",
+            remedy: "Keep the creator through all revisions.")))
+    }
+
+    private func claim(_ accepted: Accepted, _ name: String, _ claims: inout AssetClaims) throws -> Outcome {
+        if accepted.content.lacksPredecessor {
+            return .refused(Refusal(error: ServerError(
+                .integrityFailure, "A new record cannot carry fields over.", remedy: "Send the fields' bytes.")))
+        }
+        if let error = try claims.check(accepted.content.assets, of: name) { return .refused(Refusal(error: error)) }
+        return .accepted(accepted)
+    }
+
+    private func refused(
+        _ code: ErrorCode, _ reason: String, _ remedy: String, _ name: String, attaching: Bool
+    ) throws -> Outcome {
+        .refused(Refusal(
+            error: ServerError(code, reason, remedy: remedy),
+            serverRecord: attaching ? try StoredRecord.find(name, in: zone, connection) : nil))
+    }
+
+    private func predecessor(_ name: String) throws -> Predecessor? {
+        try connection.first(
+            """
+            SELECT type, position, revision, hash, creator, created, deleted, assets FROM record
+            WHERE owner = $1 AND zone = $2 AND name = $3
+            """, zone.key + [.text(name)]
+        ) { row in
+            Predecessor(
+                type: try row.text(0), position: try row.int64(1), revision: UInt64(bitPattern: try row.int64(2)),
+                hash: try Digest(try row.bytes(3)), creator: UserID(try ID16(try row.bytes(4))), created: try row.int64(5),
+                isDeleted: try row.bool(6), assets: Int(try row.int64(7)))
+        }
+    }
+}

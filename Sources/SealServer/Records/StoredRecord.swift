@@ -1,0 +1,120 @@
+import Foundation
+import SealCoding
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// A record's row. `fields`, `statement` and `proof` are kept as they travel.
+struct StoredRecord: Sendable {
+    let name: String
+    let type: String
+    let position: Int64
+    let created: Int64
+    let modified: Int64
+    let isDeleted: Bool
+    let hash: Digest
+    let statement: [UInt8]
+    /// A serialized `StatementProof`.
+    let proof: [UInt8]
+    /// A serialized `Record` that has nothing but fields: appended to the system fields it gives the whole record, by
+    /// protobuf's own rule that concatenated messages merge.
+    let fields: [UInt8]
+
+    static let columns = "name, type, position, created, modified, deleted, hash, statement, proof, fields"
+
+    init(_ row: any SQLRow) throws {
+        name = try row.text(0)
+        type = try row.text(1)
+        position = try row.int64(2)
+        created = try row.int64(3)
+        modified = try row.int64(4)
+        isDeleted = try row.bool(5)
+        hash = try Digest(try row.bytes(6))
+        statement = try row.bytes(7)
+        proof = try row.bytes(8)
+        fields = try row.bytes(9)
+    }
+
+    static func find(_ name: String, in zone: ZoneRow, _ connection: any SQLConnection) throws -> StoredRecord? {
+        try connection.first(
+            "SELECT \(columns) FROM record WHERE owner = $1 AND zone = $2 AND name = $3", zone.key + [.text(name)],
+            StoredRecord.init)
+    }
+
+    var fieldMessages: [Sealkit_V1_Field] {
+        get throws { try Sealkit_V1_Record(serializedBytes: fields).fields }
+    }
+
+    /// The record as it travels: serialized, with the fields that are desired; the others as digests, so that the
+    /// statement stays verifiable.
+    func serialized(desired: Set<String>?) throws -> [UInt8] {
+        let fields: [UInt8]
+        if let desired, !self.fields.isEmpty {
+            var encoder = FieldEncoder()
+            for field in try fieldMessages {
+                let content = try WireField(field)
+                if desired.contains(field.name) {
+                    try encoder.append(field.name, content)
+                } else {
+                    try encoder.append(field.name, .digest(try content.digest(name: field.name)))
+                }
+            }
+            fields = encoder.bytes
+        } else {
+            fields = self.fields
+        }
+        var writer = WireWriter(capacity: fields.count + statement.count + proof.count + name.utf8.count + 128)
+        writer.systemFields(
+            name: name, type: type, position: position, created: created, modified: modified, isDeleted: isDeleted)
+        writer.raw(fields)
+        writer.blob(7, statement)
+        writer.blob(8, proof)
+        return writer.bytes
+    }
+
+    func message(desired: Set<String>? = nil) throws -> Sealkit_V1_Record {
+        try Sealkit_V1_Record(serializedBytes: try serialized(desired: desired))
+    }
+}
+
+extension WireWriter {
+    /// A `Record`'s system fields, by their numbers in the schema.
+    mutating func systemFields(
+        name: String, type: String, position: Int64, created: Int64, modified: Int64, isDeleted: Bool
+    ) {
+        text(1, name)
+        text(2, type)
+        text(3, ChangeTag.text(position))
+        signed(4, created)
+        signed(5, modified)
+        number(9, UInt64(bitPattern: position))
+        number(10, isDeleted ? 1 : 0)
+    }
+}
+
+/// Writes `Record.fields`, one after another. Only what this version knows is written, so nothing else is ever stored.
+struct FieldEncoder {
+    private var writer = WireWriter(capacity: 2048)
+
+    var bytes: [UInt8] { writer.bytes }
+
+    mutating func append(_ name: String, _ field: WireField) throws {
+        guard case .stored(.encrypted(let type, let sealed), _) = field else {
+            let message = try field.wire(name: name).serializedBytes() as [UInt8]
+            writer.head(6, count: message.count)
+            writer.raw(message)
+            return
+        }
+        // Nearly every field is one of these: Field { name = 1, encrypted = 3 { kind = 1, sealed = 2 } }.
+        let kind = UInt64(type.tag)
+        let kindSize = kind == 0 ? 0 : 1 + WireWriter.varintSize(Int(kind))
+        let valueSize = kindSize + (sealed.isEmpty ? 0 : 1 + WireWriter.varintSize(sealed.count) + sealed.count)
+        let nameSize = 1 + WireWriter.varintSize(name.utf8.count) + name.utf8.count
+        writer.head(6, count: nameSize + 1 + WireWriter.varintSize(valueSize) + valueSize)
+        writer.text(1, name)
+        writer.head(3, count: valueSize)
+        writer.number(1, kind)
+        writer.blob(2, sealed)
+    }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import SealCoding
+import SealPrimitives
+import SealStatements
+import SealWire
+
+/// An entry with all that comes with it, checked as far as that is possible without the database.
+struct RosterAppend: Sendable {
+    let signed: SignedRosterEntry
+    let entry: RosterEntry
+    let grants: [Sealkit_V1_Grant]
+    let links: [Sealkit_V1_Link]
+    let addresses: [(invitation: ID16, hash: [UInt8])]
+
+    /// - Throws: `invalidArguments`, `permissionFailure`, `limitExceeded`, `incompatibleVersion`.
+    init(_ message: Sealkit_V1_AppendRosterRequest, container: String, hasher: AddressHasher) throws {
+        let signed = SignedRosterEntry(message.entry)
+        let entry = try ServerError.checking("The roster entry") { () throws(SealError) in
+            try RosterEntry(canonicalBytes: signed.bytes, container: container)
+        }
+        for change in entry.changes {
+            switch change {
+            case .open, .close:
+                throw ServerError(
+                    .invalidArguments, "Zones are opened and closed by zones/modify.", remedy: "Send the entry there.")
+            case .accept:
+                throw ServerError(
+                    .invalidArguments, "Invitations are accepted by share/accept.", remedy: "Send the entry there.")
+            default: break
+            }
+        }
+        // More than a roster can have seats is never right, and bounds the work below.
+        guard message.links.count <= Limits.participantsPerScope + 1,
+            message.addresses.count <= Limits.participantsPerScope,
+            message.grants.count <= 2 * Limits.participantsPerScope + 1
+        else {
+            throw ServerError(
+                .limitExceeded, "Too many grants, links or addresses for one entry.",
+                remedy: "Send no more than a zone has seats.")
+        }
+        for link in message.links { try StoredLinks.check(link) }
+        var seen: Set<ID16> = []
+        addresses = try message.addresses.map { address in
+            guard let invitation = try? ID16(address.invitationID), seen.insert(invitation).inserted else {
+                throw ServerError(
+                    .invalidArguments, "An address names no invitation, or one that another address names.",
+                    remedy: "Send one address for each placeholder.")
+            }
+            return (invitation, try hasher.hash(address.address))
+        }
+        self.signed = signed
+        self.entry = entry
+        grants = message.grants
+        links = message.links
+    }
+
+    /// Appends under the rules, compare-and-append, with everything that follows from it, in the caller's transaction.
+    /// - Returns: the zone as it is now.
+    func run(on zone: ZoneRow, by caller: Caller, rosters: RosterCache, in connection: any SQLConnection) throws -> ZoneRow {
+        guard entry.author == caller.userID else {
+            throw ServerError(
+                .permissionFailure, "The entry's author is somebody else.", remedy: "Send only entries that you signed.")
+        }
+        let before = try rosters.roster(of: zone, in: connection)
+        guard before.members[caller.userID] != nil else { throw Zones.notFound }
+        var after = before
+        try ServerError.checking("The roster entry") { () throws(SealError) in try after.append(signed) }
+        try checkExtras(before: before, after: after, caller: caller)
+        let grants = try StoredGrants.check(
+            grants, required: required(after), epoch: after.currentEpoch.number)
+
+        let stored = try RosterLog.store(signed, endOf: after, zone: zone, in: connection)
+        try RosterEffects.apply(before: before, after: after, zone: stored, in: connection)
+        for grant in grants {
+            try StoredGrants.store(
+                grant.sealed, for: grant.subject, epoch: after.currentEpoch.number, zone: stored, in: connection)
+        }
+        for link in links { try StoredLinks.store(link, zone: stored, in: connection) }
+        for address in addresses {
+            try StoredLinks.storeAddress(address.hash, of: address.invitation, zone: stored, in: connection)
+        }
+        try DatabaseFeed.touch(stored, in: connection)
+        return stored
+    }
+
+    /// The grants that have to come: a new epoch's for everybody, else those of the entry's own invitations.
+    private func required(_ after: Roster) -> [GrantSubject: SealPrimitives.Digest] {
+        if let epoch = entry.epoch {
+            return Dictionary(epoch.coverage.map { ($0.subject, $0.grantHash) }) { first, _ in first }
+        }
+        var required: [GrantSubject: SealPrimitives.Digest] = [:]
+        for case .invite(let invitation) in entry.changes where after.invitations[invitation.id] != nil {
+            required[.invitation(invitation.id)] = invitation.grantHash
+        }
+        return required
+    }
+
+    /// Links and addresses come from those who invite, and for seats that are open.
+    private func checkExtras(before: Roster, after: Roster, caller: Caller) throws(ServerError) {
+        guard !links.isEmpty || !addresses.isEmpty else { return }
+        let role = before.members[caller.userID]?.role
+        guard role == .owner || role == .administrator else {
+            throw ServerError(
+                .permissionFailure, "Only the owner and administrators make links.",
+                remedy: "Send the entry without links and addresses.")
+        }
+        for link in links where !link.invitationID.isEmpty {
+            guard let id = try? ID16(link.invitationID), after.invitations[id] != nil else {
+                throw ServerError(
+                    .invalidArguments, "A link is for no open invitation.",
+                    remedy: "Invite in the same entry or before; leave the invitation id empty for the share-wide link.")
+            }
+        }
+        guard links.count(where: { $0.invitationID.isEmpty }) <= 1 else {
+            throw ServerError(
+                .invalidArguments, "A zone has one share-wide link at most.", remedy: "Send one; it replaces the one before.")
+        }
+        for address in addresses {
+            guard let invitation = after.invitations[address.invitation], invitation.invitee == nil else {
+                throw ServerError(
+                    .invalidArguments, "An address is for no open placeholder invitation.",
+                    remedy: "Send addresses for invitations that name nobody.")
+            }
+        }
+    }
+}

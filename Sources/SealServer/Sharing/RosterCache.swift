@@ -1,0 +1,87 @@
+import SealPrimitives
+import SealStatements
+import Synchronization
+
+/// Rosters replayed so far. What is remembered counts only while the zone's head, read in the same transaction, says so;
+/// a longer log is continued, anything else is replayed from the start.
+final class RosterCache: Sendable {
+    private struct Key: Hashable {
+        let owner: Int64
+        let zone: Int64
+    }
+
+    private struct Entry {
+        let roster: Roster
+        var used: UInt64
+    }
+
+    private struct State {
+        var entries: [Key: Entry] = [:]
+        var clock: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+    private let capacity: Int
+
+    init(capacity: Int = 2_000) {
+        self.capacity = capacity
+    }
+
+    /// The zone's roster up to the head in its row.
+    func roster(of zone: ZoneRow, in connection: any SQLConnection) throws -> Roster {
+        let key = Key(owner: zone.owner, zone: zone.zone)
+        let known = state.withLock { state -> Roster? in
+            state.clock += 1
+            state.entries[key]?.used = state.clock
+            return state.entries[key]?.roster
+        }
+        if let known, known.head == zone.head { return known }
+        let roster = try known.flatMap { try continued($0, zone, in: connection) } ?? replayed(zone, in: connection)
+        keep(roster, key)
+        return roster
+    }
+
+    /// Nil when what is known is not a beginning of the log: a write that was taken back had been remembered.
+    private func continued(_ known: Roster, _ zone: ZoneRow, in connection: any SQLConnection) throws -> Roster? {
+        guard known.sequence < zone.sequence else { return nil }
+        var roster = known
+        for (entry, _) in try RosterLog.entries(
+            of: zone, from: roster.nextSequence, through: zone.sequence, in: connection)
+        {
+            do {
+                try roster.append(entry)
+            } catch {
+                return nil
+            }
+        }
+        return roster.head == zone.head ? roster : nil
+    }
+
+    private func replayed(_ zone: ZoneRow, in connection: any SQLConnection) throws -> Roster {
+        let entries = try RosterLog.entries(of: zone, from: 0, through: zone.sequence, in: connection)
+        guard let first = entries.first else { throw damaged(zone) }
+        do {
+            var roster = try Roster(opening: first.entry, scope: zone.scope)
+            for (entry, _) in entries.dropFirst() { try roster.append(entry) }
+            guard roster.head == zone.head else { throw damaged(zone) }
+            return roster
+        } catch is SealError {
+            throw damaged(zone)
+        }
+    }
+
+    private func damaged(_ zone: ZoneRow) -> StorageError {
+        .failed(code: 0, message: "the roster of zone \(zone.owner)/\(zone.zone) does not hold together")
+    }
+
+    private func keep(_ roster: Roster, _ key: Key) {
+        state.withLock { state in
+            state.clock += 1
+            state.entries[key] = Entry(roster: roster, used: state.clock)
+            guard state.entries.count > capacity else { return }
+            // Drops the older half at once, so that the search for it is paid rarely.
+            let middle = state.entries.values.map(\.used).sorted()[state.entries.count / 2]
+            state.entries = state.entries.filter { $0.value.used >= middle }
+        }
+    }
+}

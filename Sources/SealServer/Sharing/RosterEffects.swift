@@ -1,0 +1,21 @@
+import SealPrimitives
+import SealStatements
+
+/// What a roster entry does to the rest of the database, whichever change it made: found by comparing the roster before
+/// and after it.
+enum RosterEffects {
+    static func apply(before: Roster, after: Roster, zone: ZoneRow, in connection: any SQLConnection) throws {
+        if after.epochs.count > before.epochs.count {
+            // The new epoch's grants cover everybody who is left, and each opens all history.
+            try StoredGrants.removeAll(of: zone, in: connection)
+        }
+        for user in before.members.keys where after.members[user] == nil {
+            try StoredGrants.remove(.member(user), zone: zone, in: connection)
+            try DatabaseFeed.hide(zone, from: user, until: after.sequence, in: connection)
+        }
+        for id in before.invitations.keys where after.invitations[id] == nil {
+            try StoredGrants.remove(.invitation(id), zone: zone, in: connection)
+            try StoredLinks.remove(id, zone: zone, in: connection)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import SealCoding
+import SealPrimitives
+import SealStatements
+import SealWire
+
+/// The entries of a zone's roster, append-only for ever, in the caller's transaction.
+enum RosterLog {
+    /// Entries with sequences in a range, oldest first.
+    static func entries(
+        of zone: ZoneRow, from first: UInt64, through last: UInt64, in connection: any SQLConnection
+    ) throws -> [(entry: SignedRosterEntry, position: UInt64)] {
+        guard first <= last, let lower = Int64(exactly: first) else { return [] }
+        return try connection.rows(
+            """
+            SELECT entry, signature, position FROM roster_entry
+            WHERE owner = $1 AND zone = $2 AND sequence >= $3 AND sequence <= $4 ORDER BY sequence
+            """,
+            zone.key + [.integer(lower), .integer(Int64(clamping: last))]
+        ) { row in
+            (
+                SignedRosterEntry(bytes: try row.bytes(0), signature: try row.bytes(1)),
+                UInt64(bitPattern: try row.int64(2))
+            )
+        }
+    }
+
+    static func wireEntries(
+        of zone: ZoneRow, from first: UInt64, through last: UInt64, in connection: any SQLConnection
+    ) throws -> [Sealkit_V1_SignedEntry] {
+        try entries(of: zone, from: first, through: last, in: connection).map { entry, position in
+            var wire = entry.wire
+            wire.position = position
+            return wire
+        }
+    }
+
+    /// Stores an entry that `roster`, which ends with it, has accepted, and moves the zone's row along.
+    /// - Returns: the zone as it is now; its position is the entry's.
+    static func store(
+        _ entry: SignedRosterEntry, endOf roster: Roster, zone: ZoneRow, in connection: any SQLConnection
+    ) throws -> ZoneRow {
+        var zone = zone
+        zone.position = try Zones.takePositions(1, of: zone, in: connection)
+        zone.sequence = roster.sequence
+        zone.head = roster.head
+        zone.incarnation = roster.incarnations.zone
+        zone.isClosed = roster.isClosed
+        zone.participants = max(0, roster.members.count - 1) + roster.invitations.count
+        try connection.execute(
+            """
+            INSERT INTO roster_entry (owner, zone, sequence, position, entry, signature) VALUES ($1, $2, $3, $4, $5, $6)
+            """,
+            zone.key + [
+                .integer(Int64(bitPattern: zone.sequence)), .integer(zone.position), .blob(entry.bytes),
+                .blob(entry.signature),
+            ])
+        try connection.execute(
+            """
+            UPDATE zone SET incarnation = $3, sequence = $4, head = $5, participants = $6, closed = $7
+            WHERE owner = $1 AND zone = $2
+            """,
+            zone.key + [
+                .integer(Int64(zone.incarnation)), .integer(Int64(bitPattern: zone.sequence)), .blob(zone.head.bytes),
+                .integer(Int64(zone.participants)), .bool(zone.isClosed),
+            ])
+        return zone
+    }
+}

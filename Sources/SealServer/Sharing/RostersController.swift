@@ -1,0 +1,121 @@
+import Foundation
+import Hummingbird
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// `rosters/fetch`, `rosters/append`, `links/fetch`.
+struct RostersController: Sendable {
+    let services: Services
+
+    private static let kind = "rosters/append"
+    private static let rostersPerRequest = 100
+
+    func addRoutes(to router: Router<SealRequestContext>) {
+        let group = router.group(DatabasePath.route)
+        group.post("rosters/fetch") { try await fetch($0, $1) }
+        group.post("rosters/append") { try await append($0, $1) }
+        group.post("links/fetch") { try await links($0, $1) }
+    }
+
+    private func fetch(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let session = try context.requireSession()
+        let path = try DatabasePath(context)
+        let message = try await request.decode(Sealkit_V1_FetchRostersRequest.self, context)
+        guard message.rosters.count <= Self.rostersPerRequest else {
+            throw ServerError(
+                .limitExceeded, "A request takes at most \(Self.rostersPerRequest) rosters.", remedy: "Send fewer at once.")
+        }
+        let rosters = services.rosters
+        let response = try await services.database.read { connection -> Sealkit_V1_FetchRostersResponse in
+            let caller = try Caller(session, container: path.container, in: connection)
+            var response = Sealkit_V1_FetchRostersResponse()
+            for wanted in message.rosters {
+                var tail = Sealkit_V1_RosterTail()
+                tail.zone = wanted.zone
+                tail.shareRecordName = wanted.shareRecordName
+                do {
+                    try Self.fill(&tail, wanted, caller, path, rosters, connection)
+                } catch let error as ServerError {
+                    tail.failure = error.failure
+                }
+                response.rosters.append(tail)
+            }
+            return response
+        }
+        return try Response(response, for: request)
+    }
+
+    private static func fill(
+        _ tail: inout Sealkit_V1_RosterTail, _ wanted: Sealkit_V1_RosterRequest, _ caller: Caller, _ path: DatabasePath,
+        _ rosters: RosterCache, _ connection: any SQLConnection
+    ) throws {
+        try checkShare(wanted.shareRecordName)
+        guard let (zone, goneSince) = try Zones.seen(wanted.zone, by: caller, path, in: connection) else {
+            throw Zones.notFound
+        }
+        let first = wanted.fromStart ? 0 : wanted.after < UInt64.max ? wanted.after + 1 : UInt64.max
+        // Former members read on to the entry that ended them; the owner reads its closed rosters, to open them again.
+        let last = min(goneSince ?? zone.sequence, zone.sequence)
+        tail.zone = zone.wireID
+        tail.entries = try RosterLog.wireEntries(of: zone, from: first, through: last, in: connection)
+        guard goneSince == nil, !zone.isClosed else { return }
+        if let grant = try StoredGrants.find(.member(caller.userID), zone: zone, in: connection) { tail.grants = [grant] }
+    }
+
+    private func append(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let session = try context.requireSession()
+        let path = try DatabasePath(context)
+        let message = try await request.decode(Sealkit_V1_AppendRosterRequest.self, context)
+        try Operations.check(message.operationID)
+        try Self.checkShare(message.shareRecordName)
+        let append = try RosterAppend(message, container: path.container, hasher: services.addresses)
+        let now = services.clock()
+        let rosters = services.rosters
+        let response = try await services.database.write { connection -> Sealkit_V1_AppendRosterResponse in
+            let caller = try Caller(session, container: path.container, in: connection)
+            if let answer = try Operations.answer(
+                message.operationID, kind: Self.kind, of: caller.accountID, in: connection)
+            {
+                return try Sealkit_V1_AppendRosterResponse(serializedBytes: answer)
+            }
+            let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
+            let stored = try append.run(on: zone, by: caller, rosters: rosters, in: connection)
+            var response = Sealkit_V1_AppendRosterResponse()
+            response.position = UInt64(stored.position)
+            response.scope = stored.scopeHead
+            try Operations.keep(
+                try response.serializedData(), message.operationID, kind: Self.kind, of: caller.accountID, now: now,
+                in: connection)
+            return response
+        }
+        return try Response(response, for: request)
+    }
+
+    private func links(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let session = try context.requireSession()
+        let path = try DatabasePath(context)
+        let message = try await request.decode(Sealkit_V1_LinksRequest.self, context)
+        try Self.checkShare(message.shareRecordName)
+        let response = try await services.database.read { connection -> Sealkit_V1_LinksResponse in
+            let caller = try Caller(session, container: path.container, in: connection)
+            let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
+            guard zone.owner == caller.id else {
+                throw ServerError(
+                    .permissionFailure, "Only the zone's owner keeps its links.", remedy: "Ask the owner for the link.")
+            }
+            var response = Sealkit_V1_LinksResponse()
+            response.links = try StoredLinks.all(of: zone, in: connection)
+            return response
+        }
+        return try Response(response, for: request)
+    }
+
+    private static func checkShare(_ name: String) throws(ServerError) {
+        guard name.isEmpty else {
+            throw ServerError(
+                .unknownItem, "This server has no shares of single hierarchies.",
+                remedy: "Share the whole zone: leave the share's record name empty.")
+        }
+    }
+}

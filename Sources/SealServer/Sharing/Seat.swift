@@ -1,0 +1,82 @@
+import Foundation
+import SealPrimitives
+import SealStatements
+import SealWire
+
+/// What a link is to one caller.
+enum Seat {
+    /// The caller is a member already.
+    case taken
+    /// The caller may take this invitation's seat.
+    case free(Invitation, Proof)
+
+    /// Why the caller may take it.
+    enum Proof {
+        /// The roster names the caller.
+        case named
+        /// The placeholder's address is linked to the caller's account.
+        case linkedAddress([UInt8])
+        /// A token has to show that the caller has the placeholder's address.
+        case token([UInt8])
+    }
+
+    static let unknown = ServerError(
+        .unknownItem, "There is no such share, or the caller is not invited.",
+        remedy: "Ask who sent the link for a new one.")
+
+    static let mayNeedVerification = ServerError(
+        .participantMayNeedVerification, "The caller may have been invited by an address that it has not proven yet.",
+        remedy: "Verify the invited address, then try again.")
+
+    /// - Parameter offersToken: the caller sent a verification token, to be checked and spent by whoever asks.
+    /// - Throws: `unknownItem`, `participantMayNeedVerification`, `permissionFailure`.
+    static func find(
+        of caller: Caller, by link: StoredLinks.Row, roster: Roster, offersToken: Bool, now: Int64,
+        in connection: any SQLConnection
+    ) throws -> Seat {
+        if roster.members[caller.userID] != nil { return .taken }
+        guard let id = link.invitationID else {
+            return try shareWide(caller, link.zone, roster, now: now, in: connection)
+        }
+        guard let invitation = roster.invitations[id], invitation.isOpen(at: now) else { throw unknown }
+        if let invitee = invitation.invitee {
+            guard invitee.userID == caller.userID else { throw unknown }
+            return .free(invitation, .named)
+        }
+        guard let hash = try StoredLinks.addressHash(of: id, zone: link.zone, in: connection) else {
+            // Nobody can prove an address that was never given.
+            throw mayNeedVerification
+        }
+        if try LinkedAddresses.isLinked(hash, to: caller.accountID, in: connection) {
+            return .free(invitation, .linkedAddress(hash))
+        }
+        guard offersToken else { throw mayNeedVerification }
+        return .free(invitation, .token(hash))
+    }
+
+    /// With the share-wide link come those whom the roster names. No grant rests on that link alone.
+    private static func shareWide(
+        _ caller: Caller, _ zone: ZoneRow, _ roster: Roster, now: Int64, in connection: any SQLConnection
+    ) throws -> Seat {
+        if let invitation = roster.invitation(for: caller.userID) {
+            guard invitation.isOpen(at: now) else { throw unknown }
+            return .free(invitation, .named)
+        }
+        let placeholders = roster.invitations.values.filter { $0.invitee == nil && $0.isOpen(at: now) }
+        guard !placeholders.isEmpty else { throw unknown }
+        let linked = Set(try LinkedAddresses.hashes(of: caller.accountID, in: connection))
+        for placeholder in placeholders {
+            guard let hash = try StoredLinks.addressHash(of: placeholder.id, zone: zone, in: connection),
+                linked.contains(hash)
+            else { continue }
+            throw ServerError(
+                .permissionFailure, "The invitation to this address is accepted with its own one-time URL only.",
+                remedy: "Ask for your own one-time URL.")
+        }
+        throw mayNeedVerification
+    }
+}
+
+extension Invitation {
+    fileprivate func isOpen(at now: Int64) -> Bool { expires == 0 || expires > now }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import Hummingbird
+import SealCoding
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// `share/metadata` and `share/accept`: what somebody with a link may see and do. The container is the link's.
+struct ShareController: Sendable {
+    let services: Services
+
+    private static let kind = "share/accept"
+
+    func addRoutes(to router: Router<SealRequestContext>) {
+        router.post("1/share/metadata") { try await metadata($0, $1) }
+        router.post("1/share/accept") { try await accept($0, $1) }
+    }
+
+    private func metadata(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let session = try context.requireSession()
+        let message = try await request.decode(Sealkit_V1_ShareMetadataRequest.self, context)
+        let now = services.clock()
+        let rosters = services.rosters
+        let response = try await services.database.read { connection -> Sealkit_V1_ShareMetadataResponse in
+            guard let link = try StoredLinks.find(message.routingID, in: connection) else { throw Seat.unknown }
+            let zone = link.zone
+            let caller = try Caller(session, container: zone.container, in: connection)
+            let roster = try rosters.roster(of: zone, in: connection)
+            let seat = try Seat.find(
+                of: caller, by: link, roster: roster, offersToken: false, now: now, in: connection)
+            var response = Sealkit_V1_ShareMetadataResponse()
+            response.container = zone.container
+            response.environment = zone.environment.name
+            response.zone = zone.wireID
+            response.entries = try RosterLog.wireEntries(of: zone, from: 0, through: zone.sequence, in: connection)
+            response.preview = link.preview
+            switch seat {
+            case .taken: response.alreadyMember = true
+            case .free(let invitation, _):
+                response.invitationID = Data(invitation.id.bytes)
+                if let grant = try StoredGrants.find(.invitation(invitation.id), zone: zone, in: connection) {
+                    response.grant = grant
+                }
+            }
+            return response
+        }
+        return try Response(response, for: request)
+    }
+
+    private func accept(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let session = try context.requireSession()
+        let message = try await request.decode(Sealkit_V1_AcceptShareRequest.self, context)
+        try Operations.check(message.operationID)
+        let now = services.clock()
+        let rosters = services.rosters
+        let verifier = services.tokenVerifier
+        let response = try await services.database.write { connection -> Sealkit_V1_AcceptShareResponse in
+            if let answer = try Operations.answer(
+                message.operationID, kind: Self.kind, of: session.accountID, in: connection)
+            {
+                return try Sealkit_V1_AcceptShareResponse(serializedBytes: answer)
+            }
+            guard let link = try StoredLinks.find(message.routingID, in: connection) else { throw Seat.unknown }
+            let caller = try Caller(session, container: link.zone.container, in: connection)
+            let before = try rosters.roster(of: link.zone, in: connection)
+            let seat = try Seat.find(
+                of: caller, by: link, roster: before, offersToken: !message.token.isEmpty, now: now, in: connection)
+            guard case .free(let invitation, let proof) = seat else {
+                throw ServerError(
+                    .invalidArguments, "The caller is a participant already.", remedy: "Fetch the shared database.")
+            }
+            let signed = SignedRosterEntry(message.entry)
+            try Self.check(signed, takes: invitation, by: caller, container: link.zone.container)
+            var after = before
+            try ServerError.checking("The roster entry") { () throws(SealError) in try after.append(signed) }
+            let grant = try Self.ownGrant(message, caller: caller, roster: after)
+
+            switch proof {
+            case .named: break
+            case .linkedAddress(let hash), .token(let hash):
+                // Once proven, an address is not asked for again; a token that comes has to hold all the same.
+                if !message.token.isEmpty {
+                    try verifier.spend(
+                        message.token, container: link.zone.container, user: caller.userID,
+                        routingID: [UInt8](message.routingID), invitationID: invitation.id, addressHash: hash, now: now,
+                        in: connection)
+                }
+            }
+            let zone = try RosterLog.store(signed, endOf: after, zone: link.zone, in: connection)
+            try RosterEffects.apply(before: before, after: after, zone: zone, in: connection)
+            try StoredGrants.store(
+                grant, for: .member(caller.userID), epoch: after.currentEpoch.number, zone: zone, in: connection)
+            try DatabaseFeed.touch(zone, in: connection)
+            try DatabaseFeed.show(zone, to: caller.id, in: connection)
+            var response = Sealkit_V1_AcceptShareResponse()
+            response.position = UInt64(zone.position)
+            response.scope = zone.scopeHead
+            try Operations.keep(
+                try response.serializedData(), message.operationID, kind: Self.kind, of: caller.accountID, now: now,
+                in: connection)
+            return response
+        }
+        return try Response(response, for: request)
+    }
+
+    private static func check(
+        _ signed: SignedRosterEntry, takes invitation: Invitation, by caller: Caller, container: String
+    ) throws(ServerError) {
+        let entry = try ServerError.checking("The roster entry") { () throws(SealError) in
+            try RosterEntry(canonicalBytes: signed.bytes, container: container)
+        }
+        guard entry.changes.count == 1, case .accept(let acceptance) = entry.changes[0] else {
+            throw ServerError(
+                .invalidArguments, "The entry is not a single acceptance.", remedy: "Send other entries to rosters/append.")
+        }
+        guard entry.author == caller.userID, acceptance.acceptor.userID == caller.userID else {
+            throw ServerError(
+                .permissionFailure, "The entry's author is somebody else.", remedy: "Send only entries that you signed.")
+        }
+        guard acceptance.invitationID == invitation.id else {
+            throw ServerError(
+                .permissionFailure, "The entry takes another seat than the one that the caller may take.",
+                remedy: "Fetch the share's metadata and accept the invitation that it names.")
+        }
+    }
+
+    /// The acceptor seals the current epoch's key to itself.
+    private static func ownGrant(
+        _ message: Sealkit_V1_AcceptShareRequest, caller: Caller, roster: Roster
+    ) throws(ServerError) -> Data {
+        guard message.hasGrant, let subject = try? message.grant.grantSubject(), subject == .member(caller.userID),
+            message.grant.epoch == roster.currentEpoch.number, (1...Limits.grantBytes).contains(message.grant.sealed.count)
+        else {
+            throw ServerError(
+                .invalidArguments, "The grant is not the acceptor's own for the current epoch.",
+                remedy: "Seal the epoch's key to yourself and send it with the acceptance.")
+        }
+        return message.grant.sealed
+    }
+}

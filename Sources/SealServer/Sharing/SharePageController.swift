@@ -1,0 +1,48 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// `GET /s/{routing id}`: what a share URL shows in a browser. It consumes nothing, needs no script, and is the same for
+/// every id, so that it tells nobody which shares exist. What follows the `#` never reaches the server.
+struct SharePageController: Sendable {
+    func addRoutes(to router: Router<SealRequestContext>) {
+        router.get("s/{routing}") { _, _ in Self.page(withBody: true) }
+        router.head("s/{routing}") { _, _ in Self.page(withBody: false) }
+    }
+
+    private static func page(withBody: Bool) -> Response {
+        var headers: HTTPFields = [
+            .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",
+            .contentSecurityPolicy: "default-src 'none'; style-src 'unsafe-inline'", .xContentTypeOptions: "nosniff",
+        ]
+        if let referrer = HTTPField.Name("Referrer-Policy") { headers[referrer] = "no-referrer" }
+        let body = ByteBuffer(string: html)
+        headers[.contentLength] = String(body.readableBytes)
+        return Response(
+            status: .ok, headers: headers, body: withBody ? ResponseBody(byteBuffer: body) : ResponseBody())
+    }
+
+    private static let html = """
+        <!DOCTYPE html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <meta name="robots" content="noindex">
+        <title>SealKit share link</title>
+        <style>
+        body { font: 1.1rem/1.5 system-ui, sans-serif; max-width: 34rem; margin: 3rem auto; padding: 0 1rem; }
+        code { background: #8882; padding: .1em .3em; border-radius: .2em; }
+        </style>
+        </head>
+        <body>
+        <h1>This is a SealKit share link</h1>
+        <p>Somebody shares encrypted records with you. Open the link in the app that it was sent for, or accept it on the
+        command line:</p>
+        <p><code>sealkit share accept '&lt;the whole link&gt;'</code></p>
+        <p>Copy the link with everything after the <code>#</code>: that part is the key. Your browser did not send it to this
+        server, and you should give it to nobody else.</p>
+        </body>
+        </html>
+        """
+}

@@ -1,0 +1,73 @@
+import Foundation
+import SealCoding
+import SealPrimitives
+import SealStatements
+import SealWire
+
+/// Epoch keys as sealed to members and invitations. Only the newest per subject is kept: one grant opens all history.
+enum StoredGrants {
+    /// The grants that came are exactly those that the entry commits to, byte for byte.
+    /// - Throws: `invalidArguments`, `integrityFailure`.
+    static func check(
+        _ sent: [Sealkit_V1_Grant], required: [GrantSubject: SealPrimitives.Digest], epoch: UInt32
+    ) throws(ServerError) -> [(subject: GrantSubject, sealed: Data)] {
+        var checked: [(subject: GrantSubject, sealed: Data)] = []
+        var seen: Set<GrantSubject> = []
+        for grant in sent {
+            guard let subject = try? grant.grantSubject(), (1...Limits.grantBytes).contains(grant.sealed.count) else {
+                throw ServerError(
+                    .invalidArguments, "A grant is not well formed.",
+                    remedy: "Name a member or an invitation by 16 bytes; seal at most \(Limits.grantBytes) bytes.")
+            }
+            guard seen.insert(subject).inserted else {
+                throw ServerError(
+                    .invalidArguments, "Two grants are for the same subject.", remedy: "Send one grant for each.")
+            }
+            guard grant.epoch == epoch, let hash = required[subject], hash == GrantHash.of([UInt8](grant.sealed)) else {
+                throw ServerError(
+                    .integrityFailure, "A grant is not one that the entry commits to.",
+                    remedy: "Send the very bytes whose hashes the entry lists.")
+            }
+            checked.append((subject, grant.sealed))
+        }
+        guard checked.count == required.count else {
+            throw ServerError(
+                .integrityFailure, "Not all grants that the entry commits to came with it.",
+                remedy: "Send the very bytes whose hashes the entry lists.")
+        }
+        return checked
+    }
+
+    static func store(
+        _ sealed: Data, for subject: GrantSubject, epoch: UInt32, zone: ZoneRow, in connection: any SQLConnection
+    ) throws {
+        try connection.execute(
+            """
+            INSERT INTO epoch_grant (owner, zone, kind, subject, epoch, sealed) VALUES ($1, $2, $3, $4, $5, $6)
+            ON CONFLICT (owner, zone, kind, subject) DO UPDATE SET epoch = excluded.epoch, sealed = excluded.sealed
+            """,
+            zone.key + [.integer(Int64(subject.kind)), .blob(subject.id.bytes), .integer(Int64(epoch)), .data(sealed)])
+    }
+
+    static func find(
+        _ subject: GrantSubject, zone: ZoneRow, in connection: any SQLConnection
+    ) throws -> Sealkit_V1_Grant? {
+        try connection.first(
+            "SELECT epoch, sealed FROM epoch_grant WHERE owner = $1 AND zone = $2 AND kind = $3 AND subject = $4",
+            zone.key + [.integer(Int64(subject.kind)), .blob(subject.id.bytes)]
+        ) { row in
+            Sealkit_V1_Grant(
+                subject: subject, epoch: UInt32(truncatingIfNeeded: try row.int64(0)), sealed: try row.bytes(1))
+        }
+    }
+
+    static func remove(_ subject: GrantSubject, zone: ZoneRow, in connection: any SQLConnection) throws {
+        try connection.execute(
+            "DELETE FROM epoch_grant WHERE owner = $1 AND zone = $2 AND kind = $3 AND subject = $4",
+            zone.key + [.integer(Int64(subject.kind)), .blob(subject.id.bytes)])
+    }
+
+    static func removeAll(of zone: ZoneRow, in connection: any SQLConnection) throws {
+        try connection.execute("DELETE FROM epoch_grant WHERE owner = $1 AND zone = $2", zone.key)
+    }
+}

@@ -1,0 +1,36 @@
+import SealPrimitives
+
+/// Turns addresses into what the database keeps of them: a hash keyed with a secret that is not on the database's disk.
+struct AddressHasher: Sendable {
+    private let key: SecretBytes
+
+    init(key: SecretBytes) { self.key = key }
+
+    /// Opens the key `address.key` in the secrets folder, or makes it at the first start.
+    init(secretsFolder: String, randomBytes: (Int) -> [UInt8]) throws {
+        key = try SecretFile.loadOrCreate(at: secretsFolder + "/address.key", randomBytes: randomBytes)
+    }
+
+    /// Of an address as somebody typed it. Throws `invalidArguments` when it is none.
+    func hash(_ address: String) throws(ServerError) -> [UInt8] { hash(try Address(address)) }
+
+    func hash(_ address: Address) -> [UInt8] {
+        ServerHash.keyed(key, .address, Array(address.kind.rawValue.utf8), Array(address.normalized.utf8))
+    }
+
+    /// Eight digits are quickly tried through: their hashes need the secret as well.
+    func codeHasher() -> CodeHasher { CodeHasher(key: ServerHash.key(key, .codeKey)) }
+
+    /// For rows that count what was sent to whom, which are no business of a database's reader either.
+    func sendingSubject(_ kind: SendingLimits.Kind, _ bytes: [UInt8]) -> [UInt8] {
+        ServerHash.keyed(key, .sendingSubject, ServerBytes.of(kind.rawValue), bytes)
+    }
+}
+
+struct CodeHasher: Sendable {
+    let key: SecretBytes
+
+    func hash(_ code: String, verification: [UInt8]) -> [UInt8] {
+        ServerHash.keyed(key, .code, verification, Array(code.utf8))
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import Hummingbird
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// Proving that an address is one's own: a code goes out, and comes back signed.
+struct VerificationController: Sendable {
+    let services: Services
+    private let codes: CodeHasher
+
+    init(services: Services) {
+        self.services = services
+        codes = services.addresses.codeHasher()
+    }
+
+    func addRoutes(to router: Router<SealRequestContext>) {
+        router.post("1/verification/begin") { try await begin($0, $1) }
+        router.post("1/verification/complete") { try await complete($0, $1) }
+        router.get(".well-known/sealkit/token-keys") { request, _ in try tokenKeys(request) }
+    }
+
+    /// Sends a code. Whether the address was invited is not even looked up here, so neither the answer nor its time can
+    /// tell; and the sending happens after the answer.
+    private func begin(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let session = try context.requireSession()
+        let message = try await request.decode(Sealkit_V1_BeginVerificationRequest.self, context)
+        let container = try IdentityController.container(message.container)
+        let routingID = [UInt8](message.routingID)
+        guard routingID.isEmpty || routingID.count == ID16.byteCount else {
+            throw ServerError(
+                .invalidArguments, "A routing id has 16 bytes.",
+                remedy: "Send the one from the share's URL, or none to link an address to the account.")
+        }
+        let address = try Address(message.address)
+        let outbox = try outbox(for: address)
+
+        let now = services.clock()
+        let id = services.randomBytes(PendingVerification.idBytes)
+        let code = Verifications.code(from: services.randomBytes(8))
+        let addressHash = services.addresses.hash(address)
+        let expires = now + PendingVerification.lifetime
+        let subjects = subjects(
+            account: session.accountID, routingID: routingID, addressHash: addressHash,
+            client: ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy))
+        let (codeHash, limits) = (codes.hash(code, verification: id), services.limits.sending)
+        try await services.database.write { connection in
+            let identity = try Identities.idAndName(account: session.accountID, container: container, in: connection)
+            guard let identity else {
+                throw ServerError(
+                    .permissionFailure, "The account has no identity in this container yet.",
+                    remedy: "Register the identity first.")
+            }
+            try limits.count(subjects, now: now, in: connection)
+            try Verifications.insert(
+                PendingVerification(
+                    id: id, account: session.accountID, container: container, userID: identity.userID,
+                    routingID: routingID, addressHash: addressHash, codeHash: codeHash, expires: expires),
+                now: now, in: connection)
+        }
+        // Sent to as typed: folding case is for comparing only.
+        outbox.enqueue(CodeMessage.mail(to: message.address, code: code, origin: services.origin.value))
+        return try Response(
+            Sealkit_V1_BeginVerificationResponse.with {
+                $0.verificationID = Data(id)
+                $0.expires = expires
+            }, for: request)
+    }
+
+    private func outbox(for address: Address) throws(ServerError) -> Outbox {
+        guard address.kind == .email else {
+            throw ServerError(
+                .serverRejectedRequest, "This server cannot send codes to phones.", remedy: "Use an e-mail address.")
+        }
+        guard let outbox = services.outbox else {
+            throw ServerError(
+                .serverRejectedRequest, "This server is not set up to send mail.",
+                remedy: "Ask the server's operator to configure an SMTP relay.")
+        }
+        guard outbox.hasRoom else {
+            throw ServerError(
+                .serviceUnavailable, "Too many messages are waiting to be sent.", remedy: "Try again later.",
+                retryAfter: 120)
+        }
+        return outbox
+    }
+
+    private func subjects(
+        account: Int64, routingID: [UInt8], addressHash: [UInt8], client: [UInt8]
+    ) -> [SendingLimits.Subject] {
+        var subjects: [(SendingLimits.Kind, [UInt8])] = [
+            (.address, addressHash), (.account, ServerBytes.of(account)), (.client, client),
+        ]
+        if !routingID.isEmpty { subjects.append((.share, routingID)) }
+        return subjects.map { kind, bytes in
+            SendingLimits.Subject(kind: kind, hash: services.addresses.sendingSubject(kind, bytes))
+        }
+    }
+
+    /// Takes a code back. Every try counts, also one that fails: so the transaction never throws for it.
+    private func complete(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let session = try context.requireSession()
+        let message = try await request.decode(Sealkit_V1_CompleteVerificationRequest.self, context)
+        let now = services.clock()
+        try services.limiter.count(
+            .verificationTry, ServerBytes.of(session.accountID), rule: services.limits.verificationTry, now: now)
+        let (id, code, signature) = ([UInt8](message.verificationID), message.code, [UInt8](message.signature))
+        let jti = services.randomBytes(16)
+        let token = try await services.database.write { [services, codes] connection -> String? in
+            guard let verification = try Verifications.countTry(id, now: now, in: connection),
+                verification.account == session.accountID,
+                let identity = try Identities.find(
+                    account: session.accountID, container: verification.container, in: connection),
+                identity.userID == verification.userID,
+                constantTimeEqual(codes.hash(code, verification: id), verification.codeHash),
+                Self.isSigned(signature, by: identity.chain.current.signingKey, id: id, code: code)
+            else { return nil }
+            try Verifications.delete(id, in: connection)
+            try LinkedAddresses.link(verification.addressHash, to: session.accountID, now: now, in: connection)
+            let seat = verification.routingID.isEmpty
+                ? nil
+                : try services.seats.invitationID(
+                    routingID: verification.routingID, addressHash: verification.addressHash, in: connection)
+            return try services.tokenIssuer.issue(
+                container: verification.container, user: verification.userID, addressHash: verification.addressHash,
+                routingID: verification.routingID, invitationID: seat, now: now, randomID: jti)
+        }
+        guard let token else { throw ServerError.verificationFailed }
+        return try Response(Sealkit_V1_CompleteVerificationResponse.with { $0.token = token }, for: request)
+    }
+
+    private static func isSigned(_ signature: [UInt8], by key: VerificationKey, id: [UInt8], code: String) -> Bool {
+        do {
+            try key.verify(signature, over: Challenges.verificationCode(verificationID: id, code: code))
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private func tokenKeys(_ request: Request) throws -> Response {
+        let answer = Sealkit_V1_TokenKeysResponse.with {
+            $0.keys = services.tokenIssuer.keys.all.map { key in
+                .with {
+                    $0.keyID = key.id
+                    $0.publicKey = Data(key.signingKey.verificationKey.bytes)
+                }
+            }
+        }
+        return try Response(answer, for: request)
+    }
+}

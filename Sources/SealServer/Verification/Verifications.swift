@@ -1,0 +1,64 @@
+import SealPrimitives
+import SealStatements
+
+/// A code that was sent and is waited for.
+struct PendingVerification: Sendable {
+    static let lifetime: Int64 = 10 * 60_000_000
+    static let tries: Int64 = 5
+    static let idBytes = 16
+    static let codeDigits = 8
+
+    let id: [UInt8]
+    let account: Int64
+    let container: String
+    let userID: UserID
+    /// 16 bytes, or empty to link an address only.
+    let routingID: [UInt8]
+    let addressHash: [UInt8]
+    let codeHash: [UInt8]
+    let expires: Int64
+}
+
+/// The rows of verifications, in the caller's transaction.
+enum Verifications {
+    static func insert(_ verification: PendingVerification, now: Int64, in connection: any SQLConnection) throws {
+        try connection.execute("DELETE FROM verification WHERE expires <= $1", [.integer(now)])
+        try connection.execute(
+            """
+            INSERT INTO verification
+                (id, account, container, user_name, routing_id, address_hash, code_hash, attempts, created, expires)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9)
+            """,
+            [
+                .blob(verification.id), .integer(verification.account), .text(verification.container),
+                .text(verification.userID.recordName), .blob(verification.routingID), .blob(verification.addressHash),
+                .blob(verification.codeHash), .integer(now), .integer(verification.expires),
+            ])
+    }
+
+    /// Counts a try and returns what it is a try at; nil when there is none, it has expired, or its tries are used up.
+    static func countTry(_ id: [UInt8], now: Int64, in connection: any SQLConnection) throws -> PendingVerification? {
+        try connection.first(
+            """
+            UPDATE verification SET attempts = attempts + 1 WHERE id = $1 AND expires > $2 AND attempts < $3
+            RETURNING account, container, user_name, routing_id, address_hash, code_hash, expires
+            """, [.blob(id), .integer(now), .integer(PendingVerification.tries)]
+        ) { row in
+            PendingVerification(
+                id: id, account: try row.int64(0), container: try row.text(1),
+                userID: try UserID(recordName: try row.text(2)), routingID: try row.bytes(3),
+                addressHash: try row.bytes(4), codeHash: try row.bytes(5), expires: try row.int64(6))
+        }
+    }
+
+    static func delete(_ id: [UInt8], in connection: any SQLConnection) throws {
+        try connection.execute("DELETE FROM verification WHERE id = $1", [.blob(id)])
+    }
+
+    /// Eight digits, each of the hundred million equally likely (but for one part in a hundred thousand million).
+    static func code(from randomBytes: [UInt8]) -> String {
+        let number = randomBytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } % 100_000_000
+        let digits = String(number)
+        return String(repeating: "0", count: PendingVerification.codeDigits - digits.count) + digits
+    }
+}

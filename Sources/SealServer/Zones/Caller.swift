@@ -1,0 +1,22 @@
+import SealStatements
+import SealWire
+
+/// Who asks, in one container.
+struct Caller: Sendable {
+    /// `identity.id`: the key of everything that this user owns.
+    let id: Int64
+    let userID: UserID
+    let accountID: Int64
+
+    /// - Throws: `notAuthenticated` when the account has no identity in the container.
+    init(_ session: Session, container: String, in connection: any SQLConnection) throws {
+        guard let found = try Identities.idAndName(account: session.accountID, container: container, in: connection) else {
+            throw ServerError(
+                .notAuthenticated, "The account has no identity in this container.",
+                remedy: "Register an identity for the container, then try again.")
+        }
+        id = found.id
+        userID = found.userID
+        accountID = session.accountID
+    }
+}

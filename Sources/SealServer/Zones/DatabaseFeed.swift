@@ -1,0 +1,103 @@
+import SealStatements
+
+/// What changed in a user's databases: one row for each zone that the user sees or saw, moved to the feed's end at each
+/// change. Private and shared database have a feed each.
+enum DatabaseFeed {
+    /// Why a zone is gone, in the words of the wire.
+    enum Gone: Int64 {
+        case no = 0
+        case deleted = 1
+        case notShared = 4
+    }
+
+    private static let nextPosition = """
+        (SELECT COALESCE(MAX(f.position), 0) + 1 FROM zone_view f \
+        WHERE f.viewer = zone_view.viewer AND f.environment = zone_view.environment AND f.shared = zone_view.shared)
+        """
+
+    /// The zone changed: everybody who sees it learns so.
+    static func touch(_ zone: ZoneRow, in connection: any SQLConnection) throws {
+        try connection.execute(
+            "UPDATE zone_view SET position = \(nextPosition) WHERE owner = $1 AND zone = $2 AND gone = 0", zone.key)
+    }
+
+    /// The zone appears (again) in the viewer's private or shared database.
+    static func show(_ zone: ZoneRow, to viewer: Int64, in connection: any SQLConnection) throws {
+        try connection.execute(
+            """
+            INSERT INTO zone_view (viewer, environment, shared, owner, zone, position, gone, until_sequence)
+            SELECT $1, $2, $3, $4, $5, COALESCE(MAX(f.position), 0) + 1, 0, 0 FROM zone_view f
+            WHERE f.viewer = $1 AND f.environment = $2 AND f.shared = $3
+            ON CONFLICT (viewer, environment, shared, owner, zone)
+            DO UPDATE SET position = excluded.position, gone = 0, until_sequence = 0
+            """,
+            [
+                .integer(viewer), .integer(Int64(zone.environment.rawValue)), .bool(viewer != zone.owner),
+                .integer(zone.owner), .integer(zone.zone),
+            ])
+    }
+
+    /// The zone disappears from one participant's shared database; the entry that ended it is the last it may read.
+    static func hide(
+        _ zone: ZoneRow, from user: UserID, until sequence: UInt64, in connection: any SQLConnection
+    ) throws {
+        let viewer = try connection.first(
+            "SELECT id FROM identity WHERE container = $1 AND user_name = $2", [.text(zone.container), .text(user.recordName)]
+        ) { try $0.int64(0) }
+        guard let viewer else { return }
+        try connection.execute(
+            """
+            UPDATE zone_view SET position = \(nextPosition), gone = $3, until_sequence = $4
+            WHERE owner = $1 AND zone = $2 AND viewer = $5 AND gone = 0
+            """,
+            zone.key + [.integer(Gone.notShared.rawValue), .integer(Int64(bitPattern: sequence)), .integer(viewer)])
+    }
+
+    /// The zone was deleted: the owner learns that, participants that it is not shared with them any more.
+    static func close(_ zone: ZoneRow, at sequence: UInt64, in connection: any SQLConnection) throws {
+        try connection.execute(
+            """
+            UPDATE zone_view SET position = \(nextPosition), until_sequence = $3,
+                gone = CASE WHEN viewer = $1 THEN $4 ELSE $5 END
+            WHERE owner = $1 AND zone = $2 AND gone = 0
+            """,
+            zone.key + [
+                .integer(Int64(bitPattern: sequence)), .integer(Gone.deleted.rawValue), .integer(Gone.notShared.rawValue),
+            ])
+    }
+
+    struct Change {
+        let zone: ZoneRow
+        let position: Int64
+        let gone: Int64
+    }
+
+    /// Changes after a position, oldest first.
+    static func changes(
+        of caller: Caller, _ path: DatabasePath, after position: Int64, limit: Int, in connection: any SQLConnection
+    ) throws -> [Change] {
+        try connection.rows(
+            """
+            SELECT \(ZoneRow.columns), v.position, v.gone FROM zone_view v
+            JOIN zone z ON z.owner = v.owner AND z.zone = v.zone
+            WHERE v.viewer = $1 AND v.environment = $2 AND v.shared = $3 AND v.position > $4
+            ORDER BY v.position LIMIT $5
+            """,
+            [
+                .integer(caller.id), .integer(Int64(path.environment.rawValue)), .bool(path.isShared), .integer(position),
+                .integer(Int64(limit)),
+            ]
+        ) { row in
+            Change(
+                zone: try ZoneRow(row), position: try row.int64(ZoneRow.columnCount),
+                gone: try row.int64(ZoneRow.columnCount + 1))
+        }
+    }
+
+    static func lastPosition(of caller: Caller, _ path: DatabasePath, in connection: any SQLConnection) throws -> Int64 {
+        try connection.first(
+            "SELECT COALESCE(MAX(position), 0) FROM zone_view WHERE viewer = $1 AND environment = $2 AND shared = $3",
+            [.integer(caller.id), .integer(Int64(path.environment.rawValue)), .bool(path.isShared)]
+        ) { try $0.int64(0) } ?? 0
+    }
+}

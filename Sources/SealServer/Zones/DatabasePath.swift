@@ -1,0 +1,56 @@
+import Foundation
+import Hummingbird
+import SealStatements
+import SealWire
+
+/// Which database a request is about: `/database/1/{container}/{environment}/{private|shared}`.
+struct DatabasePath: Sendable, Hashable {
+    let container: String
+    let environment: SealStatements.Environment
+    /// The caller's own zones, or those of others that the caller is a participant of.
+    let isShared: Bool
+
+    static let route = RouterPath("database/1/{container}/{environment}/{database}")
+
+    /// - Throws: `badContainer`, `badDatabase`, `invalidArguments`.
+    init(_ context: SealRequestContext) throws(ServerError) {
+        guard let container = PercentEncoding.decode(context.parameters.get("container") ?? ""), Names.isContainer(container)
+        else {
+            throw ServerError(
+                .badContainer, "The path does not name a container.",
+                remedy: "A container's name has letters, digits, dots and hyphens, up to 255.")
+        }
+        guard let environment = SealStatements.Environment(name: context.parameters.get("environment") ?? "") else {
+            throw ServerError(
+                .invalidArguments, "The path does not name an environment.", remedy: "Use development or production.")
+        }
+        self.container = container
+        self.environment = environment
+        switch context.parameters.get("database") {
+        case "private": isShared = false
+        case "shared": isShared = true
+        case "public":
+            throw ServerError(
+                .badDatabase, "This server has no public databases yet.", remedy: "Use the private or the shared database.")
+        default:
+            throw ServerError(.badDatabase, "The path does not name a database.", remedy: "Use private or shared.")
+        }
+    }
+
+    /// For calls that only the private database takes.
+    func requirePrivate(_ what: String) throws(ServerError) {
+        guard !isShared else {
+            throw ServerError(
+                .badDatabase, "\(what) is not possible in the shared database.", remedy: "Use the private database.")
+        }
+    }
+}
+
+/// Percent-encoding in a path's parts: zone names hold any printable ASCII, slashes included.
+enum PercentEncoding {
+    /// Nil for a broken escape or anything that is not UTF-8.
+    static func decode(_ text: String) -> String? {
+        guard text.utf8.contains(0x25) else { return text }
+        return text.removingPercentEncoding
+    }
+}

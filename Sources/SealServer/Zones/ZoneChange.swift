@@ -1,0 +1,92 @@
+import SealCoding
+import SealPrimitives
+import SealStatements
+import SealWire
+
+/// Makes and deletes zones: each an entry of the zone's roster. Every check of an item comes before its first write, so
+/// that an item that is refused leaves nothing behind.
+struct ZoneChange {
+    let caller: Caller
+    let path: DatabasePath
+    let rosters: RosterCache
+    let connection: any SQLConnection
+
+    /// Opens a zone; one that is open is returned as it is.
+    func save(_ save: Sealkit_V1_ZoneSave) throws -> ZoneRow {
+        try checkID(save.zoneID)
+        let name = save.zoneID.zoneName
+        let entry = SignedRosterEntry(save.open)
+        let scope = Scope(
+            container: path.container, environment: path.environment, owner: caller.userID, zoneName: name)
+        let known = try Zones.own(name, of: caller, path.environment, in: connection)
+        let roster: Roster
+        if let known {
+            guard known.isClosed else { return known }
+            var kept = try rosters.roster(of: known, in: connection)
+            try ServerError.checking("The roster entry") { () throws(SealError) in try kept.append(entry) }
+            roster = kept
+        } else {
+            roster = try ServerError.checking("The roster entry") { () throws(SealError) in
+                try Roster(opening: entry, scope: scope)
+            }
+        }
+        let grants = try StoredGrants.check(
+            save.hasGrant ? [save.grant] : [], required: roster.currentEpoch.grantHashes, epoch: roster.currentEpoch.number)
+        let zone = try RosterLog.store(
+            entry, endOf: roster, zone: try known ?? insert(roster, scope), in: connection)
+        for grant in grants {
+            try StoredGrants.store(
+                grant.sealed, for: grant.subject, epoch: roster.currentEpoch.number, zone: zone, in: connection)
+        }
+        try DatabaseFeed.show(zone, to: caller.id, in: connection)
+        return zone
+    }
+
+    /// Closes a zone and removes all that it held; its roster stays for ever.
+    func delete(_ delete: Sealkit_V1_ZoneDelete) throws {
+        try checkID(delete.zoneID)
+        guard let zone = try Zones.own(delete.zoneID.zoneName, of: caller, path.environment, in: connection), !zone.isClosed
+        else { throw Zones.notFound }
+        var roster = try rosters.roster(of: zone, in: connection)
+        let entry = SignedRosterEntry(delete.close)
+        try ServerError.checking("The roster entry") { () throws(SealError) in try roster.append(entry) }
+        guard roster.isClosed else {
+            throw ServerError(
+                .invalidArguments, "The entry does not close the zone.", remedy: "Send an entry whose one change is close.")
+        }
+        let closed = try RosterLog.store(entry, endOf: roster, zone: zone, in: connection)
+        try connection.execute("DELETE FROM record WHERE owner = $1 AND zone = $2", zone.key)
+        try StoredGrants.removeAll(of: zone, in: connection)
+        try StoredLinks.removeAll(of: zone, in: connection)
+        try Blobs.discardAll(of: zone, in: connection)
+        try DatabaseFeed.close(closed, at: closed.sequence, in: connection)
+    }
+
+    private func checkID(_ id: Sealkit_V1_ZoneID) throws(ServerError) {
+        guard Names.isCustomZone(id.zoneName) || id.zoneName == Names.defaultZone else {
+            throw ServerError(
+                .invalidArguments, "The zone's name is not allowed.",
+                remedy: "Use 1 to 255 printable ASCII characters, not beginning with an underscore.")
+        }
+        guard id.ownerName.isEmpty || id.ownerName == caller.userID.recordName else { throw Zones.notFound }
+    }
+
+    /// A new row, with the zone's number within its owner.
+    private func insert(_ roster: Roster, _ scope: Scope) throws -> ZoneRow {
+        let zone = try connection.first(
+            """
+            INSERT INTO zone (owner, zone, container, environment, owner_name, name, position, incarnation, sequence, head,
+                participants, closed)
+            SELECT $1, COALESCE(MAX(zone), 0) + 1, $2, $3, $4, $5, 0, $6, 0, $7, 0, 0 FROM zone WHERE owner = $1
+            RETURNING owner, zone, container, environment, owner_name, name, position, incarnation, sequence, head,
+                participants, closed
+            """,
+            [
+                .integer(caller.id), .text(scope.container), .integer(Int64(scope.environment.rawValue)),
+                .text(scope.owner.recordName), .text(scope.zoneName), .integer(Int64(roster.incarnations.zone)),
+                .blob(roster.head.bytes),
+            ], ZoneRow.init)
+        guard let zone else { throw StorageError.failed(code: 0, message: "the zone's row was not made") }
+        return zone
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// A zone as the database has it: one row for ever, whatever becomes of the zone.
+struct ZoneRow: Sendable {
+    let owner: Int64
+    let zone: Int64
+    let container: String
+    let environment: Environment
+    let ownerName: UserID
+    let name: String
+    /// The last place given out in the zone's feed, which statements and roster entries share.
+    var position: Int64
+    var incarnation: UInt32
+    var sequence: UInt64
+    var head: Digest
+    /// Members besides the owner, and open invitations.
+    var participants: Int
+    var isClosed: Bool
+
+    static let columns = """
+        z.owner, z.zone, z.container, z.environment, z.owner_name, z.name, z.position, z.incarnation, z.sequence, z.head, \
+        z.participants, z.closed
+        """
+    static let columnCount = 12
+
+    init(_ row: any SQLRow) throws {
+        owner = try row.int64(0)
+        zone = try row.int64(1)
+        container = try row.text(2)
+        guard let code = UInt8(exactly: try row.int64(3)), let environment = Environment(rawValue: code) else {
+            throw StorageError.unexpectedType(column: 3, wanted: "an environment")
+        }
+        self.environment = environment
+        ownerName = try UserID(recordName: try row.text(4))
+        name = try row.text(5)
+        position = try row.int64(6)
+        incarnation = UInt32(truncatingIfNeeded: try row.int64(7))
+        sequence = UInt64(bitPattern: try row.int64(8))
+        head = try Digest(try row.bytes(9))
+        participants = Int(try row.int64(10))
+        isClosed = try row.bool(11)
+    }
+
+    /// The first two parameters of nearly every statement.
+    var key: [SQLValue] { [.integer(owner), .integer(zone)] }
+
+    var scope: Scope { Scope(container: container, environment: environment, owner: ownerName, zoneName: name) }
+
+    // MARK: As it travels
+
+    var wireID: Sealkit_V1_ZoneID {
+        .with {
+            $0.zoneName = name
+            $0.ownerName = ownerName.recordName
+        }
+    }
+
+    var scopeHead: Sealkit_V1_ScopeHead {
+        .with {
+            $0.zone = wireID
+            $0.sequence = sequence
+            $0.head = .init(head.bytes)
+        }
+    }
+
+    var wire: Sealkit_V1_Zone {
+        .with {
+            $0.zoneID = wireID
+            // As with CloudKit, custom zones can do everything, the default zone promises nothing.
+            $0.capabilities = name == Names.defaultZone ? 0 : 15
+            $0.scope = scopeHead
+            $0.shared = participants > 0
+            $0.changeTag = ChangeTag.text(position)
+        }
+    }
+}
+
+/// Change tags: a place in the zone's feed in base 36. Opaque to clients.
+enum ChangeTag {
+    static func text(_ position: Int64) -> String { String(position, radix: 36) }
+}

@@ -1,0 +1,75 @@
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// Finding zones and moving their counters, in the caller's transaction.
+enum Zones {
+    static let notFound = ServerError(
+        .zoneNotFound, "There is no such zone, or it is not shared with the caller.",
+        remedy: "Fetch the database's changes; save the zone first if it is to be made.")
+
+    /// The caller's own zone, closed ones included.
+    static func own(
+        _ name: String, of caller: Caller, _ environment: Environment, in connection: any SQLConnection
+    ) throws -> ZoneRow? {
+        try connection.first(
+            "SELECT \(ZoneRow.columns) FROM zone z WHERE z.owner = $1 AND z.environment = $2 AND z.name = $3",
+            [.integer(caller.id), .integer(Int64(environment.rawValue)), .text(name)], ZoneRow.init)
+    }
+
+    /// An open zone that the caller sees in this database.
+    /// - Throws: `zoneNotFound`, alike for a zone that does not exist and for one of strangers.
+    static func visible(
+        _ id: Sealkit_V1_ZoneID, to caller: Caller, _ path: DatabasePath, in connection: any SQLConnection
+    ) throws -> ZoneRow {
+        guard let found = try seen(id, by: caller, path, in: connection), found.goneSince == nil, !found.zone.isClosed else {
+            throw notFound
+        }
+        return found.zone
+    }
+
+    /// A zone that the caller sees or saw once; for one that it does not see any more, the roster entry that ended it.
+    static func seen(
+        _ id: Sealkit_V1_ZoneID, by caller: Caller, _ path: DatabasePath, in connection: any SQLConnection
+    ) throws -> (zone: ZoneRow, goneSince: UInt64?)? {
+        guard path.isShared else {
+            guard id.ownerName.isEmpty || id.ownerName == caller.userID.recordName else { return nil }
+            return try own(id.zoneName, of: caller, path.environment, in: connection).map { ($0, nil) }
+        }
+        guard !id.ownerName.isEmpty, id.ownerName != caller.userID.recordName else { return nil }
+        return try connection.first(
+            """
+            SELECT \(ZoneRow.columns), v.gone, v.until_sequence FROM zone_view v
+            JOIN zone z ON z.owner = v.owner AND z.zone = v.zone
+            WHERE v.viewer = $1 AND v.environment = $2 AND v.shared = 1 AND z.owner_name = $3 AND z.name = $4
+            """,
+            [
+                .integer(caller.id), .integer(Int64(path.environment.rawValue)), .text(id.ownerName), .text(id.zoneName),
+            ]
+        ) { row in
+            let gone = try row.int64(ZoneRow.columnCount) != 0
+            return (try ZoneRow(row), gone ? UInt64(bitPattern: try row.int64(ZoneRow.columnCount + 1)) : nil)
+        }
+    }
+
+    /// Everything open that the caller sees in this database.
+    static func all(of caller: Caller, _ path: DatabasePath, in connection: any SQLConnection) throws -> [ZoneRow] {
+        try connection.rows(
+            """
+            SELECT \(ZoneRow.columns) FROM zone_view v JOIN zone z ON z.owner = v.owner AND z.zone = v.zone
+            WHERE v.viewer = $1 AND v.environment = $2 AND v.shared = $3 AND v.gone = 0 ORDER BY z.owner_name, z.name
+            """,
+            [.integer(caller.id), .integer(Int64(path.environment.rawValue)), .bool(path.isShared)], ZoneRow.init)
+    }
+
+    /// Takes the next `count` places in the zone's feed; returns the first of them.
+    static func takePositions(_ count: Int, of zone: ZoneRow, in connection: any SQLConnection) throws -> Int64 {
+        let last = try connection.first(
+            "UPDATE zone SET position = position + $3 WHERE owner = $1 AND zone = $2 RETURNING position",
+            zone.key + [.integer(Int64(count))]
+        ) { try $0.int64(0) }
+        guard let last else { throw StorageError.failed(code: 0, message: "the zone's row is gone") }
+        return last - Int64(count) + 1
+    }
+}

@@ -1,0 +1,139 @@
+import Hummingbird
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// `zones/modify`, `zones/lookup`, `zones/changes`.
+struct ZonesController: Sendable {
+    let services: Services
+
+    private static let kind = "zones/modify"
+
+    func addRoutes(to router: Router<SealRequestContext>) {
+        let group = router.group(DatabasePath.route)
+        group.post("zones/modify") { try await modify($0, $1) }
+        group.post("zones/lookup") { try await lookup($0, $1) }
+        group.post("zones/changes") { try await changes($0, $1) }
+    }
+
+    private func modify(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let session = try context.requireSession()
+        let path = try DatabasePath(context)
+        try path.requirePrivate("Making or deleting zones")
+        let message = try await request.decode(Sealkit_V1_ModifyZonesRequest.self, context)
+        try Operations.check(message.operationID)
+        guard message.saves.count + message.deletes.count <= Limits.itemsPerRequest else {
+            throw ServerError(
+                .limitExceeded, "A request takes at most \(Limits.itemsPerRequest) zones.", remedy: "Send fewer at once.")
+        }
+        let now = services.clock()
+        let rosters = services.rosters
+        let response = try await services.database.write { connection -> Sealkit_V1_ModifyZonesResponse in
+            let caller = try Caller(session, container: path.container, in: connection)
+            if let answer = try Operations.answer(
+                message.operationID, kind: Self.kind, of: caller.accountID, in: connection)
+            {
+                return try Sealkit_V1_ModifyZonesResponse(serializedBytes: answer)
+            }
+            let change = ZoneChange(caller: caller, path: path, rosters: rosters, connection: connection)
+            var response = Sealkit_V1_ModifyZonesResponse()
+            for save in message.saves {
+                response.results.append(
+                    try result(save.zoneID) { .zone(try change.save(save).wire) })
+            }
+            for delete in message.deletes {
+                response.results.append(
+                    try result(delete.zoneID) {
+                        try change.delete(delete)
+                        return .deleted(true)
+                    })
+            }
+            if response.results.contains(where: { if case .failure = $0.outcome { false } else { true } }) {
+                try Operations.keep(
+                    try response.serializedData(), message.operationID, kind: Self.kind, of: caller.accountID, now: now,
+                    in: connection)
+            }
+            return response
+        }
+        if !message.deletes.isEmpty { services.housekeeping.collectGarbage() }
+        return try Response(response, for: request)
+    }
+
+    private func lookup(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let session = try context.requireSession()
+        let path = try DatabasePath(context)
+        let message = try await request.decode(Sealkit_V1_LookupZonesRequest.self, context)
+        guard message.zones.count <= Limits.itemsPerRequest else {
+            throw ServerError(
+                .limitExceeded, "A request takes at most \(Limits.itemsPerRequest) zones.", remedy: "Send fewer at once.")
+        }
+        let response = try await services.database.read { connection -> Sealkit_V1_LookupZonesResponse in
+            let caller = try Caller(session, container: path.container, in: connection)
+            var response = Sealkit_V1_LookupZonesResponse()
+            if message.zones.isEmpty {
+                response.results = try Zones.all(of: caller, path, in: connection).map { zone in
+                    .with {
+                        $0.zoneID = zone.wireID
+                        $0.zone = zone.wire
+                    }
+                }
+            } else {
+                for id in message.zones {
+                    response.results.append(
+                        try result(id) { .zone(try Zones.visible(id, to: caller, path, in: connection).wire) })
+                }
+            }
+            return response
+        }
+        return try Response(response, for: request)
+    }
+
+    private func changes(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let session = try context.requireSession()
+        let path = try DatabasePath(context)
+        let message = try await request.decode(Sealkit_V1_DatabaseChangesRequest.self, context)
+        let limit = message.resultsLimit == 0 ? Limits.itemsPerRequest : min(Int(message.resultsLimit), Limits.itemsPerRequest)
+        let response = try await services.database.read { connection -> Sealkit_V1_DatabaseChangesResponse in
+            let caller = try Caller(session, container: path.container, in: connection)
+            var position = try ChangeToken.position(
+                message.token, of: caller, path,
+                last: try DatabaseFeed.lastPosition(of: caller, path, in: connection))
+            // One more than asked for tells whether more is coming.
+            let changes = try DatabaseFeed.changes(of: caller, path, after: position, limit: limit + 1, in: connection)
+            var response = Sealkit_V1_DatabaseChangesResponse()
+            for change in changes.prefix(limit) {
+                position = change.position
+                if change.gone == DatabaseFeed.Gone.no.rawValue {
+                    response.modifications.append(change.zone.wire)
+                } else {
+                    response.deletions.append(
+                        .with {
+                            $0.zoneID = change.zone.wireID
+                            $0.reason = UInt32(truncatingIfNeeded: change.gone)
+                        })
+                }
+            }
+            response.moreComing = changes.count > limit
+            response.token =
+                ChangeToken.database(
+                    viewer: caller.id, environment: path.environment.rawValue, isShared: path.isShared, position: position
+                ).data
+            return response
+        }
+        return try Response(response, for: request)
+    }
+}
+
+/// One item's outcome: what the server refuses about it is the item's failure, anything else ends the request.
+private func result(
+    _ id: Sealkit_V1_ZoneID, _ body: () throws -> Sealkit_V1_ZoneResult.OneOf_Outcome
+) throws -> Sealkit_V1_ZoneResult {
+    var result = Sealkit_V1_ZoneResult()
+    result.zoneID = id
+    do {
+        result.outcome = try body()
+    } catch let error as ServerError where error.code != .internalError {
+        result.failure = error.failure
+    }
+    return result
+}

@@ -1,0 +1,49 @@
+import ArgumentParser
+import Foundation
+import SealEnvelope
+import SealKit
+
+struct AccountRecover: ClientCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "recover",
+        abstract: "Get an account back with its recovery key, and write a new key file.",
+        discussion: """
+            The key is asked for at the terminal, or read from standard input. It is never an argument, since other users of the \
+            machine can see those.
+
+              sealkit account recover --server https://notes.example.org
+            """)
+
+    @Option(help: "The server's address: https://host[:port].")
+    var server: String
+
+    @Flag(help: "Ask for a passphrase to seal the key file with.")
+    var passphrase = false
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        let target = NewKeyFile(global)
+        try target.check()
+        let typed = try Prompt.pipedSecret("Recovery key: ")
+        let key: RecoveryKey
+        do { key = try RecoveryKey(text: typed) } catch {
+            throw SealKitError(.invalidArguments, "the recovery key is not complete or mistyped", remedy: Self.hint(typed))
+        }
+        let passphrase = try target.passphrase(ask: passphrase)
+        let account = try await Account.recover(key, transport: try global.transport(server: server))
+        try target.write(account, passphrase: passphrase)
+        let name = try global.makeContainer(account).userRecordID().recordName
+        output.result(
+            "recovered \(name)\nkey file: \(global.keyFileURL.path)", bare: name,
+            json: ["userRecordName": .string(name), "keyFile": .string(global.keyFileURL.path)])
+        try? await account.logOut()
+    }
+
+    private static func hint(_ typed: String) -> String {
+        guard let groups = RecoveryKey.mistypedGroups(in: typed), !groups.isEmpty else {
+            return "it has 13 groups of five letters and digits"
+        }
+        return "look at group \(groups.map(String.init).joined(separator: ", "))"
+    }
+}

@@ -1,0 +1,25 @@
+import ArgumentParser
+import SealKit
+
+struct AccountWhoami: AccountHolderCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "whoami",
+        abstract: "Print this account's user name in the container. Needs no network.",
+        discussion: """
+            The name commits to the account's keys: nobody else can have it, and another container gives another one.
+
+              sealkit account whoami --container com.example.notes
+            """)
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ client: Client) async throws {
+        let name = client.container.userRecordID().recordName
+        output.result(
+            "\(name) in \(global.containerIdentifier) at \(client.account.server)", bare: name,
+            json: [
+                "userRecordName": .string(name), "container": .string(global.containerIdentifier),
+                "server": .string(client.account.server),
+            ])
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import SealKit
+
+/// A key file that is about to be written: checked before anything is made on the server.
+struct NewKeyFile {
+    private let global: GlobalOptions
+    private var url: URL { global.keyFileURL }
+
+    init(_ global: GlobalOptions) { self.global = global }
+
+    func check() throws {
+        guard !FileManager.default.fileExists(atPath: url.path) else {
+            throw Failure.Local(
+                status: .cannotWrite, reason: "there is a key file at \(url.path) already",
+                remedy: "name another with --key-file, or move it away")
+        }
+        let folder = url.deletingLastPathComponent()
+        if !FileManager.default.fileExists(atPath: folder.path) {
+            do {
+                try FileManager.default.createDirectory(
+                    at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            } catch {
+                throw Failure.Local(status: .cannotWrite, reason: "the folder \(folder.path) cannot be made")
+            }
+        }
+        guard access(folder.path, W_OK) == 0 else {
+            throw Failure.Local(status: .cannotWrite, reason: "the folder \(folder.path) cannot be written to")
+        }
+    }
+
+    /// A new passphrase, from where the options say, or asked for twice; nil for an unsealed file.
+    func passphrase(ask: Bool) throws(SealKitError) -> String? {
+        if let given = try global.givenPassphrase() { return given }
+        guard ask else { return nil }
+        let first = try Prompt.secret("New passphrase: ")
+        guard !first.isEmpty else { throw SealKitError(.invalidArguments, "the passphrase is empty") }
+        guard try Prompt.secret("Once more: ") == first else {
+            throw SealKitError(.invalidArguments, "the two passphrases differ", remedy: "try again")
+        }
+        return first
+    }
+
+    func write(_ account: Account, passphrase: String?) throws {
+        do {
+            try KeyFile.write(account, to: url, passphrase: passphrase)
+        } catch {
+            guard error.code == .internalError || error.code == .constraintViolation else { throw error as any Error }
+            throw Failure.Local(status: .cannotWrite, reason: error.reason, remedy: error.remedy)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import ArgumentParser
+import Foundation
+import SealKit
+
+struct RecordAsset: AccountHolderCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "asset",
+        abstract: "Fetch a record's file. Each chunk is checked before it is opened.",
+        discussion: "  sealkit record asset first scan --zone Notes --output plans.pdf")
+
+    @Argument(help: "The record's name.")
+    var name: String
+
+    @Argument(help: "The field that holds the file.")
+    var key: String
+
+    @OptionGroup var zone: ZoneOptions
+
+    @Option(help: ArgumentHelp("Where to put it. It appears whole or not at all.", valueName: "file"))
+    var output: String
+
+    @Flag(help: "Replace a file that is there.")
+    var force = false
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ client: Client) async throws {
+        let target = URL(fileURLWithPath: output)
+        let say = global.output
+        guard force || !FileManager.default.fileExists(atPath: target.path) else {
+            throw Failure.Local(status: .cannotWrite, reason: "there is a file at \(output) already", remedy: "add --force to replace it")
+        }
+        guard access(target.deletingLastPathComponent().path, W_OK) == 0 else {
+            throw Failure.Local(status: .cannotWrite, reason: "the folder of \(output) cannot be written to")
+        }
+        let (database, zoneID) = zone.resolve(client)
+        let recordID = Record.ID(recordName: name, zoneID: zoneID)
+        let record = try await database.record(for: recordID)
+        guard let asset: Asset = record[key] else {
+            throw SealKitError(.unknownItem, "the record has no file \(key)", remedy: "see sealkit record get")
+        }
+        let bar = ProgressBar(key, say)
+        try await database.download(asset, of: recordID, to: target) { received, total in bar.update(received, of: total) }
+        bar.finish()
+        let size = Int64(clamping: asset.size ?? 0)
+        say.result("\(output): \(ByteCount.text(size))", json: ["file": .string(output), "size": .integer(size)])
+    }
+}

@@ -1,0 +1,43 @@
+import ArgumentParser
+import Foundation
+import SealKit
+
+struct RecordGet: AccountHolderCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "get",
+        abstract: "Show a record. It is verified first: its author, its place, every field.",
+        discussion: """
+              sealkit record get first --zone Notes
+              sealkit record get first --zone Notes --value text > first.txt
+            """)
+
+    @Argument(help: "The record's name.")
+    var name: String
+
+    @OptionGroup var zone: ZoneOptions
+
+    @Option(help: ArgumentHelp("Print this field's value alone: into a file or pipe as it is, at a terminal escaped.", valueName: "key"))
+    var value: String?
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ client: Client) async throws {
+        let (database, zoneID) = zone.resolve(client)
+        let record = try await database.record(for: Record.ID(recordName: name, zoneID: zoneID))
+        guard let value else {
+            output.result(
+                RecordText.text(record), bare: RecordText.text(record), json: ["record": RecordText.json(record)])
+            return
+        }
+        guard let found = record.encryptedValues.value(value) ?? record.plainValue(value) else {
+            throw SealKitError(.unknownItem, "the record has no value \(value)", remedy: "files are fetched by sealkit record asset")
+        }
+        let bytes = RecordText.bytes(found)
+        if isatty(STDOUT_FILENO) == 1 {
+            Output.standardOutput(String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+                .map { String($0).escaped }.joined(separator: "\n"))
+        } else {
+            Output.write(bytes, to: STDOUT_FILENO)
+        }
+    }
+}

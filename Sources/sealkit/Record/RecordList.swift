@@ -1,0 +1,86 @@
+import ArgumentParser
+import Foundation
+import SealKit
+
+struct RecordList: AccountHolderCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List a zone's records, or what has changed in it.",
+        discussion: """
+            Reads the zone's feed from its start. With --since-file it goes on from where it stopped the last time, and shows \
+            changes and deletions since.
+
+              sealkit record list --zone Notes
+              sealkit record list --zone Notes --since-file notes.token --json
+
+            A record that does not verify is reported, and nothing of it is shown; the exit code is then 76.
+            """)
+
+    @OptionGroup var zone: ZoneOptions
+
+    @Option(help: ArgumentHelp("Where to keep how far the feed was read.", valueName: "file"))
+    var sinceFile: String?
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ client: Client) async throws {
+        let (database, zoneID) = zone.resolve(client)
+        var token = try savedToken()
+        var count = 0
+        var failed: SealKitError?
+        var isMore = true
+        while isMore {
+            let changes = try await changes(in: zoneID, of: database, since: token)
+            for (id, result) in changes.modifications {
+                switch result {
+                case .success(let record):
+                    count += 1
+                    output.result(
+                        RecordText.line(record), bare: id.recordName.escaped, json: ["record": RecordText.json(record)])
+                case .failure(let error):
+                    failed = error
+                    output.result(
+                        "! \(id.recordName.escaped): \(error.reason.escaped)",
+                        json: ["failure": .object(["recordName": .string(id.recordName), "code": .string(error.code.rawValue), "reason": .string(error.reason)])])
+                }
+            }
+            for (id, type) in changes.deletions {
+                output.result(
+                    "\(type.escaped) \(id.recordName.escaped)  deleted",
+                    json: ["deleted": .object(["recordName": .string(id.recordName), "recordType": .string(type)])])
+            }
+            token = changes.changeToken
+            isMore = changes.moreComing
+        }
+        if let failed { throw failed }
+        try save(token)
+        output.note("\(count) record\(count == 1 ? "" : "s")")
+    }
+
+    /// What is new; from the start again where the kept place is no longer good.
+    private func changes(
+        in zoneID: RecordZone.ID, of database: Database, since token: ServerChangeToken?
+    ) async throws(SealKitError) -> Database.RecordZoneChanges {
+        do {
+            return try await database.recordZoneChanges(inZoneWith: zoneID, since: token)
+        } catch where error.code == .changeTokenExpired && token != nil {
+            output.note("The kept place in the feed is no longer good; starting over.")
+            return try await database.recordZoneChanges(inZoneWith: zoneID)
+        }
+    }
+
+    private func savedToken() throws -> ServerChangeToken? {
+        guard let sinceFile, let data = FileManager.default.contents(atPath: sinceFile) else { return nil }
+        guard let token = try? JSONDecoder().decode(ServerChangeToken.self, from: data) else {
+            throw SealKitError(.invalidArguments, "\(sinceFile) is not a file of this command's", remedy: "name another --since-file")
+        }
+        return token
+    }
+
+    private func save(_ token: ServerChangeToken?) throws {
+        guard let sinceFile, let token else { return }
+        do { try JSONEncoder().encode(token).write(to: URL(fileURLWithPath: sinceFile), options: .atomic) } catch {
+            throw Failure.Local(status: .cannotWrite, reason: "\(sinceFile) cannot be written")
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import ArgumentParser
+import Foundation
+import SealKit
+
+struct RecordSave: AccountHolderCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "save",
+        abstract: "Save a record: plain fields, encrypted fields, files.",
+        discussion: """
+            --seal encrypts a value on this device before it leaves it; --set does not, and the server sees it. Files are always \
+            encrypted.
+
+              sealkit record save --zone Notes --type Note --name first \\
+                --seal title="Plans" --seal text=@- --seal due:date=2026-11-21 \\
+                --set folder=work --asset scan=plans.pdf
+
+            With --update an existing record is fetched and changed; the fields that are not named stay as they are. If somebody \
+            else saves it in between, nothing is overwritten: the exit code is 79, and the server's version is shown.
+
+            \(FieldArgument.help)
+            """)
+
+    @OptionGroup var zone: ZoneOptions
+
+    @Option(help: "The record's name: printable ASCII, visible to the server. Default: a random UUID.")
+    var name: String?
+
+    @Option(help: "The record's type. Needed for a new record.")
+    var type: String?
+
+    @Option(name: .customLong("set"), help: ArgumentHelp("A plain field, visible to the server.", valueName: "key=value"))
+    var plain: [String] = []
+
+    @Option(help: ArgumentHelp("An encrypted field.", valueName: "key=value"))
+    var seal: [String] = []
+
+    @Option(help: ArgumentHelp("A file, encrypted.", valueName: "key=path"))
+    var asset: [String] = []
+
+    @Option(help: ArgumentHelp("A field to remove.", valueName: "key"))
+    var unset: [String] = []
+
+    @Option(help: ArgumentHelp("The record that this one belongs to.", valueName: "name"))
+    var parent: String?
+
+    @Flag(help: "Change the record where it exists.")
+    var update = false
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ client: Client) async throws {
+        let (database, zoneID) = zone.resolve(client)
+        var record = try await start(database, zoneID)
+        for text in plain { let field = try FieldArgument(text); record.setPlainValue(field.key, field.value) }
+        for text in seal { let field = try FieldArgument(text); record.encryptedValues.setValue(field.key, field.value) }
+        for text in asset {
+            guard let equals = text.firstIndex(of: "=") else {
+                throw SealKitError(.invalidArguments, "an asset without a file", remedy: "write --asset key=path")
+            }
+            record[String(text[..<equals])] = Asset(fileURL: URL(fileURLWithPath: String(text[text.index(after: equals)...])))
+        }
+        for key in unset { record.setPlainValue(key, nil) }
+        if let parent { record.parent = Record.Reference(recordName: parent) }
+
+        let bar = ProgressBar("uploading", output)
+        let results = try await database.modifyRecords(saving: [record]) { sent, total in bar.update(sent, of: total) }
+        bar.finish()
+        guard let result = results.saveResults[record.recordID] else {
+            throw SealKitError(.serverRejectedRequest, "the server's answer lacks the record")
+        }
+        let saved = try result.get()
+        output.result(
+            "saved \(saved.recordID.recordName.escaped)", bare: saved.recordID.recordName,
+            json: ["saved": RecordText.json(saved)])
+    }
+
+    private func start(_ database: Database, _ zoneID: RecordZone.ID) async throws(SealKitError) -> Record {
+        if update, let name {
+            let existing: Record?
+            do { existing = try await database.record(for: Record.ID(recordName: name, zoneID: zoneID)) } catch {
+                guard error.code == .unknownItem else { throw error }
+                existing = nil
+            }
+            if let existing {
+                guard type == nil || type == existing.recordType else {
+                    throw SealKitError(.invalidArguments, "the record is of the type \(existing.recordType)", remedy: "types do not change")
+                }
+                return existing
+            }
+        }
+        guard let type else { throw SealKitError(.invalidArguments, "a new record needs a type", remedy: "give --type") }
+        return Record(recordType: type, recordID: name.map { Record.ID(recordName: $0, zoneID: zoneID) } ?? Record.ID(zoneID: zoneID))
+    }
+}

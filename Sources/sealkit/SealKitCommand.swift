@@ -1,0 +1,45 @@
+import ArgumentParser
+import Foundation
+import SealServer
+
+/// The command line: a thin face of the SDK, and the server.
+@main
+struct SealKitCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sealkit",
+        abstract: "End-to-end-encrypted records with sharing: a client, and the server to keep them.",
+        discussion: """
+            A first walk, on one machine:
+
+              sealkit serve --data ./data --listen 127.0.0.1:8080
+              sealkit account create --server http://127.0.0.1:8080
+              sealkit zone create Notes
+              sealkit record save --zone Notes --type Note --name first --seal title="For me"
+              sealkit record get first --zone Notes
+
+            Every command explains itself: sealkit help record save
+
+            \(ExitStatus.help)
+            """,
+        version: ServerVersion.current,
+        subcommands: [
+            AccountCommand.self, ZoneCommand.self, RecordCommand.self, ShareCommand.self, ServeCommand.self,
+            VectorsCommand.self, OldKeyCommand.self,
+        ])
+
+    static func main() async {
+        signal(SIGPIPE, SIG_DFL)
+        var isJSON = CommandLine.arguments.contains("--json")
+        do {
+            var command = try parseAsRoot()
+            isJSON = (command as? any ClientCommand)?.global.json ?? false
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            Failure(error).exit(asJSON: isJSON)
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import ArgumentParser
+import Foundation
+import SealServer
+
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Run the server.",
+        discussion: """
+            Prints one line to standard output when it accepts connections; logs go to standard error. It stops at SIGINT or \
+            SIGTERM, once requests under way are answered.
+
+              sealkit serve --data /var/lib/sealkit --listen 0.0.0.0:443 --origin https://notes.example.org \\
+                --tls-certificate fullchain.pem --tls-key key.pem
+
+            Each setting may also come from the environment (SEALKIT_DATA, SEALKIT_TLS_KEY, …) or from a file (data, tls.key, \
+            …, as YAML or JSON): flags win over the environment, which wins over the file.
+            """)
+
+    @Option(help: ArgumentHelp("Folder of the database and the assets. Back it up.", valueName: "folder"))
+    var data: String?
+
+    @Option(help: ArgumentHelp("Folder of what must not lie with the data: the key of address hashes, the token signing keys. Default: <data>.secrets.", valueName: "folder"))
+    var secrets: String?
+
+    @Option(help: ArgumentHelp("Where to listen; port 0 lets the system choose. Default: 127.0.0.1:8080.", valueName: "host:port"))
+    var listen: String?
+
+    @Option(help: ArgumentHelp("The address that clients use; logins sign it. Default: the listen address.", valueName: "url"))
+    var origin: String?
+
+    @Option(help: ArgumentHelp("PEM file: the certificate with its chain.", valueName: "file"))
+    var tlsCertificate: String?
+
+    @Option(help: ArgumentHelp("PEM file: the certificate's private key.", valueName: "file"))
+    var tlsKey: String?
+
+    @Flag(help: "A proxy in front ends TLS: allow listening beyond this machine without it.")
+    var behindProxy = false
+
+    @Option(help: ArgumentHelp("Mail relay for verification codes: smtp://host:port or smtps://host:port.", valueName: "url"))
+    var smtpUrl: String?
+
+    @Option(help: ArgumentHelp("Sender of the codes: codes@example.org, or \"Notes <codes@example.org>\".", valueName: "address"))
+    var smtpFrom: String?
+
+    @Option(help: ArgumentHelp("User at the relay.", valueName: "name"))
+    var smtpUsername: String?
+
+    @Option(help: ArgumentHelp("File with the password at the relay. $SEALKIT_SMTP_PASSWORD serves too; there is no flag for the password itself, which other users could see.", valueName: "file"))
+    var smtpPasswordFile: String?
+
+    @Option(help: ArgumentHelp("PEM file of the authorities to trust for the relay.", valueName: "file"))
+    var smtpCaFile: String?
+
+    @Option(help: ArgumentHelp("required, opportunistic or off (for a relay on this machine). Default: required.", valueName: "mode"))
+    var smtpStarttls: String?
+
+    @Option(help: ArgumentHelp("trace, debug, info, notice, warning, error or critical. Default: info.", valueName: "level"))
+    var logLevel: String?
+
+    @Option(help: ArgumentHelp("json or text. Default: json.", valueName: "format"))
+    var logFormat: String?
+
+    @Option(help: ArgumentHelp("The largest request message. Default: 4 MiB.", valueName: "bytes"))
+    var maxMessageSize: String?
+
+    @Option(help: ArgumentHelp("The largest asset. Default: 16 GiB.", valueName: "bytes"))
+    var maxAssetSize: String?
+
+    @Option(help: ArgumentHelp("How long requests under way may take to finish at shutdown. Default: 30.", valueName: "seconds"))
+    var shutdownGrace: String?
+
+    @Option(help: ArgumentHelp("Settings file, YAML or JSON by its name.", valueName: "file"))
+    var config: String?
+
+    func run() async throws {
+        let configuration = try await ServerConfiguration.load(
+            flags: try flags(), environment: ProcessInfo.processInfo.environment, file: config)
+        let scheme = configuration.tls == nil ? "http" : "https"
+        do {
+            let server = try await Server(configuration: configuration) { address in
+                Output.standardOutput("listening on \(scheme)://\(address)")
+            }
+            try await server.run()
+        } catch let error as ConfigurationError {
+            throw error
+        } catch let error as DataFolderInUse {
+            throw Failure.Local(status: .tryLater, reason: "\(error)")
+        } catch {
+            // The system's own texts: a port that is taken, a folder that cannot be written.
+            throw Failure.Local(status: .cannotWrite, reason: "the server cannot run: \(error)")
+        }
+    }
+
+    private func flags() throws -> [String: String] {
+        var flags: [String: String] = [:]
+        flags["data"] = data
+        flags["secrets"] = secrets
+        flags["listen"] = listen
+        flags["origin"] = origin
+        flags["tls-certificate"] = tlsCertificate
+        flags["tls-key"] = tlsKey
+        if behindProxy { flags["behind-proxy"] = "true" }
+        flags["smtp-url"] = smtpUrl
+        flags["smtp-from"] = smtpFrom
+        flags["smtp-username"] = smtpUsername
+        flags["smtp-password"] = try smtpPassword()
+        flags["smtp-ca-file"] = smtpCaFile
+        flags["smtp-starttls"] = smtpStarttls
+        flags["log-level"] = logLevel
+        flags["log-format"] = logFormat
+        flags["max-message-size"] = maxMessageSize
+        flags["max-asset-size"] = maxAssetSize
+        flags["shutdown-grace"] = shutdownGrace
+        return flags
+    }
+
+    private func smtpPassword() throws -> String? {
+        guard let smtpPasswordFile else { return nil }
+        guard let data = FileManager.default.contents(atPath: smtpPasswordFile) else {
+            throw Failure.Local(status: .badInput, reason: "there is no password file to read at \(smtpPasswordFile)")
+        }
+        return String(decoding: data.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
+    }
+}

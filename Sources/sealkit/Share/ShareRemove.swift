@@ -1,0 +1,32 @@
+import ArgumentParser
+import SealKit
+
+struct ShareRemove: AccountHolderCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Remove a participant, or take back an invitation. What is written from then on has a new key.",
+        discussion: """
+            What the participant has read already, it keeps.
+
+              sealkit share remove Notes carol@example.org
+            """)
+
+    @Argument(help: "The zone.")
+    var zone: String
+
+    @Argument(help: "The participant: id, user name or address, as share show prints them.")
+    var participant: String
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ client: Client) async throws {
+        var share = try await client.ownShare(zone)
+        let found = try share.participant(named: participant)
+        guard found.role != .owner else {
+            throw SealKitError(.permissionFailure, "the owner cannot be removed", remedy: "delete the zone instead")
+        }
+        share.removeParticipant(found)
+        let saved = try await client.container.privateDatabase.save(share)
+        output.result("removed \(participant.escaped); a new key is in force", json: ShareText.json(saved))
+    }
+}

@@ -1,0 +1,27 @@
+import ArgumentParser
+import SealKit
+
+struct ShareShow: AccountHolderCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show a share: its title, and who is in it, from the zone's verified roster.",
+        discussion: """
+              sealkit share show Notes
+              sealkit share show Notes --owner _0123…
+            """)
+
+    @Argument(help: "The zone.")
+    var zone: String
+
+    @OptionGroup var owner: OwnerOption
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ client: Client) async throws {
+        let (database, zoneID) = owner.resolve(zone, client)
+        let share = try await database.share(for: zoneID)
+        output.result(
+            (["\"\(share.title.escaped)\" (zone \(share.zoneID.zoneName.escaped))"] + share.participants.map(ShareText.line))
+                .joined(separator: "\n"),
+            bare: share.participants.map(\.participantID).joined(separator: "\n"), json: ShareText.json(share))
+    }
+}

@@ -1,0 +1,72 @@
+import ArgumentParser
+import Foundation
+import SealKit
+
+/// A permission as an argument.
+enum PermissionArgument: String, ExpressibleByArgument, CaseIterable {
+    case readOnly, readWrite
+
+    var permission: Share.Participant.Permission { self == .readWrite ? .readWrite : .readOnly }
+}
+
+/// How shares and participants look.
+enum ShareText {
+    static func name(_ identity: Share.UserIdentity) -> String {
+        switch identity.lookupInfo {
+        case .emailAddress(let address), .phoneNumber(let address): address
+        case .userRecordName(let name): name
+        case nil: identity.userRecordID?.recordName ?? "unknown"
+        }
+    }
+
+    static func line(_ participant: Share.Participant) -> String {
+        let user = participant.userIdentity.userRecordID?.recordName ?? "no account yet"
+        let name = name(participant.userIdentity)
+        return "  \(name.escaped.padded(to: 36))\("\(participant.role)".padded(to: 14))\("\(participant.permission)".padded(to: 11))"
+            + "\("\(participant.acceptanceStatus)".padded(to: 10))id \(participant.participantID.escaped)"
+            + (name == user ? "" : "  \(user.escaped)")
+    }
+
+    static func json(_ participant: Share.Participant) -> JSONValue {
+        var object: [String: JSONValue] = [
+            "participantID": .string(participant.participantID), "role": .string("\(participant.role)"),
+            "permission": .string("\(participant.permission)"), "status": .string("\(participant.acceptanceStatus)"),
+            "userRecordName": JSONValue(participant.userIdentity.userRecordID?.recordName),
+        ]
+        switch participant.userIdentity.lookupInfo {
+        case .emailAddress(let address): object["email"] = .string(address)
+        case .phoneNumber(let number): object["phone"] = .string(number)
+        case .userRecordName, nil: break
+        }
+        return .object(object)
+    }
+
+    static func json(_ share: Share) -> [String: JSONValue] {
+        [
+            "zone": .string(share.zoneID.zoneName), "owner": .string(share.zoneID.ownerName), "title": .string(share.title),
+            "type": .string(share.shareType), "participants": .array(share.participants.map(json)),
+        ]
+    }
+}
+
+extension Share {
+    /// Somebody by participant id, user name or address.
+    func participant(named name: String) throws(SealKitError) -> Participant {
+        let found = participants.first { participant in
+            participant.participantID == name || participant.userIdentity.userRecordID?.recordName == name
+                || ShareText.name(participant.userIdentity).lowercased() == name.lowercased()
+        }
+        guard let found else {
+            throw SealKitError(
+                .unknownItem, "nobody in the share goes by \(name)", remedy: "take the id or user name that sealkit share show prints")
+        }
+        return found
+    }
+}
+
+extension Client {
+    /// The share of one of one's own zones.
+    func ownShare(_ zone: String) async throws(SealKitError) -> Share {
+        try await container.privateDatabase.share(for: RecordZone.ID(zoneName: zone))
+    }
+}

@@ -1,0 +1,34 @@
+extension String {
+    /// For printing what other people wrote: control characters, terminal sequences and direction overrides become visible
+    /// escapes, so that a title cannot move the cursor, recolour the screen or read backwards.
+    var escaped: String {
+        var out = ""
+        out.reserveCapacity(utf8.count)
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "\n": out += "\\n"
+            case "\t": out += "\\t"
+            case "\r": out += "\\r"
+            case "\\": out += "\\\\"
+            default:
+                if scalar.isUnprintable { out += "\\u{\(String(scalar.value, radix: 16))}" } else { out.unicodeScalars.append(scalar) }
+            }
+        }
+        return out
+    }
+
+    func padded(to width: Int) -> String { count >= width ? self + " " : self + String(repeating: " ", count: width - count) }
+
+    /// Cut for a line of a list.
+    func shortened(to width: Int) -> String { count <= width ? self : prefix(width - 1) + "…" }
+}
+
+extension Unicode.Scalar {
+    /// Controls (C0, DEL, C1), invisible format characters and direction overrides, line and paragraph separators.
+    var isUnprintable: Bool {
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: true
+        default: false
+        }
+    }
+}

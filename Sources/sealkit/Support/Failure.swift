@@ -1,0 +1,57 @@
+import ArgumentParser
+import Foundation
+import SealKit
+import SealServer
+
+/// An error on its way out: one line on standard error (or one JSON object), and the exit code that says its kind.
+struct Failure {
+    private let error: any Error
+
+    init(_ error: any Error) { self.error = error }
+
+    /// Something that this command line itself refuses.
+    struct Local: Error {
+        let status: ExitStatus
+        let reason: String
+        var remedy = ""
+    }
+
+    func exit(asJSON: Bool) -> Never {
+        switch error {
+        case let error as SealKitError:
+            report(error.code.rawValue, error.reason, error.remedy, retryAfter: error.retryAfter, server: error.serverRecord, asJSON)
+            Foundation.exit(ExitStatus(error.code).rawValue)
+        case let error as Local:
+            report("\(error.status)", error.reason, error.remedy, asJSON)
+            Foundation.exit(error.status.rawValue)
+        case let error as ConfigurationError:
+            report("configuration", error.description, "", asJSON)
+            Foundation.exit(ExitStatus.badInput.rawValue)
+        default:
+            // Help, version and what the command line's grammar refuses; its texts quote arguments, never values of ours.
+            let code = SealKitCommand.exitCode(for: error)
+            guard asJSON, !code.isSuccess, !(error is ExitCode) else { SealKitCommand.exit(withError: error) }
+            report("usage", SealKitCommand.message(for: error), "", asJSON)
+            Foundation.exit(code.rawValue)
+        }
+    }
+
+    private func report(
+        _ code: String, _ reason: String, _ remedy: String, retryAfter: Double? = nil, server: Record? = nil, _ asJSON: Bool
+    ) {
+        guard !asJSON else {
+            var fields: [String: JSONValue] = ["code": .string(code), "reason": .string(reason)]
+            if !remedy.isEmpty { fields["remedy"] = .string(remedy) }
+            if let retryAfter { fields["retryAfter"] = .double(retryAfter) }
+            if let server { fields["serverRecord"] = RecordText.json(server) }
+            Output.standardError(JSONValue.object(["error": .object(fields)]).line)
+            return
+        }
+        var line = "error: \(reason.escaped)"
+        if !remedy.isEmpty { line += " – \(remedy.escaped)" }
+        line += " [\(code.escaped)]"
+        if let retryAfter { line += String(format: " (again in %.0f s)", retryAfter.rounded(.up)) }
+        Output.standardError(line)
+        if let server { Output.standardError("the server has:\n" + RecordText.text(server)) }
+    }
+}

@@ -1,0 +1,267 @@
+import SealEnvelope
+import SealPrimitives
+import SealStatements
+
+enum PAEVectors: Construction {
+    static let name = "pae"
+    static let algorithm = "PAE, H and KDF"
+    static let header = [
+        "Encode: `pieces` give `encoded`.",
+        "Hash: H(label, pieces…) is BLAKE2b-256 of the PAE of `label` and `pieces`; `derived` is the same keyed with `key`; `sha256` is SHA-256 of the same PAE.",
+    ]
+
+    static func generate(into builder: inout VectorBuilder) throws {
+        try builder.group("Encode") { group in
+            for (comment, pieces) in [
+                ("no piece", []), ("one empty piece", [[]]), ("two pieces", [[0x74, 0x65, 0x73, 0x74], [1]]),
+                ("a boundary moved", [[0x74, 0x65, 0x73], [0x74, 1]]),
+            ] as [(String, [[UInt8]])] {
+                group.valid(comment, ["pieces": .array(pieces.map { .hex($0) }), "encoded": .hex(encode(pieces))])
+            }
+        }
+        try builder.group("Hash") { group in
+            for label in Label.all {
+                let (hash, derived, sha256) = hashes([label.bytes, [1, 2, 3]], key: SecretBytes(copying: [UInt8](repeating: 9, count: 32)))
+                group.valid(
+                    String(decoding: label.bytes, as: UTF8.self),
+                    [
+                        "label": .string(String(decoding: label.bytes, as: UTF8.self)), "pieces": .array([.hex([1, 2, 3])]),
+                        "key": .hex([UInt8](repeating: 9, count: 32)), "hash": hash, "derived": derived, "sha256": sha256,
+                    ])
+            }
+        }
+    }
+
+    static func check(_ test: Fields, shared: Fields, type: String) throws {
+        let pieces = try test.array("pieces").map { piece in
+            guard case .string(let text) = piece else { throw VectorError.missing("pieces") }
+            return try Hex.decode(text)
+        }
+        guard type == "Hash" else { return try test.expect("encoded", .hex(encode(pieces))) }
+        let (hash, derived, sha256) = hashes([[UInt8](try test.string("label").utf8)] + pieces, key: try test.secret("key"))
+        try test.expect("hash", hash)
+        try test.expect("derived", derived)
+        try test.expect("sha256", sha256)
+    }
+
+    private static func pae(_ pieces: [[UInt8]]) -> PAE {
+        var pae = PAE(pieces: pieces.count)
+        for piece in pieces { pae.add(piece) }
+        return pae
+    }
+
+    private static func encode(_ pieces: [[UInt8]]) -> [UInt8] { pae(pieces).finish() }
+
+    private static func hashes(_ pieces: [[UInt8]], key: SecretBytes) -> (JSON, JSON, JSON) {
+        (.hex(Hash.digest(pae(pieces))), .hex(Hash.derive(key, pae(pieces))), .hex(Hash.sha256(pae(pieces))))
+    }
+}
+
+enum ValueVectors: Construction {
+    static let name = "values"
+    static let algorithm = "Canonical value encoding"
+    static let header = ["`value` encodes to `encoded` and back; of an invalid test, `encoded` is refused. Doubles are given by their bits."]
+
+    static func generate(into builder: inout VectorBuilder) throws {
+        let values: [(String, Value)] = [
+            ("an empty string", .string("")), ("a string", .string("naïve ☕️")), ("a decomposed letter stays", .string("e\u{301}")),
+            ("no data", .data([])), ("data", .data([0, 255])), ("zero", .int64(0)), ("the least integer", .int64(.min)),
+            ("the greatest integer", .int64(.max)), ("a double", .double(1.5)), ("minus zero", .double(-0.0)),
+            ("infinity", .double(.infinity)), ("the one NaN", .double(.nan)), ("the smallest double", .double(.leastNonzeroMagnitude)),
+            ("a date", .date(1_700_000_000_123_456)), ("a date before 1970", .date(-1)),
+            (
+                "a location",
+                .location(
+                    Location(latitude: 52.5, longitude: 13.4, altitude: 34, horizontalAccuracy: 5, verticalAccuracy: -1, course: 90, speed: 1.5, timestamp: 7))
+            ),
+            ("a reference", .reference(ReferenceValue(recordName: "Note-1"))),
+            ("a deleting reference", .reference(ReferenceValue(recordName: "Note-1", action: .deleteSelf))),
+            ("a list of strings", .list(.string, [.string("a"), .string("")])), ("a list of doubles", .list(.double, [.double(0), .double(.nan)])),
+            ("a list of references", .list(.reference, [.reference(ReferenceValue(recordName: "a"))])),
+        ]
+        try builder.group("ValueCoding") { group in
+            for (comment, value) in values { group.valid(comment, ["value": json(value), "encoded": .hex(try value.canonicalBytes())]) }
+            for kind in ValueKind.allCases where kind != .asset {
+                let empty = Value.list(kind, [])
+                group.valid("an empty list of \(kind) keeps its kind", ["value": json(empty), "encoded": .hex(try empty.canonicalBytes())], flag: "Edge")
+            }
+            for (comment, hex) in [
+                ("nothing", ""), ("no kind", "00"), ("an unknown kind", "09"), ("an unknown bit in the tag", "230000000000000000"),
+                ("an asset", "08"), ("a list of assets", "1800000000"), ("a number cut short", "0300"), ("a trailing byte", "03000000000000000000"),
+                ("a string cut short", "010200000061"), ("invalid UTF-8", "0102000000c328"), ("overlong UTF-8", "0102000000c080"),
+                ("a surrogate", "0103000000eda080"), ("a hostile length", "01ffffffff"), ("a byte more than a record holds", "0201001000"),
+                ("a hostile count", "13ffffffff"), ("a list cut short", "13020000000000000000000000"), ("a list in a list", "1401000000140000"),
+                ("another NaN", "04010000000000f87f"), ("a negative NaN", "04000000000000f8ff"), ("a reference to nothing", "070000000000"),
+                ("a reference with an unknown action", "07010000006102"), ("a reference that is not ASCII", "0702000000c3a900"),
+            ] { group.invalid(comment, ["encoded": .string(hex)], flag: "Edge") }
+        }
+    }
+
+    static func check(_ test: Fields, shared: Fields, type: String) throws {
+        let decoded = try Value(canonicalBytes: test.bytes("encoded"))
+        try test.expect("encoded", .hex(try decoded.canonicalBytes()))
+        try test.expect("value", json(decoded))
+        try test.expect("encoded", .hex(try value(test.object("value")).canonicalBytes()))
+    }
+
+    private static func bits(_ value: Double) -> JSON { .string(Hex.encode((0..<8).map { UInt8(truncatingIfNeeded: value.bitPattern >> (56 - 8 * $0)) })) }
+
+    static func json(_ value: Value) -> JSON {
+        var fields: [String: JSON] = ["kind": .string("\(value.type.kind)")]
+        switch value {
+        case .string(let text): fields["string"] = .string(text)
+        case .data(let bytes): fields["data"] = .hex(bytes)
+        case .int64(let number), .date(let number): fields["number"] = .number(number)
+        case .double(let number): fields["bits"] = bits(number.isNaN ? .nan : number)
+        case .location(let place):
+            fields["bits"] = .array(
+                [place.latitude, place.longitude, place.altitude, place.horizontalAccuracy, place.verticalAccuracy, place.course, place.speed].map(bits))
+            fields["timestamp"] = .number(place.timestamp)
+        case .reference(let reference):
+            fields["recordName"] = .string(reference.recordName)
+            fields["action"] = .string("\(reference.action)")
+        case .list(_, let elements): fields["list"] = .array(elements.map(json))
+        }
+        return .object(fields)
+    }
+
+    static func value(_ fields: Fields) throws -> Value {
+        let name = try fields.string("kind")
+        guard let kind = ValueKind.allCases.first(where: { "\($0)" == name }) else { throw VectorError.missing("kind") }
+        if fields.has("list") { return .list(kind, try fields.objects("list").map(value)) }
+        func double(_ json: JSON?) throws -> Double {
+            guard case .string(let text)? = json, let bits = UInt64(text, radix: 16) else { throw VectorError.missing("bits") }
+            return Double(bitPattern: bits)
+        }
+        switch kind {
+        case .string: return .string(try fields.string("string"))
+        case .data: return .data(try fields.bytes("data"))
+        case .int64: return .int64(try fields.number("number"))
+        case .date: return .date(try fields.number("number"))
+        case .double: return .double(try double(fields.values["bits"]))
+        case .location:
+            let bits = try fields.array("bits").map(double)
+            guard bits.count == 7 else { throw VectorError.missing("bits") }
+            return .location(
+                Location(
+                    latitude: bits[0], longitude: bits[1], altitude: bits[2], horizontalAccuracy: bits[3], verticalAccuracy: bits[4],
+                    course: bits[5], speed: bits[6], timestamp: try fields.number("timestamp")))
+        case .reference:
+            let deletes = try fields.string("action") == "deleteSelf"
+            return .reference(ReferenceValue(recordName: try fields.string("recordName"), action: deletes ? .deleteSelf : .none))
+        case .asset: throw VectorError.missing("kind")
+        }
+    }
+}
+
+enum PaddingVectors: Construction {
+    static let name = "padding"
+    static let algorithm = "Padmé, 32 bytes at least"
+    static let header = [
+        "PaddedLength: `size` bytes are padded to `padded`.",
+        "PaddedValue: `sealed` (a share preview under `linkSecret`) opens to a padded value; refused unless the zeros are zeros and exactly as many as the padding asks for.",
+    ]
+    private static let link = SecretBytes(copying: VectorZone.link)
+    private static let scopeID = GrantHash.of([1])
+
+    static func generate(into builder: inout VectorBuilder) throws {
+        try builder.group("PaddedLength") { group in
+            for size in [0, 1, 31, 32, 33, 36, 37, 63, 64, 65, 100, 128, 129, 1000, 1024, 1025, 65_535, 65_536, 65_537, 1_000_000, 1 << 32, 281_474_976_710_655] as [UInt64] {
+                group.valid("\(size)", ["size": .number(size), "padded": .number(Padding.paddedLength(size))])
+            }
+        }
+        let preview = try Value.list(.data, [.data([UInt8]("Title".utf8)), .data([]), .data([])]).canonicalBytes()
+        func fields(_ plaintext: [UInt8]) -> [String: JSON] {
+            var random = RecordingRandom("padding")
+            var pae = PAE(.preview, pieces: 1)
+            pae.add(scopeID)
+            let sealed = AEAD.seal(plaintext, under: Hash.derive(link, .preview, scopeID.bytes), associatedData: pae.finish(), random: &random)
+            return ["linkSecret": .hex(link), "scopeID": .hex(scopeID), "plaintext": .hex(plaintext), "sealed": .hex(sealed)]
+        }
+        let padded = preview + [UInt8](repeating: 0, count: Int(Padding.paddedLength(UInt64(preview.count))) - preview.count)
+        try builder.group("PaddedValue") { group in
+            group.valid("padded as it should be", fields(padded))
+            group.invalid("unpadded", fields(preview))
+            group.invalid("one zero less", fields([UInt8](padded.dropLast())))
+            group.invalid("one zero more", fields(padded + [0]))
+            group.invalid("padded to the next length", fields(padded + [UInt8](repeating: 0, count: 4)))
+            group.invalid("a byte that is not zero", fields([UInt8](padded.dropLast()) + [1]))
+            group.invalid("nothing but zeros", fields([UInt8](repeating: 0, count: 32)))
+        }
+    }
+
+    static func check(_ test: Fields, shared: Fields, type: String) throws {
+        if type == "PaddedLength" { return try test.expect("padded", .number(Padding.paddedLength(try test.number("size")))) }
+        let (link, scopeID, sealed) = (try test.secret("linkSecret"), try test.digest("scopeID"), try test.bytes("sealed"))
+        var pae = PAE(.preview, pieces: 1)
+        pae.add(scopeID)
+        let plaintext = try AEAD.open(sealed, under: Hash.derive(link, .preview, scopeID.bytes), associatedData: pae.finish())
+        try test.expect("plaintext", .hex(plaintext))
+        _ = try LinkSecret(link).openPreview(sealed, scopeID: scopeID)
+    }
+}
+
+enum FieldVectors: Construction {
+    static let name = "fields"
+    static let algorithm = "Field digests"
+    static let header = [
+        "FieldDigest: H(\"field\", name, class, type, stored) is `digest`. Classes: 1 plain (stored = canonical value), 2 encrypted (stored = sealed bytes), 3 asset (stored = commitment).",
+        "FieldSet: H(\"fields\", name, digest, …) over the fields in the order of their names' bytes.",
+    ]
+
+    static func generate(into builder: inout VectorBuilder) throws {
+        let asset = AssetCommitment(salt: GrantHash.of([1]), chunkCount: 3, root: GrantHash.of([2]), descriptor: [UInt8](repeating: 3, count: 80))
+        let fields: [(String, String, UInt8, UInt8, [UInt8], StoredField)] = [
+            ("a plain value", "count", 1, 3, try Value.int64(7).canonicalBytes(), .plain(.int64(7))),
+            ("an empty plain list", "tags", 1, 0x11, try Value.list(.string, []).canonicalBytes(), .plain(.list(.string, []))),
+            ("an encrypted string", "body", 2, 1, [UInt8](repeating: 5, count: 72), .encrypted(ValueType(.string), sealed: [UInt8](repeating: 5, count: 72))),
+            ("an encrypted list of dates", "days", 2, 0x15, [UInt8](repeating: 5, count: 72), .encrypted(ValueType(.date, isList: true), sealed: [UInt8](repeating: 5, count: 72))),
+            ("an asset", "photo", 3, 8, asset.canonicalBytes(), .asset(asset)),
+        ]
+        var digests: [FieldDigest] = []
+        try builder.group("FieldDigest") { group in
+            for (comment, name, fieldClass, type, stored, field) in fields {
+                let digest = try field.digest(name: name)
+                digests.append(FieldDigest(name: name, digest: digest))
+                group.valid(
+                    comment,
+                    [
+                        "name": .string(name), "class": .int(Int(fieldClass)), "type": .int(Int(type)), "stored": .hex(stored),
+                        "digest": .hex(digest),
+                    ])
+            }
+        }
+        digests.sort { FieldSet.isOrdered($0.name, $1.name) }
+        func list(_ fields: [FieldDigest]) -> JSON {
+            .array(fields.map { .object(["name": .string($0.name), "digest": .hex($0.digest)]) })
+        }
+        try builder.group("FieldSet") { group in
+            group.valid("no field", ["fields": list([]), "digest": .hex(try FieldSet.digest([]))], flag: "Edge")
+            group.valid("five fields", ["fields": list(digests), "digest": .hex(try FieldSet.digest(digests))])
+            group.altered("out of order", ["fields": list(digests.reversed())])
+            group.altered("one twice", ["fields": list([digests[0]] + digests)])
+            group.altered("a name that is no identifier", ["fields": list([FieldDigest(name: "_a", digest: .zero)])])
+        }
+    }
+
+    static func check(_ test: Fields, shared: Fields, type: String) throws {
+        if type == "FieldSet" {
+            let fields = try test.objects("fields").map { FieldDigest(name: try $0.string("name"), digest: try $0.digest("digest")) }
+            return try test.expect("digest", .hex(try FieldSet.digest(fields)))
+        }
+        let stored = try test.bytes("stored")
+        let valueType = try ValueType(tag: UInt8(try test.int("type")))
+        let field: StoredField
+        switch try test.int("class") {
+        case 1: field = .plain(try Value(canonicalBytes: stored))
+        case 2: field = .encrypted(valueType, sealed: stored)
+        default:
+            var reader = CanonicalReader(stored)
+            field = .asset(
+                AssetCommitment(
+                    salt: try reader.digest(), chunkCount: try reader.number(), root: try reader.digest(),
+                    descriptor: try reader.blob(atMost: stored.count)))
+        }
+        try test.expect("digest", .hex(try field.digest(name: test.string("name"))))
+    }
+}

@@ -1,0 +1,63 @@
+import ArgumentParser
+import Foundation
+
+/// `sealkit vectors`: the checked-in bytes that every implementation has to meet.
+struct VectorsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "vectors", abstract: "Generates and verifies the protocol's test vectors.",
+        subcommands: [Generate.self, Verify.self, SealGrants.self])
+
+    struct Generate: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Writes every vector file.")
+        @Argument(help: "The folder to write to.", completion: .directory) var folder = "Vectors"
+
+        func run() throws {
+            let folder = URL(filePath: folder)
+            try FileManager.default.createDirectory(at: folder.appending(path: "schema"), withIntermediateDirectories: true)
+            var total = 0
+            for construction in Constructions.all {
+                let file = try Constructions.file(of: construction)
+                try file.encoded().write(to: folder.appending(path: "\(construction.name).json"))
+                print("\(construction.name): \(file.numberOfTests) tests")
+                total += file.numberOfTests
+            }
+            try Data(VectorSchema.text.utf8).write(to: folder.appending(path: "schema/vectors.json"))
+            print("\(Constructions.all.count) files, \(total) tests")
+        }
+    }
+
+    struct Verify: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Recomputes every vector from its inputs.")
+        @Argument(help: "The folder to read.", completion: .directory) var folder = "Vectors"
+
+        func run() throws {
+            var total = 0
+            var missed = 0
+            for construction in Constructions.all {
+                let url = URL(filePath: folder).appending(path: "\(construction.name).json")
+                do {
+                    let file = try JSONDecoder().decode(VectorFile.self, from: Data(contentsOf: url))
+                    let misses = Constructions.misses(in: file, of: construction)
+                    print("\(construction.name): \(file.numberOfTests) tests, \(misses.isEmpty ? "all hold" : "\(misses.count) missed")")
+                    for miss in misses { print("  \(miss)") }
+                    total += file.numberOfTests
+                    missed += misses.count
+                } catch {
+                    print("\(construction.name): unreadable, \(error)")
+                    missed += 1
+                }
+            }
+            print("\(Constructions.all.count) files, \(total) tests, \(missed) missed")
+            if missed > 0 { throw ExitCode.failure }
+        }
+    }
+
+    /// HPKE takes its randomness from the library, so that grants cannot be generated the same twice: they are sealed
+    /// once and kept in the source. Run this when the vectors' people or scope change.
+    struct SealGrants: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "seal-grants", abstract: "Prints fresh constants for RecordedGrants.swift.", shouldDisplay: false)
+
+        func run() throws { print(try RecordedGrants.source(), terminator: "") }
+    }
+}

@@ -1,0 +1,30 @@
+import ArgumentParser
+import Foundation
+import SealKit
+
+struct ZoneList: AccountHolderCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List one's own zones, and those that others share.",
+        discussion: "  sealkit zone list --json")
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ client: Client) async throws {
+        for zone in try await client.container.privateDatabase.allRecordZones() { show(zone, "private") }
+        for zone in try await client.container.sharedDatabase.allRecordZones() { show(zone, "shared") }
+    }
+
+    private func show(_ zone: RecordZone, _ database: String) {
+        let name = zone.zoneID.zoneName
+        let isOwn = database == "private"
+        let remark = isOwn ? (zone.isShared ? "shared by you" : "") : "--owner \(zone.zoneID.ownerName.escaped)"
+        output.result(
+            "\(name.escaped.padded(to: 24))\(remark)".trimmingCharacters(in: .whitespaces),
+            bare: isOwn ? name.escaped : "\(zone.zoneID.ownerName.escaped)/\(name.escaped)",
+            json: [
+                "zone": .string(name), "database": .string(database), "isShared": .bool(zone.isShared),
+                "owner": .string(zone.zoneID.ownerName),
+            ])
+    }
+}

@@ -1,0 +1,31 @@
+#!/bin/sh
+# Compiles the core as Embedded Swift for a browser's machine: proves that it needs no Foundation, no runtime and no
+# operating system. Takes no network; fails when the core does not compile, or when it warns.
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+
+# Where libsodium's headers lie: pkg-config is silent when that is the system's own folder.
+sodium=$(pkg-config --variable=includedir libsodium)
+mkdir "$out/sodium"
+ln -s "$sodium/sodium.h" "$sodium/sodium" "$out/sodium/"
+
+for module in SealPrimitives SealStatements SealEnvelope; do
+    echo "$module"
+    swiftc -enable-experimental-feature Embedded -target wasm32-unknown-none-wasm \
+        -wmo -parse-as-library -Osize -swift-version 6 \
+        -enable-upcoming-feature ExistentialAny \
+        -enable-upcoming-feature MemberImportVisibility \
+        -enable-upcoming-feature InternalImportsByDefault \
+        -strict-memory-safety -warnings-as-errors \
+        -Xcc -nostdlibinc -Xcc -isystem -Xcc "$here/libc" -Xcc -isystem -Xcc "$out/sodium" \
+        -Xcc -fmodule-map-file="$root/Sources/CSodium/module.modulemap" \
+        -I "$out" -module-name "$module" \
+        -emit-module -emit-module-path "$out/$module.swiftmodule" \
+        -c "$root/Sources/$module"/*.swift -o "$out/$module.o"
+done
+ls -l "$out"/*.o
+echo "The core compiles as Embedded Swift."

@@ -1,0 +1,293 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOFoundationCompat
+import NIOHTTP1
+import SealCoding
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+import Synchronization
+import Testing
+
+@testable import SealServer
+
+/// Time that passes when a test says so.
+final class TestClock: Sendable {
+    private let time = Mutex(Int64(Date().timeIntervalSince1970) * 1_000_000)
+    var now: Int64 { time.withLock { $0 } }
+    func advance(seconds: Int64) { time.withLock { $0 += seconds * 1_000_000 } }
+}
+
+/// Keeps what would have been sent; can fail first.
+final class CapturingMessenger: Messenger {
+    private struct State {
+        var sent: [OutgoingMessage] = []
+        var failures: [MessengerError] = []
+        var tries = 0
+    }
+    private let state = Mutex(State())
+
+    func fail(with errors: [MessengerError]) { state.withLock { $0.failures = errors } }
+    var tries: Int { state.withLock { $0.tries } }
+    var sent: [OutgoingMessage] { state.withLock { $0.sent } }
+
+    func send(_ message: OutgoingMessage) async throws {
+        try state.withLock { state in
+            state.tries += 1
+            if !state.failures.isEmpty { throw state.failures.removeFirst() }
+            state.sent.append(message)
+        }
+    }
+
+    /// Waits for message number `count` and returns the code in it.
+    func code(_ count: Int) async throws -> String {
+        for _ in 0..<500 {
+            if sent.count >= count { return try #require(codes(in: sent[count - 1].body).first) }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        throw TestFailure("message \(count) was not sent")
+    }
+}
+
+func codes(in text: String) -> [String] {
+    text.split(whereSeparator: { !$0.isNumber }).map(String.init).filter { $0.count == 8 }
+}
+
+struct TestFailure: Error { init(_: String) {} }
+
+/// Seats as Sharing will have them.
+struct StubSeats: PlaceholderSeats {
+    let seats: [[UInt8]: (address: [UInt8], id: ID16)]
+    func invitationID(routingID: [UInt8], addressHash: [UInt8], in connection: any SQLConnection) throws -> ID16? {
+        seats[routingID].flatMap { $0.address == addressHash ? $0.id : nil }
+    }
+}
+
+/// A running server and what its tests reach into.
+struct RunningServer: Sendable {
+    let origin: String
+    let services: Services
+    let clock: TestClock
+    let mail: CapturingMessenger
+    let folder: TemporaryFolder
+
+    static func with(
+        limits: AbuseLimits? = nil, seats: (any PlaceholderSeats)? = nil, behindProxy: Bool = false, sendsMail: Bool = true,
+        mailConfiguration: MailConfiguration? = nil, publicOrigin: String? = nil, folder: TemporaryFolder = TemporaryFolder(),
+        _ body: @Sendable (RunningServer) async throws -> Void
+    ) async throws {
+        let (clock, mail) = (TestClock(), CapturingMessenger())
+        let (addresses, continuation) = AsyncStream<ListenAddress>.makeStream()
+        let services = Mutex<Services?>(nil)
+        let server = try await SealServer.Server(
+            configuration: ServerConfiguration(
+                dataFolder: folder.file("data"), listen: ListenAddress(host: "127.0.0.1", port: 0),
+                publicOrigin: publicOrigin, isBehindProxy: behindProxy, mail: mailConfiguration, logLevel: .critical),
+            replacing: ServiceReplacements(
+                clock: { clock.now }, messenger: sendsMail ? mail : nil, limits: limits, seats: seats,
+                outboxWaits: [.milliseconds(5), .milliseconds(5)]),
+            onRunning: { continuation.yield($0) }
+        ) { _, made in services.withLock { $0 = made } }
+        let made = try #require(services.withLock { $0 })
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await server.run() }
+            for await address in addresses {
+                do {
+                    try await body(
+                        RunningServer(origin: "http://\(address)", services: made, clock: clock, mail: mail, folder: folder))
+                } catch {
+                    await server.shutDown()
+                    throw error
+                }
+                break
+            }
+            await server.shutDown()
+            try await group.waitForAll()
+        }
+    }
+
+    /// Everything in the data folder, as bytes.
+    func storedBytes() throws -> [UInt8] {
+        var all: [UInt8] = []
+        let data = folder.file("data")
+        for name in try FileManager.default.subpathsOfDirectory(atPath: data) {
+            all += FileManager.default.contents(atPath: data + "/" + name) ?? Data()
+        }
+        return all
+    }
+}
+
+extension [UInt8] {
+    func contains(bytes needle: [UInt8]) -> Bool { Data(self).range(of: Data(needle)) != nil }
+}
+
+/// A failure as the client sees it.
+struct Refusal: Error, CustomStringConvertible {
+    let status: UInt
+    let failure: Sealkit_V1_Failure
+    var code: ErrorCode? { failure.errorCode }
+    var description: String { "\(status) \(failure.code): \(failure.reason)" }
+}
+
+/// A client: one login key, and an identity in one container.
+struct TestClient: Sendable {
+    static let container = "org.example.notes"
+
+    let server: RunningServer
+    let loginKey: SigningKey
+    let signingKey: SigningKey
+    let chain: IdentityChain
+    var token = ""
+    var forwardedFor: String?
+
+    init(_ server: RunningServer) throws {
+        self.server = server
+        loginKey = try Self.newKey()
+        signingKey = try Self.newKey()
+        chain = try IdentityChain(verifying: [Self.identity(signingKey)], container: Self.container)
+    }
+
+    static func newKey() throws -> SigningKey {
+        var random = SystemRandom()
+        return try SigningKey(seed: SecretBytes(random: &random))
+    }
+
+    static func identity(_ key: SigningKey, container: String = container) -> SignedIdentity {
+        var random = SystemRandom()
+        let bytes = Identity(
+            container: container, generation: 0, signingKey: key.verificationKey,
+            grantKey: random.bytes(Identity.grantKeyBytes), time: 1, previous: .zero
+        ).canonicalBytes()
+        return SignedIdentity(bytes: bytes, signature: key.sign(Identity.signedBytes(bytes)))
+    }
+
+    /// With a session and a registered identity.
+    static func ready(_ server: RunningServer) async throws -> TestClient {
+        var client = try TestClient(server)
+        client.token = try await client.create().token
+        _ = try await client.register()
+        return client
+    }
+
+    func call<Answer: Message>(
+        _ path: String, _ message: (any Message)?, as: Answer.Type, token: String? = nil
+    ) async throws -> Answer {
+        var request = HTTPClientRequest(url: server.origin + path)
+        request.method = message == nil ? .GET : .POST
+        request.headers.add(name: "Accept", value: "application/x-protobuf")
+        let token = token ?? self.token
+        if !token.isEmpty { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
+        if let forwardedFor { request.headers.add(name: "X-Forwarded-For", value: forwardedFor) }
+        if let message {
+            request.headers.add(name: "Content-Type", value: "application/x-protobuf")
+            request.body = .bytes(ByteBuffer(bytes: try message.serializedBytes() as [UInt8]))
+        }
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        let data = Data(buffer: try await response.body.collect(upTo: 1 << 22))
+        guard response.status == .ok else {
+            throw Refusal(status: response.status.code, failure: try Sealkit_V1_Failure(serializedBytes: data))
+        }
+        return try Answer(serializedBytes: data)
+    }
+
+    func challenge(key: SigningKey? = nil) async throws -> [UInt8] {
+        let key = (key ?? loginKey).verificationKey.bytes
+        return [UInt8](
+            try await call(
+                "/1/accounts/challenge", Sealkit_V1_ChallengeRequest.with { $0.loginKey = Data(key) },
+                as: Sealkit_V1_ChallengeResponse.self
+            ).challenge)
+    }
+
+    func loginRequest(
+        challenge: [UInt8]? = nil, origin: String? = nil, time: Int64? = nil, signer: SigningKey? = nil
+    ) async throws -> Sealkit_V1_LoginRequest {
+        let given: [UInt8]
+        if let challenge { given = challenge } else { given = try await self.challenge() }
+        let time = time ?? server.clock.now
+        let signed = Challenges.login(origin: origin ?? server.origin, challenge: given, time: time)
+        return .with {
+            $0.loginKey = Data(loginKey.verificationKey.bytes)
+            $0.challenge = Data(given)
+            $0.time = time
+            $0.signature = Data((signer ?? loginKey).sign(signed))
+            $0.deviceName = "test"
+        }
+    }
+
+    func login(_ request: Sealkit_V1_LoginRequest? = nil) async throws -> Sealkit_V1_SessionResponse {
+        let message: Sealkit_V1_LoginRequest
+        if let request { message = request } else { message = try await loginRequest() }
+        return try await call("/1/accounts/login", message, as: Sealkit_V1_SessionResponse.self)
+    }
+
+    func create(recovery: Sealkit_V1_RecoveryBundle? = nil) async throws -> Sealkit_V1_SessionResponse {
+        let login = try await loginRequest()
+        let request = Sealkit_V1_CreateAccountRequest.with {
+            $0.loginKey = login.loginKey
+            $0.challenge = login.challenge
+            $0.time = login.time
+            $0.signature = login.signature
+            $0.deviceName = login.deviceName
+            if let recovery { $0.recovery = recovery }
+        }
+        return try await call("/1/accounts/create", request, as: Sealkit_V1_SessionResponse.self)
+    }
+
+    func me(token: String? = nil) async throws -> Sealkit_V1_AccountResponse {
+        try await call("/1/accounts/me", nil, as: Sealkit_V1_AccountResponse.self, token: token)
+    }
+
+    func register(
+        chain: Sealkit_V1_IdentityChain? = nil, container: String = container, signer: SigningKey? = nil,
+        boundKey: SigningKey? = nil
+    ) async throws -> String {
+        let binding = Challenges.loginBinding(
+            container: container, loginKey: (boundKey ?? loginKey).verificationKey)
+        return try await call(
+            "/1/accounts/identity",
+            Sealkit_V1_RegisterIdentityRequest.with {
+                $0.container = container
+                $0.chain = chain ?? self.chain.wire
+                $0.loginBinding = Data((signer ?? signingKey).sign(binding))
+            }, as: Sealkit_V1_RegisterIdentityResponse.self
+        ).userRecordName
+    }
+
+    func begin(
+        _ address: String, routingID: [UInt8] = [], container: String = container
+    ) async throws -> Sealkit_V1_BeginVerificationResponse {
+        try await call(
+            "/1/verification/begin",
+            Sealkit_V1_BeginVerificationRequest.with {
+                $0.container = container
+                $0.routingID = Data(routingID)
+                $0.address = address
+            }, as: Sealkit_V1_BeginVerificationResponse.self)
+    }
+
+    func complete(_ id: Data, _ code: String, signer: SigningKey? = nil) async throws -> String {
+        let signed = Challenges.verificationCode(verificationID: [UInt8](id), code: code)
+        return try await call(
+            "/1/verification/complete",
+            Sealkit_V1_CompleteVerificationRequest.with {
+                $0.verificationID = id
+                $0.code = code
+                $0.signature = Data((signer ?? signingKey).sign(signed))
+            }, as: Sealkit_V1_CompleteVerificationResponse.self
+        ).token
+    }
+}
+
+/// The code that the call was refused with; nil when it was not.
+func refusal(_ body: () async throws -> some Any) async throws -> ErrorCode? {
+    do {
+        _ = try await body()
+        return nil
+    } catch let refusal as Refusal {
+        #expect(!refusal.failure.reason.isEmpty && !refusal.failure.remedy.isEmpty, "\(refusal)")
+        return refusal.code
+    }
+}

@@ -1,0 +1,264 @@
+import Foundation
+import NIOCore
+import SealCoding
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+import Testing
+
+@testable import SealServer
+
+@Suite struct AccountTests {
+    @Test func createLogInAndOut() async throws {
+        try await RunningServer.with { server in
+            var client = try TestClient(server)
+            let created = try await client.create()
+            #expect(created.account.count == 32 && created.expires == server.clock.now + Sessions.lifetime)
+            // The same key again logs in.
+            let again = try await client.create()
+            let login = try await client.login()
+            #expect(again.account == created.account && login.account == created.account)
+            #expect(Set([created.token, again.token, login.token]).count == 3)
+
+            client.token = login.token
+            let me = try await client.me()
+            #expect(me.account == created.account && me.identities.isEmpty && me.linkedAddresses == 0)
+            #expect(me.sessionExpires == login.expires)
+            _ = try await client.call("/1/accounts/logout", Sealkit_V1_ChallengeRequest(), as: Sealkit_V1_AccountResponse.self)
+            #expect(try await refusal { try await client.me() } == .sessionExpired)
+            #expect(try await client.me(token: again.token).account == created.account)
+            // An old token at hand does not keep anybody from logging in.
+            #expect(try await client.login().account == created.account)
+            client.token = ""
+            #expect(try await refusal { try await client.me() } == .notAuthenticated)
+            for token in ["x", "Basic x", String(repeating: "A", count: 43), again.token + "A", String(again.token.dropLast())] {
+                #expect(try await refusal { try await client.me(token: token) } == .sessionExpired)
+            }
+        }
+    }
+
+    @Test func sessionsExpire() async throws {
+        try await RunningServer.with { server in
+            var client = try TestClient(server)
+            client.token = try await client.create().token
+            server.clock.advance(seconds: 30 * 86_400 - 5)
+            #expect(try await client.me().account.count == 32)
+            // Remembered for some seconds, but never beyond the end.
+            server.clock.advance(seconds: 5)
+            #expect(try await refusal { try await client.me() } == .sessionExpired)
+            // An account has a bounded number of sessions; the oldest goes.
+            let first = try await client.login().token
+            for _ in 0..<Sessions.mostPerAccount {
+                server.clock.advance(seconds: 1)
+                _ = try await client.login()
+            }
+            #expect(try await refusal { try await client.me(token: first) } == .sessionExpired)
+        }
+    }
+
+    @Test func loginsThatAreRefused() async throws {
+        try await RunningServer.with { server in
+            let client = try TestClient(server)
+            let other = try TestClient(server)
+            #expect(try await refusal { try await client.login() } == .unknownItem)
+            _ = try await client.create()
+
+            let good = try await client.loginRequest()
+            _ = try await client.login(good)
+            #expect(try await refusal { try await client.login(good) } == .notAuthenticated, "replayed challenge")
+            let requests = [
+                "other origin": try await client.loginRequest(origin: "https://evil.example"),
+                "own challenge": try await client.loginRequest(challenge: [UInt8](repeating: 7, count: 56)),
+                "short challenge": try await client.loginRequest(challenge: [1]),
+                "another's challenge": try await client.loginRequest(challenge: other.challenge()),
+                "another's signature": try await client.loginRequest(signer: other.loginKey),
+                "old time": try await client.loginRequest(time: server.clock.now - LoginProof.tolerance - 1_000_000),
+                "future time": try await client.loginRequest(time: server.clock.now + LoginProof.tolerance + 1_000_000),
+                "least time": try await client.loginRequest(time: .min),
+                "greatest time": try await client.loginRequest(time: .max),
+            ]
+            for (name, request) in requests {
+                #expect(try await refusal { try await client.login(request) } == .notAuthenticated, "\(name)")
+            }
+            var altered = try await client.loginRequest()
+            altered.signature[5] ^= 1
+            #expect(try await refusal { try await client.login(altered) } == .notAuthenticated)
+            // What failed did not use the challenge up.
+            altered.signature[5] ^= 1
+            _ = try await client.login(altered)
+            let late = try await client.loginRequest()
+            server.clock.advance(seconds: 121)
+            #expect(try await refusal { try await client.login(late) } == .notAuthenticated, "expired challenge")
+
+            for key in [Data(), Data(repeating: 0, count: 32), Data(repeating: 255, count: 32), Data(repeating: 1, count: 33)] {
+                let message = Sealkit_V1_ChallengeRequest.with { $0.loginKey = key }
+                #expect(
+                    try await refusal {
+                        try await client.call("/1/accounts/challenge", message, as: Sealkit_V1_ChallengeResponse.self)
+                    } == .invalidArguments)
+            }
+            var named = try await client.loginRequest()
+            named.deviceName = "a\nb"
+            #expect(try await refusal { try await client.login(named) } == .invalidArguments)
+        }
+    }
+
+    @Test func aConfiguredOriginIsTheOneThatIsSigned() async throws {
+        try await RunningServer.with(publicOrigin: "https://Notes.Example.org:443") { server in
+            let client = try TestClient(server)
+            #expect(try await refusal { try await client.create() } == .notAuthenticated)
+            let request = try await client.loginRequest(origin: "https://notes.example.org")
+            #expect(try await refusal { try await client.login(request) } == .unknownItem)
+        }
+        #expect(ServerOrigin.normalized("HTTP://[::1]:8080") == "http://[::1]:8080")
+        #expect(ServerOrigin.normalized("http://a:80") == "http://a")
+        #expect(ServerOrigin.normalized("https://a:80/") == "https://a:80")
+    }
+
+    @Test func recovery() async throws {
+        var limits = AbuseLimits()
+        limits.recovery = RateLimiter.Rule(count: 6, window: 60_000_000)
+        try await RunningServer.with(limits: limits) { server in
+            func bundle(_ id: UInt8, _ sealed: String) -> Sealkit_V1_RecoveryBundle {
+                .with {
+                    $0.recoveryID = Data(repeating: id, count: 16)
+                    $0.sealed = Data(sealed.utf8)
+                }
+            }
+            var client = try TestClient(server)
+            let stranger = try TestClient(server)
+            func recover(_ id: Data) async throws -> Data {
+                try await stranger.call(
+                    "/1/accounts/recover", Sealkit_V1_RecoverRequest.with { $0.recoveryID = id },
+                    as: Sealkit_V1_RecoverResponse.self
+                ).sealed
+            }
+            func replace(_ client: TestClient, _ bundle: Sealkit_V1_RecoveryBundle) async throws {
+                _ = try await client.call("/1/accounts/recovery", bundle, as: Sealkit_V1_AccountResponse.self)
+            }
+            #expect(try await refusal { try await client.create(recovery: bundle(1, "")) } == .invalidArguments)
+            client.token = try await client.create(recovery: bundle(1, "first")).token
+            #expect(try await recover(Data(repeating: 1, count: 16)) == Data("first".utf8))
+            try await replace(client, bundle(2, "second"))
+            #expect(try await recover(Data(repeating: 2, count: 16)) == Data("second".utf8))
+            #expect(try await refusal { try await recover(Data(repeating: 1, count: 16)) } == .unknownItem)
+            #expect(try await refusal { try await recover(Data(repeating: 1, count: 15)) } == .invalidArguments)
+            #expect(try await refusal { try await replace(client, bundle(2, String(repeating: "x", count: 20_000))) } == .invalidArguments)
+            #expect(try await refusal { try await replace(stranger, bundle(3, "x")) } == .notAuthenticated)
+            var thief = try TestClient(server)
+            thief.token = try await thief.create().token
+            #expect(try await refusal { try await replace(thief, bundle(2, "mine")) } == .serverRejectedRequest)
+            #expect(try await recover(Data(repeating: 2, count: 16)) == Data("second".utf8))
+
+            for _ in 0..<2 { _ = try await refusal { try await recover(Data(repeating: 9, count: 16)) } }
+            #expect(try await refusal { try await recover(Data(repeating: 2, count: 16)) } == .requestRateLimited)
+            server.clock.advance(seconds: 60)
+            #expect(try await recover(Data(repeating: 2, count: 16)) == Data("second".utf8))
+        }
+    }
+
+    @Test func identities() async throws {
+        try await RunningServer.with { server in
+            let client = try await TestClient.ready(server)
+            #expect(try await client.register() == client.chain.userID.recordName)
+            #expect(try await client.me().identities == ["org.example.notes/" + client.chain.userID.recordName])
+
+            let other = try TestClient(server)
+            #expect(try await refusal { try await client.register(chain: other.chain.wire, signer: other.signingKey) } == .serverRejectedRequest)
+            let thief = try await TestClient.ready(server)
+            #expect(try await refusal { try await thief.register(chain: client.chain.wire, signer: thief.signingKey) } == .integrityFailure)
+            #expect(try await refusal { try await thief.register(chain: client.chain.wire, signer: client.signingKey) } == .serverRejectedRequest)
+            #expect(try await refusal { try await client.register(boundKey: other.loginKey) } == .integrityFailure)
+            #expect(try await refusal { try await client.register(container: "org.example.other") } == .integrityFailure)
+            #expect(try await refusal { try await client.register(container: "a b") } == .badContainer)
+            #expect(try await refusal { try await client.register(chain: Sealkit_V1_IdentityChain()) } == .integrityFailure)
+            var altered = client.chain.wire
+            altered.identities[0].signature[3] ^= 1
+            #expect(try await refusal { try await client.register(chain: altered) } == .integrityFailure)
+            altered.identities[0].statement = Data([1])
+            #expect(try await refusal { try await client.register(chain: altered) } == .invalidArguments)
+            var loggedOut = client
+            loggedOut.token = ""
+            #expect(try await refusal { try await loggedOut.register() } == .notAuthenticated)
+        }
+    }
+
+    @Test func aNextGenerationTakesTheOldOnesPlace() async throws {
+        try await RunningServer.with { server in
+            let client = try await TestClient.ready(server)
+            func next() throws -> (SigningKey, IdentityChain) {
+                let key = try TestClient.newKey()
+                let previous = Hash.digest(.identityHash, client.chain.signed[0].bytes)
+                let bytes = Identity(
+                    container: TestClient.container, generation: 1, signingKey: key.verificationKey,
+                    grantKey: client.chain.current.grantKey, time: 2, previous: previous
+                ).canonicalBytes()
+                let message = Identity.signedBytes(bytes)
+                let link = SignedIdentity(
+                    bytes: bytes, signature: key.sign(message), previousSignature: client.signingKey.sign(message))
+                return (key, try IdentityChain(verifying: client.chain.signed + [link], container: TestClient.container))
+            }
+            let (key, chain) = try next()
+            #expect(try await refusal { try await client.register(chain: chain.wire) } == .integrityFailure, "bound by the old key")
+            #expect(try await client.register(chain: chain.wire, signer: key) == client.chain.userID.recordName)
+            let stored = try await server.services.database.read {
+                try Identities.find(user: client.chain.userID, container: TestClient.container, in: $0)?.chain
+            }
+            #expect(stored == chain)
+            #expect(try await refusal { try await client.register() } == .serverRejectedRequest, "shorter")
+            let (forkKey, fork) = try next()
+            #expect(try await refusal { try await client.register(chain: fork.wire, signer: forkKey) } == .serverRejectedRequest)
+        }
+    }
+
+    @Test func secretsSurviveARestartAndAreNobodyElses() async throws {
+        let folder = TemporaryFolder()
+        let (key, seed) = (folder.file("data.secrets/address.key"), folder.file("data.secrets/token-keys/000001.key"))
+        func hashAndKey() async throws -> ([UInt8], [String]) {
+            let secrets = try ServerSecrets(folder: folder.file("data.secrets"))
+            return (try secrets.addresses.hash("a@example.org"), secrets.tokenKeys.all.map(\.id))
+        }
+        try await RunningServer.with(folder: folder) { _ in }
+        let first = try await hashAndKey()
+        try await RunningServer.with(folder: folder) { _ in }
+        #expect(try await hashAndKey() == first)
+        for path in [key, seed] {
+            #expect(FileStatus(path: path)?.mode == 0o600 && FileStatus(path: path)?.size == 32)
+        }
+        // Rotation: the new key signs, the old one still verifies.
+        try SecretFile.create(at: folder.file("data.secrets/token-keys/000002.key")) { [UInt8](repeating: 3, count: $0) }
+        let keys = try ServerSecrets(folder: folder.file("data.secrets")).tokenKeys
+        #expect(keys.all.count == 2 && keys.newest.id == keys.all[1].id && keys.all[0].id == first.1[0])
+        #expect(throws: (any Error).self) { try SecretFile.create(at: key) { [UInt8](repeating: 0, count: $0) } }
+
+        chmod(key, 0o644)
+        #expect(throws: SecretFileError.readableByOthers(path: key)) { try ServerSecrets(folder: folder.file("data.secrets")) }
+        chmod(key, 0o600)
+        try Data(repeating: 1, count: 31).write(to: URL(fileURLWithPath: key))
+        chmod(key, 0o600)
+        #expect(throws: SecretFileError.wrongSize(path: key)) { try ServerSecrets(folder: folder.file("data.secrets")) }
+    }
+
+    @Test func rateLimiterCountsInWindows() throws {
+        let limiter = RateLimiter(capacity: 4)
+        let rule = RateLimiter.Rule(count: 3, window: 10_000_000)
+        for now in [0, 1, 2] as [Int64] { try limiter.count(.lookup, [1], rule: rule, now: now) }
+        #expect { try limiter.count(.lookup, [1], rule: rule, now: 4_000_000) } throws: { error in
+            (error as? ServerError)?.code == .requestRateLimited && (error as? ServerError)?.retryAfter == 6
+        }
+        try limiter.count(.recovery, [1], rule: rule, now: 3)
+        try limiter.count(.lookup, [1], amount: 3, rule: rule, now: 10_000_000)
+        #expect(throws: ServerError.self) { try limiter.count(.lookup, [2], amount: 4, rule: rule, now: 0) }
+        // Memory is bounded.
+        for subject in 0..<100 { try limiter.count(.lookup, [UInt8(subject)], amount: 3, rule: rule, now: 20_000_000) }
+    }
+
+    @Test func clientsAreCountedByNetwork() throws {
+        func subject(_ text: String) throws -> [UInt8] { ClientAddress.bytes(of: try SocketAddress(ipAddress: text, port: 1)) }
+        #expect(try subject("203.0.113.5") == [203, 0, 113, 5])
+        #expect(try subject("::ffff:203.0.113.5") == [203, 0, 113, 5])
+        #expect(try subject("2001:db8:1:2:3::4") == subject("2001:db8:1:2:ffff::1"))
+        #expect(try subject("2001:db8:1:2::4") != subject("2001:db8:1:3::4"))
+    }
+}

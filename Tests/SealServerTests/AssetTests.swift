@@ -1,0 +1,213 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import SealCoding
+@testable import SealEnvelope
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+import Testing
+
+@testable import SealServer
+
+@Suite struct AssetTests {
+    struct Answer {
+        let status: UInt
+        let body: [UInt8]
+        let range: String?
+        var code: ErrorCode? { try? Sealkit_V1_Failure(serializedBytes: body).errorCode }
+    }
+
+    func send(
+        _ person: Person, _ method: HTTPMethod, _ id: String, in zone: TestZone, _ body: HTTPClientRequest.Body? = nil,
+        range: String? = nil, path: String? = nil
+    ) async throws -> Answer {
+        let owner = zone.owner == person.user ? "-" : zone.owner.recordName
+        let name = zone.name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+        let path = path ?? person.path("assets/\(owner)/\(name)/\(id)", shared: zone.owner != person.user)
+        var request = HTTPClientRequest(url: person.client.server.origin + path)
+        request.method = method
+        request.headers.add(name: "Authorization", value: "Bearer \(person.client.token)")
+        request.headers.add(name: "Accept", value: "application/x-protobuf")
+        if let range { request.headers.add(name: "Range", value: range) }
+        request.body = body
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        return Answer(
+            status: response.status.code, body: [UInt8](buffer: try await response.body.collect(upTo: 1 << 24)),
+            range: response.headers.first(name: "content-range"))
+    }
+
+    func upload(_ person: Person, _ bytes: [UInt8], in zone: TestZone, id: String = Hex.encode(randomBytes(16))) async throws -> String {
+        let answer = try await send(person, .PUT, id, in: zone, .bytes(ByteBuffer(bytes: bytes)))
+        guard answer.status == 201 else { throw TestFailure("\(answer)") }
+        return id
+    }
+
+    func write(_ name: String, blob: String, chunks: UInt64 = 1, after saved: SavedRecord? = nil, field: String = "photo") throws -> Write {
+        var write = saved.map { Write(after: $0, nil) } ?? Write(name, nil)
+        var random = SystemRandom()
+        let asset = SealedAsset(
+            fileKey: SecretBytes(random: &random), size: 5, salt: try Digest(randomBytes(32)), chunkCount: chunks,
+            root: try Digest(randomBytes(32)))
+        write.fields = [(field, .asset(asset))]
+        write.blobs = [field: blob]
+        return write
+    }
+
+    func withZone(_ name: String = "notes", _ body: @Sendable (Person, TestZone, RunningServer) async throws -> Void) async throws {
+        try await RunningServer.with { server in
+            let anna = try await Person.ready(server)
+            try await body(anna, try await anna.makeSharedZone(name), server)
+        }
+    }
+
+    @Test func bytesGoUpAndComeDown() async throws {
+        try await withZone("a/b %c") { anna, zone, _ in
+            let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+            let id = try await upload(anna, bytes, in: zone)
+            #expect(try await send(anna, .GET, id, in: zone).body == bytes)
+            let part = try await send(anna, .GET, id, in: zone, range: "bytes=100-199")
+            #expect(part.status == 206 && part.body == Array(bytes[100..<200]) && part.range == "bytes 100-199/200000")
+            #expect(try await send(anna, .GET, id, in: zone, range: "bytes=-5").body == bytes.suffix(5))
+            #expect(try await send(anna, .GET, id, in: zone, range: "bytes=199990-").body == bytes.suffix(10))
+            #expect(try await send(anna, .GET, id, in: zone, range: "bytes=200000-").status == 416)
+            #expect(try await anna.codes([write("a", blob: id, chunks: 4)], in: zone) == [nil])
+            #expect(try await send(anna, .GET, id, in: zone).body == bytes)
+        }
+    }
+
+    @Test func badUploadsAreRefusedAndLeaveNothing() async throws {
+        try await withZone { anna, zone, server in
+            let id = try await upload(anna, [UInt8](repeating: 1, count: 100), in: zone)
+            let body = HTTPClientRequest.Body.bytes(ByteBuffer(string: "again"))
+            #expect(try await send(anna, .PUT, id, in: zone, body).code == .serverRejectedRequest)
+            #expect(try await send(anna, .GET, id, in: zone).body.count == 100)
+            for bad in ["short", String(repeating: "A", count: 32), String(repeating: "0", count: 33)] {
+                #expect(try await send(anna, .PUT, bad, in: zone, body).code == .invalidArguments)
+            }
+            let other = Hex.encode(randomBytes(16))
+            let chunked = try await send(anna, .PUT, other, in: zone, .stream([ByteBuffer(string: "x")].async_, length: .unknown))
+            #expect(chunked.status == 411)
+            let nowhere = TestZone(name: "none", owner: zone.owner, roster: zone.roster, key: zone.key)
+            #expect(try await send(anna, .PUT, other, in: nowhere, body).code == .zoneNotFound)
+            #expect(try await send(anna, .GET, other, in: zone).code == .assetNotAvailable)
+            // Cut short: the connection closes before the announced length.
+            await #expect(throws: (any Error).self) {
+                try await send(anna, .PUT, other, in: zone, .stream([ByteBuffer(string: "x")].async_, length: .known(1000)))
+            }
+            for _ in 0..<100 where try await rows("SELECT id FROM blob", server).count > 1 { try await Task.sleep(for: .milliseconds(20)) }
+            #expect(try await rows("SELECT id FROM blob", server) == [id])
+            #expect(try await upload(anna, [1], in: zone, id: other) == other)
+        }
+    }
+
+    func rows(_ sql: String, _ server: RunningServer) async throws -> [String] {
+        try await server.services.database.read { try $0.rows(sql) { try $0.text(0) } }
+    }
+
+    @Test func recordsClaimTheirUploads() async throws {
+        try await withZone { anna, made, server in
+            var zone = made
+            let bert = try await Person.ready(server)
+            try await anna.share(&zone, with: bert)
+            let shared = zone
+            let bytes = [UInt8](repeating: 1, count: 100)
+            let mine = try await upload(anna, bytes, in: shared)
+            // Staged: its uploader's alone.
+            #expect(try await send(bert, .GET, mine, in: shared).code == .assetNotAvailable)
+            #expect(try await bert.codes([try write("x", blob: mine)], in: shared) == [.assetFileNotFound])
+            #expect(try await anna.codes([try write("x", blob: "nothing")], in: shared) == [.assetFileNotFound])
+            #expect(try await anna.codes([try write("x", blob: mine, chunks: 3)], in: shared) == [.assetFileModified])
+            #expect(try await anna.codes([try write("x", blob: mine, chunks: 0)], in: shared) == [.assetFileModified])
+            #expect(try await anna.codes([try write("x", blob: mine), try write("y", blob: mine)], in: shared) == [.batchRequestFailed, .invalidArguments])
+            let first = try await anna.save([try write("x", blob: mine)], in: shared)[0]
+            #expect(first.result.code == nil)
+            #expect(try await send(bert, .GET, mine, in: shared).body == bytes)
+            // Taken: no other record or field can have it; the same field keeps it, by others too.
+            #expect(try await anna.codes([try write("y", blob: mine)], in: shared) == [.assetFileNotFound])
+            #expect(try await anna.codes([try write("x", blob: mine, after: first, field: "other")], in: shared) == [.assetFileNotFound])
+            let second = try await bert.save([try write("x", blob: mine, after: first)], in: shared)[0]
+            #expect(second.result.code == nil)
+            // Replaced: the old one goes, from the disk as well.
+            let next = try await upload(bert, bytes, in: shared)
+            let third = try await bert.save([try write("x", blob: next, after: second)], in: shared)[0]
+            #expect(try await send(anna, .GET, mine, in: shared).code == .assetNotAvailable)
+            #expect(try await anna.codes([Write(after: third, kind: .delete)], in: shared) == [nil])
+            #expect(try await send(anna, .GET, next, in: shared).code == .assetNotAvailable)
+            try await waitForFiles(0, server)
+        }
+    }
+
+    func waitForFiles(_ count: Int, _ server: RunningServer) async throws {
+        func files() throws -> [String] {
+            try FileManager.default.subpathsOfDirectory(atPath: server.folder.file("data/blobs")).filter { $0.utf8.count > 30 }
+        }
+        for _ in 0..<200 where try files().count != count { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(try files().count == count)
+        #expect(try await rows("SELECT stored FROM blob_garbage", server).isEmpty)
+    }
+
+    @Test func assetsAreCarriedOver() async throws {
+        try await withZone { anna, zone, server in
+            let id = try await upload(anna, [UInt8](repeating: 1, count: 100), in: zone)
+            let first = try await anna.save([try write("x", blob: id)], in: zone)[0]
+            let digest = try await anna.lookup(["x"], in: zone, keys: []).results[0].record.fields[0].omitted
+            var next = Write(after: first, nil)
+            next.fields = [("photo", .carried(try Digest(digest))), ("title", .plain(.string("x")))]
+            #expect(try await anna.codes([next], in: zone) == [nil])
+            let record = try await anna.lookup(["x"], in: zone).results[0].record
+            #expect(record.fields[0].asset.blob == id)
+            _ = try anna.open(record, in: zone)
+            try await waitForFiles(1, server)
+        }
+    }
+
+    @Test func readersUploadNothingAndTheRemovedGetNothing() async throws {
+        try await withZone { anna, made, server in
+            var zone = made
+            let bert = try await Person.ready(server)
+            try await anna.share(&zone, with: bert, .readOnly)
+            let body = HTTPClientRequest.Body.bytes(ByteBuffer(string: "x"))
+            #expect(try await send(bert, .PUT, Hex.encode(randomBytes(16)), in: zone, body).code == .permissionFailure)
+            let id = try await upload(anna, [UInt8](repeating: 1, count: 100), in: zone)
+            _ = try await anna.save([try write("x", blob: id)], in: zone)
+            #expect(try await send(bert, .GET, id, in: zone).status == 200)
+            try await anna.remove(bert, from: &zone)
+            #expect(try await send(bert, .GET, id, in: zone).code == .zoneNotFound)
+            #expect(try await send(bert, .PUT, id, in: zone, body).code == .zoneNotFound)
+            let carl = try await Person.ready(server)
+            #expect(try await send(carl, .GET, id, in: zone).code == .zoneNotFound)
+            #expect(try await anna.deleteZone(zone).deleted)
+            try await waitForFiles(0, server)
+        }
+    }
+
+    @Test func whatNobodyClaimsIsSwept() async throws {
+        try await withZone { anna, zone, server in
+            let kept = try await upload(anna, [UInt8](repeating: 1, count: 100), in: zone)
+            _ = try await anna.save([try write("x", blob: kept)], in: zone)
+            let staged = try await upload(anna, [1, 2, 3], in: zone)
+            server.clock.advance(seconds: 80_000)
+            try await server.services.housekeeping.sweep(now: server.clock.now)
+            #expect(try await send(anna, .GET, staged, in: zone).status == 200)
+            server.clock.advance(seconds: 10_000)
+            try await server.services.housekeeping.sweep(now: server.clock.now)
+            #expect(try await send(anna, .GET, staged, in: zone).code == .assetNotAvailable)
+            #expect(try await send(anna, .GET, kept, in: zone).status == 200)
+            try await waitForFiles(1, server)
+        }
+    }
+
+    @Test func rangesAreRead() {
+        for (header, expected) in [
+            (nil, ByteRange.all), ("bytes=0-0", .part(0..<1)), ("bytes=5-", .part(5..<10)), ("bytes=5-99", .part(5..<10)),
+            ("bytes=-3", .part(7..<10)), ("bytes=-99", .part(0..<10)), ("bytes=10-", .unsatisfiable), ("bytes=-0", .unsatisfiable),
+            ("bytes=3-2", .all), ("bytes=a-b", .all), ("bytes=0-1,3-4", .all), ("lines=0-1", .all), ("bytes=-", .all),
+            ("bytes=99999999999999999999-", .all),
+        ] as [(String?, ByteRange)] {
+            #expect(ByteRange(header, size: 10) == expected, "\(header ?? "none")")
+        }
+    }
+}

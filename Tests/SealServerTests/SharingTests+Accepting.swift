@@ -1,0 +1,163 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import SealCoding
+@testable import SealEnvelope
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+import Testing
+
+@testable import SealKit
+@testable import SealServer
+
+extension SharingTests {
+    @Test func strangersLearnNothing() async throws {
+        try await withTwo { anna, bert, made, server in
+            var zone = made
+            let carl = try await Person.ready(server)
+            let invitation = try anna.invitation(to: bert, in: zone, expires: server.clock.now + 1_000_000)
+            try await anna.append(try anna.next(on: zone, invitations: [invitation.draft]), to: &zone, links: [invitation.link])
+            #expect(try await refusal { try await carl.metadata(invitation.routingID) } == .unknownItem)
+            #expect(try await refusal { try await carl.metadata(randomBytes(16)) } == .unknownItem)
+            #expect(try await refusal { try await carl.metadata([1]) } == .unknownItem)
+            // Carl cannot take Bert's seat, nor have Bert's grant.
+            let (stolen, _) = try carl.acceptRequest(invitation, in: zone)
+            #expect(try await refusal { try await carl.send(stolen) } == .unknownItem)
+            // Bert's acceptance sent by Carl, and what Bert might get wrong.
+            let (request, _) = try bert.acceptRequest(invitation, in: zone)
+            #expect(try await refusal { try await carl.send(request) } == .unknownItem)
+            func code(_ change: (inout Sealkit_V1_AcceptShareRequest) -> Void) async throws -> ErrorCode? {
+                var changed = request
+                changed.operationID = Data(randomBytes(16))
+                change(&changed)
+                let sent = changed
+                return try await refusal { try await bert.send(sent) }
+            }
+            #expect(try await code { $0.operationID = Data() } == .invalidArguments)
+            #expect(try await code { $0.clearGrant() } == .invalidArguments)
+            #expect(try await code { $0.grant.subject = Data(anna.user.id.bytes) } == .invalidArguments)
+            #expect(try await code { $0.grant.epoch = 3 } == .invalidArguments)
+            #expect(try await code { $0.entry.signature[0] ^= 1 } == .integrityFailure)
+            #expect(try await code { $0.entry = stolen.entry } == .permissionFailure)
+            let current = zone
+            let leave = bert.author.plain(.leave, on: current.roster, time: 1)
+            #expect(try await code { $0.entry = leave.entry.wire } == .invalidArguments)
+            // Not by way of rosters/append either.
+            var entry = bert.appendRequest(leave, to: zone)
+            entry.entry = request.entry
+            let sent = entry
+            #expect(try await refusal { try await bert.send(sent, to: current) } == .invalidArguments)
+            let first = try await bert.send(request)
+            #expect(try await bert.send(request) == first)
+            #expect(try await code { _ in } == .invalidArguments)
+        }
+    }
+
+    @Test func expiredInvitationsAreOver() async throws {
+        try await withTwo { anna, bert, made, server in
+            var zone = made
+            let invitation = try anna.invitation(to: bert, in: zone, expires: server.clock.now + 1_000_000)
+            try await anna.append(try anna.next(on: zone, invitations: [invitation.draft]), to: &zone, links: [invitation.link])
+            let (request, _) = try bert.acceptRequest(invitation, in: zone)
+            server.clock.advance(seconds: 2)
+            #expect(try await refusal { try await bert.metadata(invitation.routingID) } == .unknownItem)
+            #expect(try await refusal { try await bert.send(request) } == .unknownItem)
+        }
+    }
+
+    @Test func anAcceptanceOnAnOldHeadIsRefused() async throws {
+        try await withTwo { anna, bert, made, _ in
+            var zone = made
+            let invitation = try anna.invitation(to: bert, in: zone)
+            try await anna.append(try anna.next(on: zone, invitations: [invitation.draft]), to: &zone, links: [invitation.link])
+            let (request, _) = try bert.acceptRequest(invitation, in: zone)
+            try await anna.append(try anna.next(on: zone, rotating: true), to: &zone)
+            #expect(try await refusal { try await bert.send(request) } == .rosterChanged)
+            #expect(try await bert.metadata(invitation.routingID).grant.epoch == 1)
+            try await bert.accept(invitation, in: &zone)
+        }
+    }
+
+    @Test func aPlaceholderProvesItsAddress() async throws {
+        try await withTwo { anna, bert, made, server in
+            var zone = made
+            let carl = try await Person.ready(server)
+            let invitation = try anna.invitation(to: nil, in: zone)
+            var shareWide = invitation.link
+            shareWide.invitationID = Data()
+            shareWide.routingID = Data(randomBytes(16))
+            try await anna.append(
+                try anna.next(on: zone, invitations: [invitation.draft]), to: &zone, links: [invitation.link, shareWide],
+                addresses: [(invitation.keys.id, "Bert@Example.org")])
+            let open = zone
+            // Whoever comes with a link may have been invited, and gets neither grant nor roster.
+            for routing in [invitation.routingID, [UInt8](shareWide.routingID)] {
+                #expect(try await refusal { try await bert.metadata(routing) } == .participantMayNeedVerification)
+            }
+            let (early, _) = try bert.acceptRequest(invitation, in: open)
+            #expect(try await refusal { try await bert.send(early) } == .participantMayNeedVerification)
+            let (bad, _) = try bert.acceptRequest(invitation, in: open, token: "v4.public.nonsense")
+            #expect(try await refusal { try await bert.send(bad) } == .verificationFailed)
+
+            let begun = try await bert.client.begin("bert@example.org", routingID: invitation.routingID)
+            let code = try await server.mail.code(1)
+            let token = try await bert.client.complete(begun.verificationID, code, signer: bert.keys.signingKey)
+            // The address is proven: the metadata comes, with the invitation's grant; by the share-wide link it does not.
+            #expect(try await bert.metadata(invitation.routingID).grant.subject == Data(invitation.keys.id.bytes))
+            #expect(try await refusal { try await bert.metadata([UInt8](shareWide.routingID)) } == .permissionFailure)
+            // Nobody else can use the token.
+            let (stolen, _) = try carl.acceptRequest(invitation, in: open, token: token)
+            #expect(try await refusal { try await carl.send(stolen) } == .verificationFailed)
+            try await bert.accept(invitation, in: &zone, token: token)
+            #expect(try await bert.codes([Write("a")], in: zone) == [nil])
+            // The first acceptance binds: the link and its grant are gone.
+            #expect(try await refusal { try await carl.metadata(invitation.routingID) } == .unknownItem)
+            let left = try await server.services.database.read { connection in
+                try connection.rows("SELECT kind FROM epoch_grant") { try $0.int64(0) }
+            }
+            #expect(left == [1, 1])
+
+            // Once proven, the address is not asked for again.
+            let second = try await anna.makeSharedZone("second")
+            var other = second
+            let next = try anna.invitation(to: nil, in: other)
+            try await anna.append(
+                try anna.next(on: other, invitations: [next.draft]), to: &other, links: [next.link],
+                addresses: [(next.keys.id, "bert@example.org")])
+            try await bert.accept(next, in: &other)
+        }
+    }
+
+    @Test func oneHundredParticipantsAndNoMore() async throws {
+        try await withTwo { anna, _, made, _ in
+            var zone = made
+            let invitations = try (0..<100).map { _ in try anna.invitation(to: nil, in: zone).draft }
+            try await anna.append(try anna.next(on: zone, invitations: invitations), to: &zone)
+            let full = zone
+            let more = try anna.next(on: full, invitations: [try anna.invitation(to: nil, in: full).draft])
+            #expect(try await refusal { try await anna.send(anna.appendRequest(more, to: full), to: full) } == .tooManyParticipants)
+        }
+    }
+
+    @Test func theSharePageTellsNothing() async throws {
+        try await RunningServer.with { server in
+            var bodies: Set<String> = []
+            for id in ["AAAA", "BBBB"] {
+                for method in [HTTPMethod.GET, .HEAD] {
+                    var request = HTTPClientRequest(url: server.origin + "/s/" + id)
+                    request.method = method
+                    let response = try await HTTPClient.shared.execute(request, timeout: .seconds(5))
+                    #expect(response.status == .ok)
+                    #expect(response.headers.first(name: "content-security-policy") == "default-src 'none'; style-src 'unsafe-inline'")
+                    #expect(response.headers.first(name: "referrer-policy") == "no-referrer")
+                    let body = String(buffer: try await response.body.collect(upTo: 1 << 20))
+                    if method == .GET { bodies.insert(body) } else { #expect(body.isEmpty) }
+                }
+            }
+            #expect(bodies.count == 1 && bodies.allSatisfy { $0.contains("sealkit share accept") && !$0.contains("<script") })
+        }
+    }
+}

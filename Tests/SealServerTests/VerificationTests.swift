@@ -1,0 +1,263 @@
+import Foundation
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+import Testing
+
+@testable import SealServer
+
+@Suite struct VerificationTests {
+    static let routingID = [UInt8](repeating: 5, count: 16)
+
+    @Test func addressesHaveOneSpelling() throws {
+        #expect(try Address("Alice@EXAMPLE.org").normalized == "alice@example.org")
+        #expect(try Address("a.b+c@xn--bcher-kva.example") == Address(email: "A.B+C@XN--Bcher-KVA.example"))
+        #expect(try Address("a.b@example.org") != Address("ab@example.org"))
+        #expect(try Address("+4930123456").kind == .phone)
+        for bad in [
+            "", "a", "@", "a@", "@b.org", "a@b", "a@@b.org", "a@b@c.org", " a@b.org", "a@b.org ", "a b@c.org", "a@b.org\r\nBcc: x@y.org",
+            ".a@b.org", "a.@b.org", "a..b@c.org", "\"a\"@b.org", "a@[127.0.0.1]", "a@127.0.0.1", "a@-b.org", "a@b-.org", "a@b..org",
+            "a@b.org.", "ä@b.org", "a@bücher.example", "\u{212A}@b.org", "a<b@c.org", "a,b@c.org", "a@b_c.org", "a\0@b.org",
+            String(repeating: "a", count: 65) + "@b.org", "a@" + String(repeating: "b", count: 64) + ".org",
+            String(repeating: "a", count: 60) + "@" + Array(repeating: String(repeating: "b", count: 60), count: 4).joined(separator: "."),
+            "+1234567", "+1234567890123456", "+0123456789", "4930123456", "+49 30 123456", "+49-30-123456", "+４９３０１２３４５６",
+        ] {
+            #expect(throws: ServerError.self, "\(bad)") { try Address(bad) }
+        }
+        #expect("\(try Address("a@example.org"))" == "Address")
+    }
+
+    @Test func codesAreEightDigits() {
+        #expect(Verifications.code(from: [0, 0, 0, 0, 0, 0, 0, 7]) == "00000007")
+        #expect(Verifications.code(from: [UInt8](repeating: 255, count: 8)).count == 8)
+    }
+
+    @Test func linkingAnAddress() async throws {
+        try await RunningServer.with { server in
+            let alice = try await TestClient.ready(server)
+            let begun = try await alice.begin("Alice@Example.org")
+            #expect(begun.verificationID.count == 16 && begun.expires == server.clock.now + PendingVerification.lifetime)
+            let code = try await server.mail.code(1)
+            #expect(server.mail.sent[0].recipient == "Alice@Example.org")
+            #expect(!server.mail.sent[0].subject.contains(code) && server.mail.sent[0].body.contains(server.origin))
+            let token = try await alice.complete(begun.verificationID, code)
+            #expect(try await alice.me().linkedAddresses == 1)
+
+            // Anyone can check the token with the published key.
+            let keys = try await alice.call("/.well-known/sealkit/token-keys", nil, as: Sealkit_V1_TokenKeysResponse.self).keys
+            let footer = try PasetoPublic.unverifiedFooter(token)
+            #expect(String(decoding: footer, as: UTF8.self) == #"{"kid":"\#(keys[0].keyID)"}"#)
+            let message = try PasetoPublic.verify(token, footer: footer, key: VerificationKey(keys[0].publicKey))
+            let claims = try TokenClaims(decoding: message)
+            #expect(claims.iss == server.origin && claims.aud == TestClient.container)
+            #expect(claims.sub == alice.chain.userID.recordName && claims.shr.isEmpty && claims.par.isEmpty)
+            #expect(claims.adr == Hex.encode(try server.services.addresses.hash("alice@example.org")))
+            #expect(claims.iat == claims.nbf && claims.iat.hasSuffix("Z") && claims.iat.count == 20)
+            #expect(try #require(TokenClaims.time(claims.exp)) - #require(TokenClaims.time(claims.iat)) == TokenClaims.lifetime)
+
+            #expect(try await refusal { try await alice.complete(begun.verificationID, code) } == .verificationFailed, "code reuse")
+
+            // Another account proves the same mailbox: it moves.
+            let bob = try await TestClient.ready(server)
+            let second = try await bob.begin("alice@example.org")
+            _ = try await bob.complete(second.verificationID, server.mail.code(2))
+            #expect(try await alice.me().linkedAddresses == 0)
+            #expect(try await bob.me().linkedAddresses == 1)
+
+            // Nothing that could be used or read lies in the database, its journal, or an error.
+            let stored = try server.storedBytes()
+            for secret in ["lice@", "LICE@", code, alice.token, token] {
+                #expect(!stored.contains(bytes: Array(secret.utf8)))
+            }
+            #expect(!stored.contains(bytes: try Base64URL.decode(alice.token)))
+        }
+    }
+
+    @Test func fiveTriesAndTenMinutes() async throws {
+        try await RunningServer.with { server in
+            let alice = try await TestClient.ready(server)
+            let begun = try await alice.begin("a@example.org")
+            let code = try await server.mail.code(1)
+            let wrong = code == "00000000" ? "00000001" : "00000000"
+            for _ in 0..<4 { #expect(try await refusal { try await alice.complete(begun.verificationID, wrong) } == .verificationFailed) }
+            _ = try await alice.complete(begun.verificationID, code)
+
+            let second = try await alice.begin("b@example.org")
+            let secondCode = try await server.mail.code(2)
+            for _ in 0..<5 { #expect(try await refusal { try await alice.complete(second.verificationID, "") } == .verificationFailed) }
+            #expect(try await refusal { try await alice.complete(second.verificationID, secondCode) } == .verificationFailed)
+
+            let third = try await alice.begin("c@example.org")
+            let thirdCode = try await server.mail.code(3)
+            server.clock.advance(seconds: 600)
+            #expect(try await refusal { try await alice.complete(third.verificationID, thirdCode) } == .verificationFailed)
+            #expect(try await refusal { try await alice.complete(Data(repeating: 1, count: 16), code) } == .verificationFailed)
+            #expect(try await alice.me().linkedAddresses == 1)
+        }
+    }
+
+    @Test func aCodeIsForTheIdentityThatAsked() async throws {
+        try await RunningServer.with { server in
+            let alice = try await TestClient.ready(server)
+            let mallory = try await TestClient.ready(server)
+            let begun = try await alice.begin("a@example.org")
+            let code = try await server.mail.code(1)
+            #expect(try await refusal { try await mallory.complete(begun.verificationID, code) } == .verificationFailed)
+            #expect(try await refusal { try await mallory.complete(begun.verificationID, code, signer: alice.signingKey) } == .verificationFailed)
+            #expect(try await refusal { try await alice.complete(begun.verificationID, code, signer: mallory.signingKey) } == .verificationFailed)
+            #expect(try await refusal { try await alice.complete(begun.verificationID, code, signer: alice.loginKey) } == .verificationFailed)
+            _ = try await alice.complete(begun.verificationID, code)
+            // Over all verifications of an account there is a limit too.
+            var count = 0
+            while try await refusal({ try await alice.complete(Data(), "") }) == .verificationFailed { count += 1 }
+            #expect(count < 60)
+        }
+    }
+
+    @Test func allFailuresLookAlike() async throws {
+        try await RunningServer.with { server in
+            let alice = try await TestClient.ready(server)
+            let begun = try await alice.begin("a@example.org")
+            let code = try await server.mail.code(1)
+            var seen: Set<Data> = []
+            for (id, code, signer) in [
+                (Data(), code, alice.signingKey), (Data(repeating: 1, count: 16), code, alice.signingKey),
+                (begun.verificationID, "x", alice.signingKey), (begun.verificationID, code, alice.loginKey),
+                (begun.verificationID, String(repeating: "1", count: 5000), alice.signingKey),
+            ] {
+                do {
+                    _ = try await alice.complete(id, code, signer: signer)
+                    Issue.record("passed")
+                } catch let refusal as Refusal {
+                    seen.insert(try refusal.failure.serializedBytes())
+                }
+            }
+            #expect(seen.count == 1)
+        }
+    }
+
+    @Test func requestsThatAreRefused() async throws {
+        try await RunningServer.with { server in
+            var client = try TestClient(server)
+            #expect(try await refusal { try await client.begin("a@example.org") } == .notAuthenticated)
+            client.token = try await client.create().token
+            #expect(try await refusal { try await client.begin("a@example.org") } == .permissionFailure, "no identity")
+            _ = try await client.register()
+            #expect(try await refusal { try await client.begin("nobody") } == .invalidArguments)
+            #expect(try await refusal { try await client.begin("+4930123456") } == .serverRejectedRequest)
+            #expect(try await refusal { try await client.begin("a@example.org", routingID: [1]) } == .invalidArguments)
+            #expect(try await refusal { try await client.begin("a@example.org", container: "") } == .badContainer)
+            #expect(server.mail.sent.isEmpty)
+            client.token = ""
+            #expect(try await refusal { try await client.complete(Data(), "1") } == .notAuthenticated)
+        }
+        try await RunningServer.with(sendsMail: false) { server in
+            let client = try await TestClient.ready(server)
+            #expect(try await refusal { try await client.begin("a@example.org") } == .serverRejectedRequest)
+        }
+    }
+
+    @Test func sendingIsLimited() async throws {
+        try await RunningServer.with(behindProxy: true) { server in
+            var alice = try await TestClient.ready(server)
+            alice.forwardedFor = "203.0.113.1"
+            // By address: three in a quarter of an hour, ten a day, whoever asks and however it is spelt.
+            var sent = 0
+            for round in 0..<4 {
+                for _ in 0..<3 where sent < 10 {
+                    _ = try await alice.begin("a@example.org")
+                    sent += 1
+                }
+                var bob = try await TestClient.ready(server)
+                bob.forwardedFor = "203.0.113.2"
+                #expect(try await refusal { try await bob.begin("A@Example.ORG") } == .requestRateLimited, "round \(round)")
+                server.clock.advance(seconds: 3600)
+            }
+            #expect(sent == 10)
+            server.clock.advance(seconds: 3600)
+            do {
+                _ = try await alice.begin("a@example.org")
+                Issue.record("was sent")
+            } catch let refusal as Refusal {
+                #expect(refusal.status == 429 && refusal.failure.retryAfter == 86_400 - 5 * 3600)
+            }
+            server.clock.advance(seconds: 86_400 - 5 * 3600)
+            _ = try await alice.begin("a@example.org")
+            server.clock.advance(seconds: 3600)
+
+            // By account.
+            for number in 0..<20 { _ = try await alice.begin("b\(number)@example.org") }
+            #expect(try await refusal { try await alice.begin("b20@example.org") } == .requestRateLimited)
+            // By client: another account at the same network address, with forged notes before the proxy's.
+            var carol = try await TestClient.ready(server)
+            carol.forwardedFor = "198.51.100.7, 203.0.113.1"
+            for number in 0..<10 { _ = try await carol.begin("c\(number)@example.org") }
+            #expect(try await refusal { try await carol.begin("c10@example.org") } == .requestRateLimited)
+            // By share.
+            for account in 0..<2 {
+                var client = try await TestClient.ready(server)
+                client.forwardedFor = "203.0.113.\(100 + account)"
+                for number in 0..<10 { _ = try await client.begin("d\(account)-\(number)@example.org", routingID: Self.routingID) }
+            }
+            var dora = try await TestClient.ready(server)
+            dora.forwardedFor = "203.0.113.200"
+            #expect(try await refusal { try await dora.begin("d@example.org", routingID: Self.routingID) } == .requestRateLimited)
+            _ = try await dora.begin("d@example.org")
+        }
+    }
+
+    @Test func theOutboxTriesAgain() async throws {
+        try await RunningServer.with { server in
+            let alice = try await TestClient.ready(server)
+            server.mail.fail(with: [.notSent(code: 7, status: 0, reason: ""), .notSent(code: 55, status: 451, reason: "")])
+            _ = try await alice.begin("a@example.org")
+            _ = try await server.mail.code(1)
+            #expect(server.mail.tries == 3)
+            // The answer is the same when the mail cannot go out at all.
+            server.mail.fail(with: [.notSent(code: 55, status: 550, reason: "")])
+            _ = try await alice.begin("b@example.org")
+            try await Task.sleep(for: .milliseconds(100))
+            #expect(server.mail.tries == 4 && server.mail.sent.count == 1)
+        }
+    }
+
+    static let python = "/usr/bin/python3"
+
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/usr/lib/python3/dist-packages/aiosmtpd")))
+    func aRealRelayBringsTheCode() async throws {
+        let folder = TemporaryFolder()
+        let port = Int.random(in: 20_000..<30_000)
+        let relay = Process()
+        relay.executableURL = URL(fileURLWithPath: Self.python)
+        relay.arguments = ["-m", "aiosmtpd", "-n", "-c", "aiosmtpd.handlers.Mailbox", folder.file("mail"), "-l", "127.0.0.1:\(port)"]
+        // Nothing of ours: a relay that outlived a crash would keep the test run's output open.
+        relay.standardError = FileHandle.nullDevice
+        relay.standardOutput = FileHandle.nullDevice
+        relay.standardInput = FileHandle.nullDevice
+        try relay.run()
+        // Not SIGTERM: the server ignores that while it waits for it, and children inherit it.
+        defer { kill(relay.processIdentifier, SIGKILL) }
+        let mail = MailConfiguration(url: "smtp://127.0.0.1:\(port)", from: "Codes <codes@example.org>", startTLS: .off)
+        let limits = AbuseLimits()
+        try await RunningServer.with(limits: limits, sendsMail: false, mailConfiguration: mail) { server in
+            let alice = try await TestClient.ready(server)
+            let inbox = folder.file("mail/new")
+            for _ in 0..<200 where !FileManager.default.fileExists(atPath: inbox) { try await Task.sleep(for: .milliseconds(50)) }
+            // The mailbox is made before the relay listens.
+            try await Task.sleep(for: .milliseconds(500))
+            let begun = try await alice.begin("Alice@Example.org")
+            var text = ""
+            for _ in 0..<200 where text.isEmpty {
+                try await Task.sleep(for: .milliseconds(50))
+                if let name = try FileManager.default.contentsOfDirectory(atPath: inbox).first {
+                    text = try String(contentsOfFile: inbox + "/" + name, encoding: .utf8)
+                }
+            }
+            #expect(text.contains("Alice@Example.org") && text.contains("From: Codes <codes@example.org>"))
+            let body = text[(text.range(of: "\n\n")?.upperBound ?? text.startIndex)...]
+            let token = try await alice.complete(begun.verificationID, #require(codes(in: String(body)).first))
+            #expect(token.hasPrefix("v4.public."))
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import Testing
+
+@testable import sealkit
+
+@Suite(.serialized) struct CheckedInVectorsTests {
+    static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "Vectors")
+
+    @Test(arguments: Constructions.all.map { $0.name }) func `A checked-in file is what the source generates, and holds`(name: String) throws {
+        let construction = try #require(Constructions.all.first { $0.name == name })
+        let data = try Data(contentsOf: Self.folder.appending(path: "\(name).json"))
+        #expect(data == (try Constructions.file(of: construction).encoded()), "stale: run `sealkit vectors generate`")
+        let file = try JSONDecoder().decode(VectorFile.self, from: data)
+        #expect(Constructions.misses(in: file, of: construction) == [])
+    }
+
+    @Test func `Every file in the folder is generated`() throws {
+        let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path).filter { $0.hasSuffix(".json") }
+        #expect(files.sorted() == Constructions.all.map { "\($0.name).json" }.sorted())
+        #expect(try Data(contentsOf: Self.folder.appending(path: "schema/vectors.json")) == Data(VectorSchema.text.utf8))
+        #expect(try JSONDecoder().decode(JSON.self, from: Data(VectorSchema.text.utf8)) != .bool(false))
+    }
+
+    /// The verifier is no rubber stamp: with any output of a valid test altered, the test is missed.
+    @Test(arguments: Constructions.all.map { $0.name }.filter { $0 != "boxes" })
+    func `An altered vector is missed`(name: String) throws {
+        let construction = try #require(Constructions.all.first { $0.name == name })
+        let file = try Constructions.file(of: construction)
+        for group in file.testGroups {
+            guard let test = group.tests.first(where: { $0.result == "valid" }) else { continue }
+            for (key, value) in test.fields {
+                guard case .string(let text) = value, text.count >= 32, text.allSatisfy(\.isHexDigit) else { continue }
+                let last = text.last == "0" ? "1" : "0"
+                let altered = test.fields.merging([key: .string(text.dropLast() + last)]) { $1 }
+                let outcome = Result { try Constructions.outcome(of: altered, shared: group.shared, type: group.type, construction) }
+                #expect((try? outcome.get()) != .some(nil), "\(name) \(group.type) \(key)")
+            }
+        }
+    }
+}
