@@ -25,7 +25,7 @@ final class ServerProcess: @unchecked Sendable {
         process.executableURL = ServerProcess.executable
         process.arguments =
             ["serve", "--data", folder.appendingPathComponent("data").path, "--listen", "127.0.0.1:\(port)"]
-            + (mail.map { ["--smtp-url", $0.url, "--smtp-from", "sealkit@example.org", "--smtp-starttls", "none"] } ?? []) + arguments
+            + (mail.map { ["--smtp-url", $0.url, "--smtp-from", "sealkit@example.org", "--smtp-starttls", "off"] } ?? []) + arguments
         let output = Pipe()
         let log = folder.appendingPathComponent("server.log")
         _ = FileManager.default.createFile(atPath: log.path, contents: nil)
@@ -68,9 +68,16 @@ final class ServerProcess: @unchecked Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
+    /// At the end of the test process, where Foundation's waiting no longer works.
+    private func abandon() {
+        Foundation.kill(process.processIdentifier, SIGTERM)
+        mail?.abandon()
+        try? FileManager.default.removeItem(at: folder)
+    }
+
     /// One for all tests that do not need one of their own.
     static let shared = Result { try ServerProcess() }.map { server in
-        atexit { ServerProcess.sharedToStop?.stop() }
+        atexit { ServerProcess.sharedToStop?.abandon() }
         ServerProcess.sharedToStop = server
         return server
     }
@@ -102,6 +109,8 @@ final class MailServer: @unchecked Sendable {
         process.terminate()
         process.waitUntilExit()
     }
+
+    func abandon() { kill(process.processIdentifier, SIGTERM) }
 
     struct NoMail: Error {}
 
