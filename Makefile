@@ -20,8 +20,9 @@ demo: build ## Three people share this repository's documents; a fourth, the ser
 test: setup ## Runs everything that is tested, and prints the totals
 	@Tests/Support/run-tests
 
-bench: setup ## Measures
-	@Tests/Support/run-benchmarks
+bench: setup ## Measures sealing against bare libsodium, and the whole path from client to server
+	swift build -c release
+	.build/release/SealBench
 
 vectors: build ## Generates the test vectors again
 	$(SEALKIT) vectors generate

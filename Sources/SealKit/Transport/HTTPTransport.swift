@@ -35,6 +35,8 @@ public final class HTTPTransport: Transport {
         settings.redirectConfiguration = .disallow
         settings.timeout = .init(connect: .seconds(10), read: timeout)
         settings.decompression = .disabled
+        // A refused connection is told at once; what may be repeated is repeated by `Client`, which knows.
+        settings.connectionPool.retryConnectionEstablishment = false
         if let file = configuration.certificateAuthorityFile {
             var tls = TLSConfiguration.makeClientConfiguration()
             tls.additionalTrustRoots = [.file(file)]

@@ -27,7 +27,8 @@ struct AccountCreate: ClientCommand {
         try target.check()
         let passphrase = try target.passphrase(ask: passphrase)
         let (account, recoveryKey) = try await Account.create(transport: try global.transport(server: server))
-        let name = try global.makeContainer(account).userRecordID().recordName
+        let container = try global.makeContainer(account)
+        let name = container.userRecordID().recordName
         let key = recoveryKey.text()
         output.result(
             """
@@ -41,6 +42,8 @@ struct AccountCreate: ClientCommand {
         try target.write(account, passphrase: passphrase)
         output.note(
             "key file: \(global.keyFileURL.path)\(passphrase == nil ? " (not sealed by a passphrase)" : " (sealed)")\nuser name: \(name)")
+        // The first question introduces the account to the container, so that others can invite it from now on.
+        _ = try await container.privateDatabase.allRecordZones()
         try? await account.logOut()
     }
 }

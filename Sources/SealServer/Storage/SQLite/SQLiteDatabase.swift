@@ -22,11 +22,13 @@ final class SQLiteDatabase: SQLDatabase {
         configuration.persistentReadOnlyConnections = true
         configuration.prepareDatabase { database in
             try database.execute(
+                // Pages of 16 KiB: a record of a few KiB would fill a page of 4 KiB alone. It counts for new databases.
                 sql: """
+                    PRAGMA page_size = 16384;
                     PRAGMA mmap_size = 268435456;
                     PRAGMA cache_size = -16384;
                     PRAGMA temp_store = MEMORY;
-                    PRAGMA wal_autocheckpoint = 4000;
+                    PRAGMA wal_autocheckpoint = 1000;
                     PRAGMA trusted_schema = OFF;
                     """)
         }

@@ -1,0 +1,159 @@
+import Foundation
+import Testing
+
+@testable import SealKit
+
+/// `sealkit serve` as a process: how it starts, refuses to, stops, and survives being killed.
+@Suite struct ServeTests {
+    @Test func itSaysThatItIsWell() async throws {
+        let server = try ServerProcess.shared.get()
+        let (status, body) = try await request(server, "GET", "/health")
+        #expect(status == 200)
+        #expect(body.contains("\"status\":\"ok\""))
+    }
+
+    @Test func aSecondServerOnTheSameFolderIsRefused() throws {
+        let server = try ServerProcess(mail: false)
+        defer { server.stop() }
+        do {
+            try ServerProcess(folder: server.folder, mail: false).terminate()
+            Issue.record("a second server started on the same folder")
+        } catch let failure as ServerProcess.StartFailure {
+            #expect(failure.output.contains("already") || failure.output.contains("use"), "\(failure.output)")
+            #expect(failure.output.contains(server.dataFolder.path))
+        }
+    }
+
+    @Test(arguments: ["0.0.0.0:0", "[::]:0"])
+    func itDoesNotListenBeyondThisMachineWithoutTLS(listen: String) throws {
+        do {
+            try ServerProcess(mail: false, arguments: ["--listen", listen]).stop()
+            Issue.record("it listens on \(listen) without TLS")
+        } catch let failure as ServerProcess.StartFailure {
+            #expect(failure.output.contains("TLS"), "\(failure.output)")
+        }
+        try ServerProcess(mail: false, arguments: ["--listen", listen, "--behind-proxy"]).stop()
+    }
+
+    @Test(arguments: [
+        ("not protobuf at all", "application/x-protobuf", 400), ("{", "application/json", 400), ("{}", "text/plain", 400),
+        (String(repeating: "x", count: 6_000_000), "application/x-protobuf", 413),
+    ])
+    func malformedAndOversizedBodiesAreTypedErrors(body: String, type: String, expected: Int) async throws {
+        let server = try ServerProcess.shared.get()
+        let (status, answer) = try await request(server, "POST", "/1/accounts/challenge", body: body, type: type)
+        #expect(status == expected, "\(answer)")
+    }
+
+    @Test func jsonIsTheSameProtocolForEyesAndCurl() async throws {
+        let server = try ServerProcess.shared.get()
+        let key = Data(repeating: 1, count: 32).base64EncodedString()
+        let (status, body) = try await request(
+            server, "POST", "/1/accounts/challenge", body: "{\"loginKey\":\"\(key)\"}", type: "application/json")
+        #expect([200, 400].contains(status))
+        #expect(body.hasPrefix("{"))
+        let (missing, failure) = try await request(
+            server, "POST", "/database/1/org.example.notes/production/private/zones/lookup", body: "{}", type: "application/json")
+        #expect(missing == 401)
+        #expect(failure.contains("notAuthenticated"))
+    }
+
+    @Test func whatWasAcknowledgedSurvivesATermAndAKill() async throws {
+        var server = try ServerProcess(mail: false)
+        let folder = server.folder
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let port = try #require(URL(string: server.origin)?.port)
+        let ann = try await Person(server)
+        let zone = try await ann.makeZone()
+        let first = try await ann.own.save(ann.note(in: zone, "before the term"))
+        server.terminate()
+        #expect(server.exitStatus == 0)
+        server = try ServerProcess(folder: folder, port: port, mail: false)
+        #expect(try await ann.own.record(for: first.recordID).encryptedValues["body"] == "before the term")
+
+        // Writers are busy when the server is killed; each notes what was acknowledged.
+        let doomed = server
+        let acknowledged = await withTaskGroup(of: [Record].self) { group in
+            for writer in 0..<4 {
+                group.addTask {
+                    var saved: [Record] = []
+                    for index in 0..<2_000 {
+                        let pair = (0..<2).map { ann.note(in: zone, "x", name: "\(writer)-\(index)-\($0)") }
+                        let results = (try? await ann.own.modifyRecords(saving: pair))?.saveResults.values ?? [:].values
+                        let done = results.compactMap { try? $0.get() }
+                        guard done.count == 2 else { break }
+                        saved += done
+                    }
+                    return saved
+                }
+            }
+            group.addTask {
+                try? await Task.sleep(for: .milliseconds(700))
+                doomed.kill()
+                return []
+            }
+            return await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(acknowledged.count > 20)
+        server = try ServerProcess(folder: folder, port: port, mail: false)
+        defer { server.terminate() }
+        let reader = try ann.onFreshDevice()
+        var found: Set<String> = []
+        var token: ServerChangeToken?
+        while true {
+            let page = try await reader.own.recordZoneChanges(inZoneWith: zone, since: token)
+            for (id, result) in page.modifications where result.failureCode == nil { found.insert(id.recordName) }
+            token = page.changeToken
+            if !page.moreComing { break }
+        }
+        #expect(acknowledged.allSatisfy { found.contains($0.recordID.recordName) })
+        // Batches are there whole or not at all.
+        let pairs = found.filter { $0.contains("-") && $0.split(separator: "-").count == 3 }
+        #expect(pairs.allSatisfy { name in
+            let partner = String(name.dropLast()) + (name.hasSuffix("0") ? "1" : "0")
+            return found.contains(partner)
+        })
+    }
+
+    @Test func ofTwoClientsThatSaveTheSameRecordOneWins() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let record = try await ann.own.save(ann.note(in: zone, "start"))
+        let outcomes = await withTaskGroup(of: SealKitError.Code?.self) { group in
+            for index in 0..<8 {
+                group.addTask {
+                    var copy = record
+                    copy.encryptedValues["body"] = "writer \(index)"
+                    return await failure { try await ann.own.save(copy) }
+                }
+            }
+            return await group.reduce(into: [SealKitError.Code?]()) { $0.append($1) }
+        }
+        #expect(outcomes.filter { $0 == nil }.count == 1)
+        #expect(outcomes.filter { $0 == .serverRecordChanged }.count == 7)
+    }
+
+    private func request(
+        _ server: ServerProcess, _ method: String, _ path: String, body: String = "", type: String = "application/json"
+    ) async throws -> (status: Int, body: String) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
+        process.arguments = ["-s", "-X", method, "-H", "Content-Type: \(type)", "-w", "\n%{http_code}", server.origin + path]
+        let input = Pipe()
+        if !body.isEmpty { process.arguments? += ["--data-binary", "@-"] }
+        process.standardInput = input
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        // A server that refuses early closes the connection; curl then stops reading.
+        signal(SIGPIPE, SIG_IGN)
+        Thread.detachNewThread {
+            try? input.fileHandleForWriting.write(contentsOf: Data(body.utf8))
+            try? input.fileHandleForWriting.close()
+        }
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        return (Int(lines.last ?? "") ?? 0, lines.dropLast().joined(separator: "\n"))
+    }
+}
