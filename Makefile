@@ -14,7 +14,7 @@ setup: ## Installs the Debian packages that are missing
 build: setup ## Builds the sealkit command
 	swift build -c $(CONFIGURATION) --product sealkit
 
-demo: build ## Three people share this repository's documents; a fourth, the server and a removed one see nothing
+demo: build ## Three people share documents; a fourth, the server, and one who was removed see nothing
 	@/usr/bin/python3 Tests/Demo/demo.py --sealkit $(SEALKIT)
 
 test: setup ## Runs everything that is tested, and prints the totals

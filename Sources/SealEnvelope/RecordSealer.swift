@@ -126,6 +126,8 @@ public enum RecordSealer {
         contents.reserveCapacity(draft.fields.count)
         digests.reserveCapacity(draft.fields.count)
         for (name, field) in draft.fields {
+            // Under a fresh key a carried ciphertext could never be opened again.
+            if case .carried = field, draft.recordKey == nil { throw .missingKey }
             let content = try seal(field, name: name, binding: binding, sealer: sealer, draw: &draw)
             let digest: Digest
             switch content {

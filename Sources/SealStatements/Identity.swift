@@ -41,7 +41,7 @@ public struct Identity: Sendable, Hashable {
         container = try reader.name()
         generation = try reader.number()
         signingKey = try VerificationKey(reader.raw(32))
-        grantKey = try reader.raw(Identity.grantKeyBytes)
+        grantKey = try reader.grantKey()
         time = try reader.number()
         previous = try reader.digest()
         try reader.finish()
@@ -59,6 +59,15 @@ public struct Identity: Sendable, Hashable {
     /// The self-certifying name that a generation-0 key gives: no server can answer for it with another key.
     public static func userID(container: String, firstSigningKey: VerificationKey) -> UserID {
         UserID(ID16(prefixOf: Hash.digest(.userName, [UInt8](container.utf8), firstSigningKey.bytes)))
+    }
+}
+
+extension CanonicalReader {
+    /// An X-Wing public key that can be sealed to.
+    mutating func grantKey() throws(SealError) -> [UInt8] {
+        let key = try raw(Identity.grantKeyBytes)
+        guard HybridKeyCheck.isValid(key) else { throw .invalidKey }
+        return key
     }
 }
 

@@ -12,6 +12,8 @@ public enum Limits {
     public static let sealedAddressBytes = 4_096
     public static let sealedAddressesPerInvitation = 101
     public static let previewBytes = 65_536
+    /// More than any record lives through; the next one never overflows.
+    public static let revision: UInt64 = (1 << 62) - 1
     public static let assetChunkBytes = 65_536
     public static let assetChunks: UInt64 = 1 << 32
     public static let assetBytes: UInt64 = assetChunks * 65_536

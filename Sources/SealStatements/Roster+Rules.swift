@@ -122,10 +122,10 @@ extension Roster {
             }
         }
         if let epoch = entry.epoch {
-            // Without other changes any member who may write rotates: that changes nobody's rights.
-            guard author.mayAdminister || (entry.changes.isEmpty && author.permission == .readWrite) else {
-                throw .changeNotPermitted
-            }
+            // While rotation is due any member who may write rotates, and changes nothing else: otherwise a writer could
+            // open epochs at will.
+            let isDueRotation = rotationDue && entry.changes.isEmpty && author.permission == .readWrite
+            guard author.mayAdminister || isDueRotation else { throw .changeNotPermitted }
             try applyEpoch(epoch, of: entry)
         } else {
             guard !needsEpoch, !entry.changes.isEmpty else { throw .epochRequired }

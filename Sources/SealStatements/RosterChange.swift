@@ -250,7 +250,7 @@ extension Invitation {
         permission = try reader.permission()
         invitee = try reader.flag() ? try IdentityChain(reading: &reader, container: container) : nil
         signingKey = try VerificationKey(reader.raw(32))
-        grantKey = try reader.raw(Identity.grantKeyBytes)
+        grantKey = try reader.grantKey()
         grantHash = try reader.digest()
         expires = try reader.number()
         let count = try reader.count(UInt16.self, ofAtLeast: 20)

@@ -134,7 +134,7 @@ extension Statement {
         fieldsDigest = try reader.digest()
         try reader.finish()
         guard wrappedKey.count == (kind == .save ? Statement.wrappedKeyBytes : 0) else { throw .invalidLength }
-        guard revision > 0, (revision == 1) == (previous == .zero) else { throw .malformed }
+        guard revision > 0, revision <= Limits.revision, (revision == 1) == (previous == .zero) else { throw .malformed }
         guard Names.isRecordType(recordType) else { throw .invalidName }
     }
 

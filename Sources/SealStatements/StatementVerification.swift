@@ -75,8 +75,14 @@ public struct StatementVerifier: Sendable {
         guard let epoch = roster.epochInForce(at: statement.rosterSequence), epoch.number == statement.epoch,
             epoch.context.incarnations == Incarnations(zone: statement.zoneIncarnation, scope: statement.scopeIncarnation)
         else { throw .staleEpoch }
+        // Of this life of the zone: what was said in an earlier one, deletions included, says nothing now.
+        guard epoch.context.incarnations == roster.incarnations else { throw .staleEpoch }
         guard let right = roster.right(of: statement.author, at: statement.rosterSequence), right.permission == .readWrite else {
             throw .authorNotPermitted
+        }
+        // The share's own record is its owner's to write.
+        if statement.recordType == Names.shareType || statement.recordName == Names.zoneWideShare {
+            guard statement.author == scope.owner else { throw .authorNotPermitted }
         }
         return right.signingKey
     }

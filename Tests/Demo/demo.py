@@ -457,8 +457,9 @@ class Demo:
         section("Shown")
         say(f"  {self.checks.count} checks passed in {time.monotonic() - self.started:.0f} s:")
         say("  three people shared real documents, end to end encrypted, with files, over a real server;")
-        say("  strangers, a reader who wrote and a removed participant were refused, the last by mathematics too;")
-        say("  the server's disk, log, mail and traffic held none of the plaintexts, keys or link secrets.")
+        say("  strangers, a reader who wrote and a removed participant were refused, and the removed one's old keys")
+        say("  open nothing that came later; of all words, values and secrets searched for, none was found in the")
+        say("  server's disk, log and mail or in the traffic.")
 
 
 def end(process):

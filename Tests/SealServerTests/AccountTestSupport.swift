@@ -4,6 +4,7 @@ import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
 import SealCoding
+import SealKit
 import SealPrimitives
 import SealStatements
 import SealWire
@@ -154,11 +155,16 @@ struct TestClient: Sendable {
         return try SigningKey(seed: SecretBytes(random: &random))
     }
 
-    static func identity(_ key: SigningKey, container: String = container) -> SignedIdentity {
+    /// One X-Wing key for all: making one costs, and these tests seal nothing to it.
+    private static let grantKey: [UInt8] = {
         var random = SystemRandom()
+        return (try? XWingHPKE.publicKey(seed: SecretBytes(random: &random))) ?? []
+    }()
+
+    static func identity(_ key: SigningKey, container: String = container) -> SignedIdentity {
         let bytes = Identity(
             container: container, generation: 0, signingKey: key.verificationKey,
-            grantKey: random.bytes(Identity.grantKeyBytes), time: 1, previous: .zero
+            grantKey: grantKey, time: 1, previous: .zero
         ).canonicalBytes()
         return SignedIdentity(bytes: bytes, signature: key.sign(Identity.signedBytes(bytes)))
     }

@@ -146,6 +146,11 @@ import Testing
         }
         for _ in 0..<200 where try files().count != count { try await Task.sleep(for: .milliseconds(20)) }
         #expect(try files().count == count)
+        // A file goes before its row does.
+        for _ in 0..<200 {
+            if try await rows("SELECT stored FROM blob_garbage", server).isEmpty { break }
+            try await Task.sleep(for: .milliseconds(20))
+        }
         #expect(try await rows("SELECT stored FROM blob_garbage", server).isEmpty)
     }
 

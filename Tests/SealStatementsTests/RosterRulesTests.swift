@@ -465,10 +465,12 @@ import Testing
 
     // MARK: Epochs
 
-    @Test mutating func `Any member who may write rotates, which changes nothing else`() throws {
+    @Test mutating func `While rotation is due any member who may write rotates, which changes nothing else`() throws {
         try world.join(alice, seat: seat)
         try world.join(bob, seat: other, .readOnly)
+        refuses(world.entry(by: alice, [], epoch: world.epoch()), by: alice, .changeNotPermitted, "not due")
         refuses(world.entry(by: bob, [], epoch: world.epoch()), by: bob, .changeNotPermitted, "read-only")
+        try world.append(by: bob, [.leave])
         refuses(world.entry(by: try Person(9), [], epoch: world.epoch()), by: try Person(9), .changeNotPermitted, "a stranger")
         let before = world.roster.subjects
         try world.rotate(by: alice)

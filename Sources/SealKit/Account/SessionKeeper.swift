@@ -42,18 +42,18 @@ actor SessionKeeper {
     }
 
     func create(recovery: Sealkit_V1_RecoveryBundle) async throws(SealKitError) {
-        let answer = try await answerChallenge()
-        let request = Sealkit_V1_CreateAccountRequest.with {
-            $0.loginKey = answer.loginKey
-            $0.challenge = answer.challenge
-            $0.time = answer.time
-            $0.signature = answer.signature
-            $0.deviceName = deviceName
-            $0.recovery = recovery
+        current = try await withAnsweredChallenge { answer throws(SealKitError) in
+            let request = Sealkit_V1_CreateAccountRequest.with {
+                $0.loginKey = answer.loginKey
+                $0.challenge = answer.challenge
+                $0.time = answer.time
+                $0.signature = answer.signature
+                $0.deviceName = answer.deviceName
+                $0.recovery = recovery
+            }
+            return try await client.call(
+                "/1/accounts/create", request, as: Sealkit_V1_SessionResponse.self, token: nil, isRepeatable: false)
         }
-        let response = try await client.call(
-            "/1/accounts/create", request, as: Sealkit_V1_SessionResponse.self, token: nil)
-        current = response.token
     }
 
     func logOut() async throws(SealKitError) {
@@ -64,10 +64,26 @@ actor SessionKeeper {
     }
 
     private func logIn() async throws(SealKitError) -> String {
-        var request = try await answerChallenge()
-        request.deviceName = deviceName
-        let response = try await client.call("/1/accounts/login", request, as: Sealkit_V1_SessionResponse.self, token: nil)
-        return response.token
+        try await withAnsweredChallenge { answer throws(SealKitError) in
+            try await client.call(
+                "/1/accounts/login", answer, as: Sealkit_V1_SessionResponse.self, token: nil, isRepeatable: false)
+        }
+    }
+
+    /// A challenge is good once: when the answer to it was lost, the next try asks for a new one. Making the same account
+    /// twice logs in.
+    private func withAnsweredChallenge(
+        _ send: (Sealkit_V1_LoginRequest) async throws(SealKitError) -> Sealkit_V1_SessionResponse
+    ) async throws(SealKitError) -> String {
+        var tries = 0
+        while true {
+            do {
+                return try await send(try await answerChallenge()).token
+            } catch {
+                tries += 1
+                guard tries < 3, error.code == .networkFailure else { throw error }
+            }
+        }
     }
 
     private func answerChallenge() async throws(SealKitError) -> Sealkit_V1_LoginRequest {
@@ -84,6 +100,7 @@ actor SessionKeeper {
             $0.challenge = challenge
             $0.time = time
             $0.signature = Data(loginKey.sign(message))
+            $0.deviceName = deviceName
         }
     }
 }

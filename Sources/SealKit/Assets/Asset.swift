@@ -12,6 +12,9 @@ public struct Asset: Sendable {
     struct Remote: Sendable {
         let sealed: SealedAsset
         let blob: String
+        /// The field that the sealed bytes belong to: in another one they have to be sealed and sent again.
+        let recordID: Record.ID
+        let key: String
     }
 
     /// Bytes of a saved or fetched asset.

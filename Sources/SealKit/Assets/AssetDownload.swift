@@ -25,13 +25,20 @@ extension Database {
         let name = recordID.recordName
 
         var leafBytes: [UInt8] = []
-        leafBytes.reserveCapacity(Int(min(layout.chunkCount, 1 << 20)) * Digest.byteCount)
+        leafBytes.reserveCapacity(Int(min(layout.chunkCount, 1 << 16)) * Digest.byteCount)
         let leafEnd = Int(layout.chunkCount) * Digest.byteCount
-        try await transport.download(
-            path, range: layout.sealedBytes..<layout.blobBytes, token: try await core.account.session.token()
-        ) { part in
-            guard leafBytes.count + part.readableBytes <= leafEnd else { throw AssetOpener.mismatch(name) }
-            leafBytes.append(contentsOf: part.readableBytesView)
+        let session = core.account.session
+        func fetchLeaves(_ token: String) async throws(SealKitError) {
+            leafBytes.removeAll(keepingCapacity: true)
+            try await transport.download(path, range: layout.sealedBytes..<layout.blobBytes, token: token) { part in
+                guard leafBytes.count + part.readableBytes <= leafEnd else { throw AssetOpener.mismatch(name) }
+                leafBytes.append(contentsOf: part.readableBytesView)
+            }
+        }
+        do {
+            try await fetchLeaves(try await session.token())
+        } catch where error.code == .sessionExpired {
+            try await fetchLeaves(try await session.renewedToken())
         }
         var leaves: [Digest] = []
         leaves.reserveCapacity(leafBytes.count / Digest.byteCount)
@@ -45,7 +52,7 @@ extension Database {
         let opener = try AssetOpener(asset: remote.sealed, leaves: leaves, file: file, recordName: name)
         do {
             try await transport.download(
-                path, range: 0..<layout.sealedBytes, token: try await core.account.session.token()
+                path, range: 0..<layout.sealedBytes, token: try await session.token()
             ) { part in
                 try opener.take(part)
                 progress?(opener.received + Int64(leafEnd), total)
@@ -168,14 +175,20 @@ final class AssetOpener {
 
 /// The SDK's temporary folder for assets that came with records. Move what you want to keep.
 public enum TemporaryAssets {
-    static let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sealkit-assets-\(getuid())", isDirectory: true)
+    /// Made by this process under a name that nobody can guess, mode 0700: no other user can put files into it.
+    static let folder: URL = {
+        var template = Array((FileManager.default.temporaryDirectory.path + "/sealkit-assets-XXXXXX").utf8CString)
+        let made = mkdtemp(&template) != nil
+        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        // Where none can be made, writing into it fails, and says so.
+        return URL(fileURLWithPath: made ? path : "/nonexistent", isDirectory: true)
+    }()
 
-    static func newFile() -> URL {
-        try? FileManager.default.createDirectory(
-            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        return folder.appendingPathComponent(UUID().uuidString)
-    }
+    static func newFile() -> URL { folder.appendingPathComponent(UUID().uuidString) }
 
     /// Removes what was downloaded and not moved away.
-    public static func purge() { try? FileManager.default.removeItem(at: folder) }
+    public static func purge() {
+        let files = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
+        for file in files { try? FileManager.default.removeItem(at: file) }
+    }
 }

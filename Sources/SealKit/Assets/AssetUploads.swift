@@ -17,7 +17,13 @@ struct AssetUploads {
         var jobs: [(index: Int, key: String, file: AssetFile)] = []
         for (index, record) in records.enumerated() {
             for (key, state) in record.fields {
-                guard case .asset(let asset) = state, asset.remote == nil, let url = asset.fileURL else { continue }
+                guard case .asset(let asset) = state else { continue }
+                if let remote = asset.remote, remote.recordID == record.recordID, remote.key == key { continue }
+                guard let url = asset.fileURL else {
+                    throw SealKitError(
+                        .assetNotAvailable, "the asset \(key) of record \(record.recordID.recordName) belongs to another field",
+                        remedy: "download it, and make a new Asset of the file")
+                }
                 jobs.append((index, key, try AssetFile(url)))
             }
         }
@@ -25,7 +31,14 @@ struct AssetUploads {
         var sent: Int64 = 0
         for job in jobs {
             let before = sent
-            let remote = try await upload(job.file) { part in progress?(before + part, total) }
+            let field = (id: records[job.index].recordID, key: job.key)
+            let remote: Asset.Remote
+            do {
+                remote = try await upload(job.file, for: field) { part in progress?(before + part, total) }
+            } catch where error.code == .sessionExpired {
+                _ = try await database.core.account.session.renewedToken()
+                remote = try await upload(job.file, for: field) { part in progress?(before + part, total) }
+            }
             sent += Int64(job.file.layout.blobBytes)
             progress?(sent, total)
             guard case .asset(var asset)? = records[job.index].fields[job.key] else { continue }
@@ -35,7 +48,9 @@ struct AssetUploads {
     }
 
     /// Every upload has a file key, a salt and an id of its own: one that starts over never seals two plaintexts alike.
-    private func upload(_ file: AssetFile, progress: @escaping @Sendable (Int64) -> Void) async throws(SealKitError) -> Asset.Remote {
+    private func upload(
+        _ file: AssetFile, for field: (id: Record.ID, key: String), progress: @escaping @Sendable (Int64) -> Void
+    ) async throws(SealKitError) -> Asset.Remote {
         var random = SystemRandom()
         let fileKey = SecretBytes(random: &random)
         let salt = Digest(random: &random)
@@ -60,7 +75,7 @@ struct AssetUploads {
         let root = try verifying("the asset") { () throws(SealError) in try AssetTree.root(sealer.leaves) }
         let sealed = SealedAsset(
             fileKey: fileKey, size: file.size, salt: salt, chunkCount: file.layout.chunkCount, root: root)
-        return Asset.Remote(sealed: sealed, blob: id.hex)
+        return Asset.Remote(sealed: sealed, blob: id.hex, recordID: field.id, key: field.key)
     }
 }
 

@@ -47,7 +47,8 @@ extension Database {
         var changes = RecordZoneChanges(
             modifications: [], deletions: [],
             changeToken: ServerChangeToken(bytes: response.token, zone: known.roster.scopeID.hex), moreComing: response.moreComing)
-        let outcomes = try await read(response.records.map { ($0, nil) }, zone: zoneID, view: view)
+        let outcomes = try await read(
+            response.records.map { ($0, nil) }, zone: zoneID, desiredKeys: desiredKeys, view: view)
         changes.modifications.reserveCapacity(outcomes.count)
         for (wire, outcome) in zip(response.records, outcomes) {
             switch outcome {
@@ -85,8 +86,9 @@ extension Database {
 
     /// Which zones changed since a token; nil for all.
     ///
-    /// A deletion is the server's word until the zone's roster shows it: hide local data, and drop it only when
-    /// `recordZone(for:)` confirms it by a verified entry.
+    /// Zones are given out only when their signed roster shows this account as a member, and a deletion of a zone that this
+    /// device knows only when the roster shows its end.
+    /// - Throws: `rollback` when the server claims a deletion that nothing signed shows; `integrityFailure`.
     public func databaseChanges(
         since token: ServerChangeToken? = nil, resultsLimit: Int? = nil
     ) async throws(SealKitError) -> DatabaseChanges {
@@ -98,8 +100,11 @@ extension Database {
             $0.resultsLimit = UInt32(clamping: resultsLimit ?? 0)
         }
         let response: Sealkit_V1_DatabaseChangesResponse = try await core.call(scope, "zones/changes", request)
+        var modifications: [RecordZone] = []
+        for wire in response.modifications { if let zone = try await verified(wire) { modifications.append(zone) } }
+        for deletion in response.deletions { try await confirmGone(zoneID(deletion.zoneID)) }
         return DatabaseChanges(
-            modifications: response.modifications.map { RecordZone($0, database: self) },
+            modifications: modifications,
             deletions: response.deletions.map {
                 (zoneID($0.zoneID), DatabaseChanges.DeletionReason(rawValue: Int($0.reason)) ?? .deleted)
             },

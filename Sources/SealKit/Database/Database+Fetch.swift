@@ -31,6 +31,12 @@ extension Database {
         return found
     }
 
+    static func hidden(_ id: Record.ID) -> SealKitError {
+        SealKitError(
+            .rollback, "the server no longer shows record \(id.recordName), nor who deleted it",
+            remedy: "it may have been restored from a backup; keep what you have")
+    }
+
     static func unknown(_ id: Record.ID) -> SealKitError {
         SealKitError(.unknownItem, "there is no record \(id.recordName) in the zone \(id.zoneID)")
     }
@@ -64,12 +70,19 @@ extension Database {
                     present.append((result.serverRecord, id.recordName))
                 }
             }
-            var read = try await read(present, zone: zone, view: view).makeIterator()
+            var read = try await read(present, zone: zone, desiredKeys: desiredKeys, view: view).makeIterator()
             for (id, result) in zip(ids, response.results) {
                 switch result.outcome {
                 case .record: outcomes.append((id, read.next() ?? .failure(Database.unknown(id))))
                 case .failure where result.hasServerRecord: outcomes.append((id, read.next() ?? .failure(Database.unknown(id))))
-                case .failure(let failure): outcomes.append((id, .failure(SealKitError(failure))))
+                case .failure(let failure):
+                    let error = SealKitError(failure)
+                    // The server shows a deletion with the statement that made it: without one, what was seen is being hidden.
+                    if error.code == .unknownItem, try await core.trust.hasSeen(id.recordName, in: view.roster) {
+                        outcomes.append((id, .failure(Database.hidden(id))))
+                    } else {
+                        outcomes.append((id, .failure(error)))
+                    }
                 case nil: outcomes.append((id, .failure(Database.unknown(id))))
                 }
             }

@@ -11,10 +11,11 @@ extension Database {
     public func allRecordZones() async throws(SealKitError) -> [RecordZone] {
         let response: Sealkit_V1_LookupZonesResponse = try await core.call(
             scope, "zones/lookup", Sealkit_V1_LookupZonesRequest())
-        return response.results.compactMap {
-            guard case .zone(let zone)? = $0.outcome else { return nil }
-            return RecordZone(zone, database: self)
+        var zones: [RecordZone] = []
+        for result in response.results {
+            if case .zone(let wire)? = result.outcome, let zone = try await verified(wire) { zones.append(zone) }
         }
+        return zones
     }
 
     /// - Throws: `zoneNotFound`.
@@ -22,7 +23,37 @@ extension Database {
         let scope = try zoneScope(zoneID)
         let request = Sealkit_V1_LookupZonesRequest.with { $0.zones = [scope.zoneIDOnWire] }
         let response: Sealkit_V1_LookupZonesResponse = try await core.call(self.scope, "zones/lookup", request)
-        return try zone(in: response.results.first, zoneID)
+        do {
+            return try await zone(in: response.results.first, zoneID)
+        } catch where error.code == .zoneNotFound {
+            try await confirmGone(zoneID)
+            throw error
+        }
+    }
+
+    /// A zone as the server names it, once its roster shows that this account is a member; nil when it shows that it is not,
+    /// or not any more.
+    func verified(_ wire: Sealkit_V1_Zone) async throws(SealKitError) -> RecordZone? {
+        let id = zoneID(wire.zoneID)
+        let view = try await keeper(id).current(citedBy: [wire.scope], asked: 0)
+        guard !view.roster.isClosed, view.roster.members[core.userID()] != nil else { return nil }
+        var zone = RecordZone(zoneID: id)
+        zone.capabilities = RecordZone.Capabilities(rawValue: wire.capabilities)
+        zone.isShared = view.roster.isShared
+        return zone
+    }
+
+    /// That a zone is gone is the server's word until its signed roster says so too: closed, or this account out of it.
+    /// - Throws: `rollback` when this device knows the zone and nothing signed has ended it.
+    func confirmGone(_ zoneID: RecordZone.ID) async throws(SealKitError) {
+        let keeper = try keeper(zoneID)
+        guard var roster = try await keeper.known() else { return }
+        do { roster = try await keeper.refresh().roster } catch where error.code == .zoneNotFound {}
+        guard roster.isClosed || roster.members[core.userID()] == nil else {
+            throw SealKitError(
+                .rollback, "the server says that the zone \(zoneID) is gone, and shows nothing signed that ended it",
+                remedy: "hide it if you like, but keep what you have")
+        }
     }
 
     /// Makes a zone; one that exists is left as it is, with its records.
@@ -71,7 +102,13 @@ extension Database {
         }
         let keeper = core.keeper(of: zoneScope)
         var existing: Roster?
-        do { existing = try await keeper.refresh().roster } catch where error.code == .zoneNotFound {}
+        do {
+            existing = try await keeper.refresh().roster
+        } catch where error.code == .zoneNotFound {
+            // A server that has lost a log that this device knows must not be given a second beginning of it.
+            existing = try await keeper.known()
+            if let existing, !existing.isClosed { try await confirmGone(zoneID) }
+        }
         if let existing, !existing.isClosed { return try await recordZone(for: zoneID) }
 
         var random = SystemRandom()
@@ -92,10 +129,9 @@ extension Database {
             ]
         }
         let response: Sealkit_V1_ModifyZonesResponse = try await core.call(scope, "zones/modify", request)
-        let zone = try zone(in: response.results.first, zoneID)
         // Another device may have been faster: the server's log decides, and it is verified like any other.
         _ = try await keeper.refresh()
-        return zone
+        return try await zone(in: response.results.first, zoneID)
     }
 
     private func close(_ zoneID: RecordZone.ID) async throws(SealKitError) {
@@ -120,11 +156,12 @@ extension Database {
         _ = try await keeper.adopt(draft)
     }
 
-    private func zone(in result: Sealkit_V1_ZoneResult?, _ zoneID: RecordZone.ID) throws(SealKitError) -> RecordZone {
+    private func zone(in result: Sealkit_V1_ZoneResult?, _ zoneID: RecordZone.ID) async throws(SealKitError) -> RecordZone {
         switch result?.outcome {
-        case .zone(let zone): return RecordZone(zone, database: self)
+        case .zone(let wire): if let zone = try await verified(wire) { return zone }
         case .failure(let failure): throw SealKitError(failure)
-        case .deleted, nil: throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)")
+        case .deleted, nil: break
         }
+        throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)")
     }
 }

@@ -69,9 +69,9 @@ public struct Database: Sendable {
 
     /// Verifies, opens, and holds against what this device has seen.
     func read(
-        _ records: [(wire: Sealkit_V1_Record, name: String?)], zone: RecordZone.ID, view start: ZoneView
+        _ records: [(wire: Sealkit_V1_Record, name: String?)], zone: RecordZone.ID, desiredKeys: [String]?, view start: ZoneView
     ) async throws(SealKitError) -> [Outcome] {
-        var reader = RecordReader(view: start, zoneID: zone)
+        var reader = RecordReader(view: start, zoneID: zone, desiredKeys: desiredKeys)
         var readings: [Result<RecordReader.Reading, SealKitError>] = []
         readings.reserveCapacity(records.count)
         var hasRefreshed = false
@@ -81,7 +81,7 @@ public struct Database: Sendable {
                 readings.append(.success(try reader.read(wire, recordName: name)))
             } catch .unknownRosterHead where !hasRefreshed {
                 hasRefreshed = true
-                reader = RecordReader(view: try await keeper(zone).refresh(), zoneID: zone)
+                reader = RecordReader(view: try await keeper(zone).refresh(), zoneID: zone, desiredKeys: desiredKeys)
                 do throws(SealError) {
                     readings.append(.success(try reader.read(wire, recordName: name)))
                 } catch {
@@ -128,9 +128,16 @@ public struct Database: Sendable {
         }
     }
 
-    /// What this device itself wrote, once acknowledged, has been seen too.
+    /// What this device itself wrote, once acknowledged, has been seen too. Another device's write may have been seen
+    /// meanwhile, so an older one is no fault here; another one of the same number is.
     func noteOwn(_ sightings: [TrustStore.Sighting], view: ZoneView) async throws(SealKitError) {
-        _ = try await core.trust.admit(sightings, zone: view.roster.scopeID, incarnation: view.roster.incarnations.zone)
+        let verdicts = try await core.trust.admit(
+            sightings, zone: view.roster.scopeID, incarnation: view.roster.incarnations.zone)
+        guard !verdicts.contains(.forked) else {
+            throw SealKitError(
+                .rollback, "the server acknowledged a save where it had shown another revision before",
+                remedy: "it shows different people different data; do not trust it")
+        }
     }
 }
 

@@ -93,24 +93,36 @@ struct ZoneBatch {
             if base.statement.epoch != epoch, !record.omittedKeys.isEmpty { missing.append(record.recordID) }
         }
         guard !missing.isEmpty else { return items }
-        var full: [Record.ID: Record] = [:]
-        for (id, outcome) in try await database.look(up: missing, desiredKeys: nil) {
-            if case .success(.record(let record)) = outcome { full[id] = record }
+        var full: [Record.ID: Outcome] = [:]
+        for (id, outcome) in try await database.look(up: missing, desiredKeys: nil) { full[id] = outcome }
+        var completed: [Item] = []
+        for item in items {
+            guard case .save(var record) = item, let outcome = full[record.recordID] else {
+                completed.append(item)
+                continue
+            }
+            switch outcome {
+            case .failure(let error): throw error
+            case .success(.record(let current)) where current.base?.hash == record.base?.hash:
+                for key in record.omittedKeys { record.fields[key] = current.fields[key] }
+                completed.append(.save(record))
+            case .success:
+                // It has changed meanwhile: the server says so when it is sent, so what cannot be carried is left out of it.
+                for key in record.omittedKeys { record.fields[key] = nil }
+                completed.append(.save(record))
+            }
         }
-        return items.map { item in
-            guard case .save(var record) = item, let complete = full[record.recordID],
-                complete.base?.hash == record.base?.hash
-            else { return item }
-            for key in record.omittedKeys { record.fields[key] = complete.fields[key] }
-            return .save(record)
-        }
+        return completed
     }
+
+    private typealias Outcome = Database.Outcome
 
     // MARK: Sending
 
     /// One request. Returns the items that have to be sent again.
     private mutating func send(_ items: [Item], view: ZoneView, isLast: Bool) async throws(SealKitError) -> [Item] {
         let key = try view.currentKey()
+        try checkLives(items, view: view)
         let drafts = items.map { draft($0, view: view) }
         var random = SystemRandom()
         let sealed: (records: [SealedRecord], signature: [UInt8])
@@ -134,6 +146,23 @@ struct ZoneBatch {
             throw SealKitError(.serverRejectedRequest, "the server answered \(response.results.count) of \(items.count) records")
         }
         return try await settle(items, sealed.records, response.results, view: view, isLast: isLast)
+    }
+
+    /// What was fetched in an earlier life of the zone is gone, keys included: it must not be sealed under them again.
+    private func checkLives(_ items: [Item], view: ZoneView) throws(SealKitError) {
+        for item in items {
+            let base: Record.Base?
+            switch item {
+            case .save(let record): base = record.base
+            case .delete(_, let last, _, _): base = last
+            }
+            guard let statement = base?.statement else { continue }
+            guard statement.zoneIncarnation == view.roster.incarnations.zone, statement.scopeID == view.roster.scopeID else {
+                throw SealKitError(
+                    .unknownItem, "record \(item.id.recordName) was fetched before its zone was deleted and made again",
+                    remedy: "save it as a new record")
+            }
+        }
     }
 
     private func draft(_ item: Item, view: ZoneView) -> RecordDraft {
@@ -212,6 +241,8 @@ struct ZoneBatch {
     ) async throws(SealKitError) -> [Item] {
         var again: [Item] = []
         var siblings: [Item] = []
+        // Deletions of what is gone already: successes, though the batch that they were in was not stored.
+        var settled = 0
         var sightings: [TrustStore.Sighting] = []
         for (index, item) in items.enumerated() {
             let statement = sealed[index].statement
@@ -220,13 +251,15 @@ struct ZoneBatch {
                 sightings.append(
                     TrustStore.Sighting(
                         recordName: statement.recordName, revision: statement.revision, hash: sealed[index].hash,
-                        epoch: statement.epoch))
+                        previous: statement.previous, epoch: statement.epoch))
                 succeed(item, sealed[index], wire)
             case .failure(let failure):
                 let error = SealKitError(failure)
-                if error.code == .serverRecordChanged, results[index].hasServerRecord {
+                if [.serverRecordChanged, .unknownItem].contains(error.code), results[index].hasServerRecord {
                     if let rebased = try await conflict(item, results[index].serverRecord, view: view, isLast: isLast) {
                         again.append(rebased)
+                    } else if case .success? = deleteResults[item.id] {
+                        settled += 1
                     }
                 } else {
                     if error.code == .batchRequestFailed { siblings.append(item) }
@@ -239,8 +272,8 @@ struct ZoneBatch {
         }
         try await database.noteOwn(sightings, view: view)
         // In an atomic batch nothing was stored, so what is sent again takes its siblings along, unless one has failed for good.
-        guard isAtomic, !again.isEmpty else { return again }
-        if again.count + siblings.count == items.count { return again + siblings }
+        guard isAtomic, !again.isEmpty || settled > 0 else { return again }
+        if again.count + siblings.count + settled == items.count { return again + siblings }
         for item in again {
             fail(item, SealKitError(.batchRequestFailed, "another item of the batch failed", remedy: "mend that one and send all again"))
         }
@@ -274,7 +307,7 @@ struct ZoneBatch {
         _ item: Item, _ wire: Sealkit_V1_Record, view: ZoneView, isLast: Bool
     ) async throws(SealKitError) -> Item? {
         let name = item.id.recordName
-        guard let outcome = try await database.read([(wire, name)], zone: zoneID, view: view).first else { return nil }
+        guard let outcome = try await database.read([(wire, name)], zone: zoneID, desiredKeys: nil, view: view).first else { return nil }
         switch (item, outcome) {
         case (_, .failure(let error)):
             fail(item, error)
@@ -309,7 +342,7 @@ struct ZoneBatch {
             if case .omitted? = record.fields[key] { continue }
             merged.set(key, record.fields[key])
         }
-        merged.parent = record.parent
+        if record.parent?.recordName != record.base?.statement.parent { merged.parent = record.parent }
         return merged
     }
 }

@@ -9,11 +9,14 @@ import SealWire
 struct RecordReader {
     let view: ZoneView
     let zoneID: RecordZone.ID
+    /// The fields that were asked for; nil for all. One of them that comes as a digest is withheld, not absent.
+    let desiredKeys: [String]?
     private var verifier: StatementVerifier
 
-    init(view: ZoneView, zoneID: RecordZone.ID) {
+    init(view: ZoneView, zoneID: RecordZone.ID, desiredKeys: [String]?) {
         self.view = view
         self.zoneID = zoneID
+        self.desiredKeys = desiredKeys
         verifier = StatementVerifier(roster: view.roster)
     }
 
@@ -49,7 +52,8 @@ struct RecordReader {
         try verified.check(digests)
 
         let sighting = TrustStore.Sighting(
-            recordName: statement.recordName, revision: statement.revision, hash: verified.hash, epoch: statement.epoch)
+            recordName: statement.recordName, revision: statement.revision, hash: verified.hash, previous: statement.previous,
+            epoch: statement.epoch)
         guard statement.kind == .save else {
             let base = Record.Base(statement: statement, hash: verified.hash, recordKey: nil, digests: [:])
             return Reading(
@@ -61,13 +65,16 @@ struct RecordReader {
             recordType: statement.recordType, recordID: Record.ID(recordName: statement.recordName, zoneID: zoneID))
         for (name, field) in fields {
             switch field {
-            case .digest: record.fields[name] = .omitted
+            case .digest:
+                guard let desiredKeys, !desiredKeys.contains(name) else { throw .fieldMismatch }
+                record.fields[name] = .omitted
             case .stored(let stored, let blob):
                 switch try opener.open(stored, name: name) {
                 case .plain(let value): record.fields[name] = .plain(value)
                 case .encrypted(let value): record.fields[name] = .encrypted(value)
                 case .asset(let sealed):
-                    record.fields[name] = .asset(Asset(remote: Asset.Remote(sealed: sealed, blob: blob ?? "")))
+                    record.fields[name] = .asset(Asset(
+                            remote: Asset.Remote(sealed: sealed, blob: blob ?? "", recordID: record.recordID, key: name)))
                 }
             }
         }

@@ -1,5 +1,4 @@
 import SealStatements
-import SealWire
 
 /// A zone of records: the unit of sharing, of atomic commits and of change feeds. CloudKit's `CKRecordZone`.
 public struct RecordZone: Sendable, Hashable {
@@ -40,10 +39,4 @@ public struct RecordZone: Sendable, Hashable {
 
     public init(zoneID: ID) { self.zoneID = zoneID }
     public init(zoneName: String) { self.init(zoneID: ID(zoneName: zoneName)) }
-
-    init(_ wire: Sealkit_V1_Zone, database: Database) {
-        zoneID = database.zoneID(wire.zoneID)
-        capabilities = Capabilities(rawValue: wire.capabilities)
-        isShared = wire.shared
-    }
 }

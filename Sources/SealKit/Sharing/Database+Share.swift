@@ -17,7 +17,7 @@ extension Database {
             throw SealKitError(.unknownItem, "the zone \(zoneID) is not shared", remedy: "save a Share for it first")
         }
         var share = Share(recordZoneID: zoneID)
-        if case .success(.record(let record))? = try await look(up: [share.recordID], desiredKeys: nil).first?.1 {
+        if let record = try await shareRecord(share.recordID) {
             share.title = record.encryptedValues["title"] ?? ""
             share.shareType = record.encryptedValues["shareType"] ?? ""
             share.thumbnailImageData = record.encryptedValues["thumbnailImageData"]
@@ -58,7 +58,7 @@ extension Database {
     /// Title, type and thumbnail live in the share's own record, as encrypted values.
     private func saveShareRecord(_ share: Share) async throws(SealKitError) {
         var record = Record(recordType: Share.recordType, recordID: share.recordID)
-        if case .success(.record(let existing))? = try await look(up: [share.recordID], desiredKeys: nil).first?.1 { record = existing }
+        if let existing = try await shareRecord(share.recordID) { record = existing }
         let isNew = record.base == nil
         let before: [String?] = [record.encryptedValues["title"], record.encryptedValues["shareType"]]
         let thumbnail: Data? = record.encryptedValues["thumbnailImageData"]
@@ -68,6 +68,15 @@ extension Database {
         record.encryptedValues["thumbnailImageData"] = share.thumbnailImageData
         let results = try await modifyRecords(saving: [record], savePolicy: .changedKeys)
         _ = try results.saveResults[share.recordID]?.get()
+    }
+
+    /// nil only when it is verifiably not there: one that does not verify is an error, not an empty title.
+    private func shareRecord(_ id: Record.ID) async throws(SealKitError) -> Record? {
+        switch try await look(up: [id], desiredKeys: nil).first?.1 {
+        case .success(.record(let record)): return record
+        case .failure(let error) where error.code != .unknownItem: throw error
+        default: return nil
+        }
     }
 
     /// What the verified roster says; addresses are opened where they were sealed to this account.
@@ -99,13 +108,13 @@ extension Database {
 
     /// Opens a new epoch: what is written next cannot be opened with the keys before.
     @discardableResult
-    func rotate(_ zoneID: RecordZone.ID) async throws(SealKitError) -> ZoneView {
+    func rotate(_ zoneID: RecordZone.ID, onDemand: Bool = false) async throws(SealKitError) -> ZoneView {
         let keeper = try keeper(zoneID)
         return try await whileRosterMoves { round throws(SealKitError) in
             let view = try await keeper.refresh()
             // Somebody else's rotation serves as well.
-            if round > 1, !view.roster.rotationDue { return view }
-            let key = try view.currentKey()
+            if !view.roster.rotationDue, !onDemand || round > 1 { return view }
+            let key = try view.newestKey()
             var random = SystemRandom()
             let draft = try verifying("the new key") { () throws(SealError) in
                 try core.author.next(
@@ -116,8 +125,14 @@ extension Database {
         }
     }
 
-    /// Opens a new key for a zone on demand.
-    public func rotateKey(of zoneID: RecordZone.ID) async throws(SealKitError) { try await rotate(zoneID) }
+    /// Opens a new key for a zone on demand: its owner's to do.
+    /// - Throws: `badDatabase` in the shared database.
+    public func rotateKey(of zoneID: RecordZone.ID) async throws(SealKitError) {
+        guard scope == .private else {
+            throw SealKitError(.badDatabase, "a zone's key is its owner's to renew", remedy: "ask the owner")
+        }
+        try await rotate(zoneID, onDemand: true)
+    }
 
     /// Leaves a share: the zone disappears from the shared database, and the next member who writes opens a new key.
     public func leaveShare(of zoneID: RecordZone.ID) async throws(SealKitError) {

@@ -27,7 +27,7 @@ struct ShareEditor {
     func apply(_ keeper: ZoneKeeper) async throws(SealKitError) -> ZoneView {
         let plan = try plan()
         guard !plan.isEmpty else { return view }
-        let key = try view.currentKey()
+        let key = plan.takesRightAway ? try view.newestKey() : try view.currentKey()
         var random = SystemRandom()
         let draft = try verifying("the share") { () throws(SealError) in
             try database.core.author.next(
@@ -56,6 +56,9 @@ struct ShareEditor {
         }
         for participant in share.participants {
             if let member = participant.chain.flatMap({ roster.members[$0.userID] }) {
+                // Only what was changed here is sent: a permission that another device has changed since stays.
+                let before = share.saved.first { $0.isSamePerson(as: participant) }
+                guard before?.permission != participant.permission else { continue }
                 try change(member, to: participant.permission.onRoster, in: &plan)
             } else if let invitation = openInvitation(of: participant) {
                 guard invitation.permission == participant.permission.onRoster else {

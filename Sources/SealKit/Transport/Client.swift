@@ -8,8 +8,9 @@ struct Client: Sendable {
     let transport: any Transport
 
     /// Every mutation carries an operation id, so a call whose answer was lost is sent again, and has one effect.
+    /// - Parameter isRepeatable: false where the request holds something that is good once, like a challenge.
     func call<Request: Message, Response: Message>(
-        _ path: String, _ request: Request, as: Response.Type = Response.self, token: String?
+        _ path: String, _ request: Request, as: Response.Type = Response.self, token: String?, isRepeatable: Bool = true
     ) async throws(SealKitError) -> Response {
         let body: Data
         do { body = try request.serializedData() } catch {
@@ -22,7 +23,7 @@ struct Client: Sendable {
                 return try Client.decode(response)
             } catch {
                 attempt += 1
-                guard attempt < 4, error.code == .networkFailure || error.code == .serviceUnavailable else { throw error }
+                guard isRepeatable, attempt < 4, error.code == .networkFailure || error.code == .serviceUnavailable else { throw error }
                 let delay = min(error.retryAfter ?? 0.1, 2) * Double(attempt) * Double.random(in: 0.05...0.15) * 10 / 4
                 do { try await Task.sleep(for: .seconds(delay)) } catch {
                     throw SealKitError(.operationCancelled, "the operation was cancelled")

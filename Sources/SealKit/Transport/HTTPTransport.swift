@@ -57,13 +57,19 @@ public final class HTTPTransport: Transport {
                 .invalidArguments, "not a server address: it has to be https://host[:port]",
                 remedy: "give scheme, host and, if need be, port, and nothing else")
         }
-        let isLocal = host == "localhost" || host == "::1" || host == "[::1]" || host.hasPrefix("127.")
+        let isLocal = ["localhost", "::1", "[::1]"].contains(host) || isLoopback(host)
         guard scheme == "https" || isLocal else {
             throw SealKitError(
                 .invalidArguments, "plain http is for servers on this machine only", remedy: "use https://\(host)")
         }
         let port = url.port.flatMap { $0 == (scheme == "https" ? 443 : 80) ? nil : ":\($0)" } ?? ""
         return "\(scheme)://\(host)\(port)"
+    }
+
+    /// `127.x.y.z` in numbers: a name that begins like it is somebody's domain.
+    private static func isLoopback(_ host: String) -> Bool {
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
     private func request(_ method: HTTPMethod, _ path: String, token: String?) -> HTTPClientRequest {

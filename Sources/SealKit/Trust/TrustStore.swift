@@ -41,8 +41,6 @@ public final class TrustStore: Sendable {
         CREATE TABLE IF NOT EXISTS feed (
             zone BLOB NOT NULL, incarnation INTEGER NOT NULL, token BLOB NOT NULL, caughtUpEpoch INTEGER,
             PRIMARY KEY (zone, incarnation)) WITHOUT ROWID;
-        CREATE TABLE IF NOT EXISTS contact (
-            container TEXT NOT NULL, user TEXT NOT NULL, chain BLOB NOT NULL, PRIMARY KEY (container, user)) WITHOUT ROWID;
         """
 
     private static func failure(_ error: any Error) -> SealKitError {
@@ -77,9 +75,19 @@ public final class TrustStore: Sendable {
         do {
             try await database.write { db in
                 for (offset, entry) in entries.enumerated() {
+                    let position = Int64(sequence) + Int64(offset)
                     try db.execute(
-                        sql: "INSERT OR IGNORE INTO entry (scope, sequence, bytes, signature) VALUES (?, ?, ?, ?)",
-                        arguments: [key, Int64(sequence) + Int64(offset), Data(entry.bytes), Data(entry.signature)])
+                        sql: "INSERT INTO entry (scope, sequence, bytes, signature) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                        arguments: [key, position, Data(entry.bytes), Data(entry.signature)])
+                    guard db.changesCount == 0 else { continue }
+                    // Another process was faster: with the same entry, or with that of a fork.
+                    let held = try Data.fetchOne(
+                        db, sql: "SELECT bytes FROM entry WHERE scope = ? AND sequence = ?", arguments: [key, position])
+                    guard held == Data(entry.bytes) else {
+                        throw SealKitError(
+                            .rollback, "two processes of this device were shown different rosters",
+                            remedy: "do not trust this server's answers; compare with the owner")
+                    }
                 }
             }
         } catch {
@@ -93,6 +101,8 @@ public final class TrustStore: Sendable {
         let recordName: String
         let revision: UInt64
         let hash: Digest
+        /// The hash that the statement names as its predecessor's.
+        let previous: Digest
         let epoch: UInt32
     }
 
@@ -133,12 +143,31 @@ public final class TrustStore: Sendable {
                             verdicts.append(hash == row[1] as Data ? .accepted : .forked)
                             continue
                         }
+                        if revision == known + 1, Data(sighting.previous.bytes) != row[1] as Data {
+                            verdicts.append(.forked)
+                            continue
+                        }
                     }
                     if let caughtUp, Int64(sighting.epoch) < caughtUp { verdicts.append(.backdated); continue }
                     try upsert.execute(arguments: [key, incarnation, sighting.recordName, revision, hash])
                     verdicts.append(.accepted)
                 }
                 return verdicts
+            }
+        } catch {
+            throw TrustStore.failure(error)
+        }
+    }
+
+    /// Whether this device has seen the record in the zone's present life.
+    func hasSeen(_ recordName: String, in roster: Roster) async throws(SealKitError) -> Bool {
+        let key = Data(roster.scopeID.bytes)
+        let incarnation = roster.incarnations.zone
+        do {
+            return try await database.read { db in
+                try Bool.fetchOne(
+                    db, sql: "SELECT EXISTS (SELECT 1 FROM seen WHERE zone = ? AND incarnation = ? AND name = ?)",
+                    arguments: [key, incarnation, recordName]) ?? false
             }
         } catch {
             throw TrustStore.failure(error)

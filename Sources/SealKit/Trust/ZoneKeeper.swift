@@ -33,7 +33,15 @@ actor ZoneKeeper {
     /// - Throws: `rollback` when the answer cites an older head, or one that this device knows as another.
     func current(citedBy heads: [Sealkit_V1_ScopeHead], asked: UInt64) async throws(SealKitError) -> ZoneView {
         var known = try await current()
-        guard let head = heads.first(where: { $0.shareRecordName == scope.shareRecordName }) else { return known }
+        let cited = heads.first {
+            $0.shareRecordName == scope.shareRecordName && $0.zone.zoneName == scope.zoneName
+                && $0.zone.ownerName == scope.owner.recordName
+        }
+        guard let head = cited else {
+            throw SealKitError(
+                .integrityFailure, "the server's answer does not say which roster of \(scope.zoneName) it goes by",
+                remedy: "without that nothing in it can be judged; try again, and distrust a server that keeps doing so")
+        }
         guard head.sequence >= asked else { throw shortened() }
         if head.sequence >= known.roster.nextSequence { known = try await refresh() }
         guard head.sequence < known.roster.nextSequence,
@@ -71,7 +79,8 @@ actor ZoneKeeper {
         try await load()
         // While this actor waited for an answer another call may have adopted the same entries.
         let known = stored.count
-        let fresh = entries.filter { entry in !stored.suffix(entries.count).contains(entry) }
+        let held = Set(stored)
+        let fresh = entries.filter { !held.contains($0) }
         var next = roster
         for entry in fresh {
             do {
@@ -89,7 +98,7 @@ actor ZoneKeeper {
         guard stored.count == known else { return try await adopt(entries, grants: grants) }
         stored += fresh
         roster = next
-        try openKeys(next, grants: grants)
+        openKeys(next, grants: grants)
         return publish(next)
     }
 
@@ -103,7 +112,6 @@ actor ZoneKeeper {
         guard !isLoaded else { return }
         let entries = try await core.trust.entries(scope: scope.id)
         guard !isLoaded else { return }
-        isLoaded = true
         var replayed: Roster?
         for entry in entries {
             try verifying("this device's copy of the roster of \(scope.zoneName)") { () throws(SealError) in
@@ -112,23 +120,38 @@ actor ZoneKeeper {
         }
         stored = entries
         roster = replayed
+        // Last: a copy that does not replay must not count as an empty one.
+        isLoaded = true
     }
 
-    /// Opens the newest grant, checks it against the roster's key id, and walks down to the first epoch.
-    private func openKeys(_ roster: Roster, grants: [Sealkit_V1_Grant]) throws(SealKitError) {
+    /// What this device has stored of the zone, without asking the server.
+    func known() async throws(SealKitError) -> Roster? {
+        try await load()
+        return roster
+    }
+
+    /// Opens this account's grants, newest first, checks each against the roster's key id, and walks down to the first
+    /// epoch.
+    ///
+    /// What does not open leaves its epoch without a key, and nothing else: whoever opened an epoch with bad grants must not
+    /// keep others from reading what came before, or from mending it.
+    private func openKeys(_ roster: Roster, grants: [Sealkit_V1_Grant]) {
         guard !roster.isClosed, roster.members[core.userID()] != nil else { return }
         let epochs = roster.epochs.filter { $0.context.incarnations == roster.incarnations }
-        for grant in grants.sorted(by: { $0.epoch > $1.epoch }) where keys[roster.currentEpoch.context] == nil {
-            guard let epoch = epochs.first(where: { $0.number == grant.epoch }) else { continue }
-            let key = try verifying("the key of the zone \(scope.zoneName)") { () throws(SealError) in
-                try Grants<XWingHPKE>.open([UInt8](grant.sealed), epoch: epoch, as: core.userID(), keys: core.identity().keys)
+        for index in epochs.indices.reversed() {
+            let epoch = epochs[index]
+            if keys[epoch.context] == nil {
+                for grant in grants where grant.epoch == epoch.number {
+                    keys[epoch.context] = try? Grants<XWingHPKE>.open(
+                        [UInt8](grant.sealed), epoch: epoch, as: core.userID(), keys: core.identity().keys)
+                }
             }
-            keys[epoch.context] = key
-        }
-        for index in epochs.indices.reversed().dropLast() where keys[epochs[index - 1].context] == nil {
-            guard let key = keys[epochs[index].context] else { continue }
-            keys[epochs[index - 1].context] = try verifying("an earlier key of the zone \(scope.zoneName)") { () throws(SealError) in
-                try key.openPrevious(epochs[index].previousKey, epoch: epochs[index - 1])
+            guard index > 0, keys[epochs[index - 1].context] == nil, let key = keys[epoch.context] else { continue }
+            // The key before is that of the epoch before, unless its author had to mend one that nobody could open.
+            for earlier in epochs[..<index].reversed() {
+                guard let opened = try? key.openPrevious(epoch.previousKey, epoch: earlier) else { continue }
+                keys[earlier.context] = opened
+                break
             }
         }
     }

@@ -34,6 +34,12 @@ struct ZoneView: Sendable {
         return key
     }
 
+    /// The newest key that this account holds: what the owner mends a bad epoch with.
+    func newestKey() throws(SealKitError) -> EpochKey {
+        guard let key = keys.max(by: { $0.key < $1.key })?.value else { return try currentKey() }
+        return key
+    }
+
     /// The key that a verified statement's record was sealed under.
     func key(for statement: Statement) throws(SealError) -> EpochKey {
         guard let key = keys[statement.epoch] else { throw .missingKey }

@@ -40,7 +40,13 @@ struct RecordAsset: AccountHolderCommand {
             throw SealKitError(.unknownItem, "the record has no file \(key)", remedy: "see sealkit record get")
         }
         let bar = ProgressBar(key, say)
-        try await database.download(asset, of: recordID, to: target) { received, total in bar.update(received, of: total) }
+        do {
+            try await database.download(asset, of: recordID, to: target) { received, total in bar.update(received, of: total) }
+        } catch {
+            bar.finish()
+            guard error.code == .internalError else { throw error as any Error }
+            throw Failure.Local(status: .cannotWrite, reason: error.reason, remedy: error.remedy)
+        }
         bar.finish()
         let size = Int64(clamping: asset.size ?? 0)
         say.result("\(output): \(ByteCount.text(size))", json: ["file": .string(output), "size": .integer(size)])

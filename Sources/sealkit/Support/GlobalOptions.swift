@@ -42,7 +42,9 @@ struct GlobalOptions: ParsableArguments {
 
     var keyFileURL: URL {
         if let path = keyFile ?? Self.variable("SEALKIT_KEY_FILE") { return URL(fileURLWithPath: path) }
-        return FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(".config/sealkit/account.json")
+        // $HOME first, as shells and other tools have it; Foundation knows the password database's folder only.
+        let home = Self.variable("HOME").map { URL(fileURLWithPath: $0) } ?? FileManager.default.homeDirectoryForCurrentUser
+        return home.appendingPathComponent(".config/sealkit/account.json")
     }
 
     var containerIdentifier: String { container ?? Self.variable("SEALKIT_CONTAINER") ?? "org.sealkit.notes" }

@@ -203,7 +203,6 @@ enum RosterVectors: Construction {
             try cases.obeys("a permission lowered, in a new epoch", by: owner, [.setPermission(alice.user, .readOnly)], epoch: joined.epoch())
             try cases.obeys("a member removed, in a new epoch", by: owner, [.remove(alice.user)], epoch: withoutAlice)
             try cases.obeys("a member leaves", by: alice, [.leave])
-            try cases.obeys("a member who may write rotates", by: alice, [], epoch: joined.epoch())
             cases.breaks("a permission lowered without an epoch", by: owner, [.setPermission(alice.user, .readOnly)])
             cases.breaks("a permission that stays", by: owner, [.setPermission(alice.user, .readWrite)])
             cases.breaks("one's own permission raised", by: bob, [.setPermission(bob.user, .readWrite)])
@@ -215,7 +214,8 @@ enum RosterVectors: Construction {
             cases.breaks("a member invites", by: alice, [.invite(try joined.invitation(3))])
             cases.breaks("a member closes", by: alice, [.close])
             cases.breaks("a read-only member rotates", by: bob, [], epoch: joined.epoch())
-            cases.breaks("a rotation that leaves a member out", by: alice, [], epoch: withoutAlice)
+            cases.breaks("a member rotates while nothing makes it due", by: alice, [], epoch: joined.epoch())
+            cases.breaks("a rotation that leaves a member out", by: owner, [], epoch: withoutAlice)
             cases.breaks("an invitation used before", by: owner, [.invite(invitation)])
             cases.breaks("the opening again", by: owner, []) { $0.changes = [.open(.init(scope: zone.scope, incarnations: Incarnations(zone: 2, scope: 2), owner: owner.identity))]; $0.epoch = nil }
             let good = joined.epoch()
@@ -225,6 +225,13 @@ enum RosterVectors: Construction {
                 ("no previous key", EpochOpening(number: 1, keyID: good.keyID, previousKey: [], coverage: good.coverage)),
                 ("coverage out of order", EpochOpening(number: 1, keyID: good.keyID, previousKey: good.previousKey, coverage: good.coverage.reversed())),
             ] { cases.breaks(comment, by: owner, [], epoch: epoch) }
+        }
+        // Rotation due
+        var left = joined
+        try left.append(by: bob, [.leave])
+        try replay("Bob has left", from: left) { cases in
+            try cases.obeys("a member who may write rotates, since it is due", by: alice, [], epoch: left.epoch())
+            cases.breaks("the rotation that is due with another change", by: alice, [.leave], epoch: left.epoch())
         }
         // Closed
         var closed = joined

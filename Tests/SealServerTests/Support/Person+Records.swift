@@ -81,7 +81,10 @@ extension Person {
                 rosterSequence: zone.roster.sequence, rosterHead: zone.roster.head, parent: write.parent, share: nil,
                 salt: ID16(random: &random), fieldsDigest: .zero)
             change(&statement)
-            return RecordDraft(statement: statement, recordKey: nil, fields: write.fields)
+            // What carries fields keeps a key; to the server one is like another.
+            let carries = write.fields.contains { if case .carried = $0.field { true } else { false } }
+            return RecordDraft(
+                statement: statement, recordKey: carries ? SecretBytes(random: &random) : nil, fields: write.fields)
         }
         let (sealed, signature) = try RecordSealer.seal(
             drafts, epochKey: zone.key, signingKey: keys.signingKey, random: &random)
