@@ -161,7 +161,7 @@ extension Roster {
         isClosed = false
         members = [
             scope.owner: Member(
-                identity: opening.owner, role: .owner, permission: .readWrite, invitationID: nil, since: entry.sequence)
+                identity: opening.owner, role: .owner, permission: .readWrite, invitation: nil, since: entry.sequence)
         ]
         remember(scope.owner, .readWrite, opening.owner.current.signingKey, from: entry.sequence)
         try applyEpoch(epoch, of: entry, isFirst: true)
@@ -196,7 +196,7 @@ extension Roster {
                 scopeID: scopeID, invitationID: invitation.id, acceptor: acceptor, head: entry.previous))
         invitations[invitation.id] = nil
         members[acceptor.userID] = Member(
-            identity: acceptor, role: .privateUser, permission: invitation.permission, invitationID: invitation.id,
+            identity: acceptor, role: .privateUser, permission: invitation.permission, invitation: invitation,
             since: entry.sequence)
         remember(acceptor.userID, invitation.permission, acceptor.current.signingKey, from: entry.sequence)
     }

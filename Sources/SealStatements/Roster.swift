@@ -28,7 +28,8 @@ public struct Roster: Sendable {
         public internal(set) var role: Role
         public internal(set) var permission: Permission
         /// The seat it took; nil for the owner.
-        public internal(set) var invitationID: ID16?
+        public internal(set) var invitation: Invitation?
+        public var invitationID: ID16? { invitation?.id }
         /// The entry that made it a member.
         public internal(set) var since: UInt64
 

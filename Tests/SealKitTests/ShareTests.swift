@@ -183,8 +183,7 @@ import Testing
 
         // A server that lets it pass: Bob holds the zone's key, so the record opens; but his statement does not count.
         let forged = try await Forgery.record(by: bob, zone: joined, body: "forged by a reader")
-        let hostile = RewritingTransport(try HTTPTransport(server: ann.server.origin))
-        hostile.replaceRecords(with: [forged])
+        let hostile = RewritingTransport.showing([forged], before: try HTTPTransport(server: ann.server.origin))
         let deceived = try ann.onFreshDevice(transport: hostile)
         #expect(await failure { _ = try await deceived.own.record(for: Record.ID(recordName: forged.recordName, zoneID: zone)) } == .integrityFailure)
         let changes = try await deceived.own.recordZoneChanges(inZoneWith: zone)
@@ -297,8 +296,7 @@ import Testing
         edited.encryptedValues["body"] = "second"
         try await ann.own.save(edited)
 
-        let hostile = RewritingTransport(try HTTPTransport(server: ann.server.origin))
-        hostile.replaceRecords(with: [old])
+        let hostile = RewritingTransport.showing([old], before: try HTTPTransport(server: ann.server.origin))
         let deceived = try ann.through(hostile)
         #expect(await failure { _ = try await deceived.own.record(for: note.recordID) } == .rollback)
         // A device that has never seen the second revision cannot know.

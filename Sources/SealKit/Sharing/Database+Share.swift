@@ -84,24 +84,31 @@ extension Database {
         let members = roster.members.values.map { member in
             Share.Participant(
                 participantID: member.invitationID?.hex ?? member.userID.recordName,
-                userIdentity: Share.UserIdentity(userRecordID: Record.ID(recordName: member.userID.recordName)),
+                userIdentity: Share.UserIdentity(
+                    userRecordID: Record.ID(recordName: member.userID.recordName),
+                    lookupInfo: member.invitation.flatMap { lookupInfo(of: $0, roster) }),
                 role: Share.Participant.Role(member.role), permission: .init(member.permission), acceptanceStatus: .accepted,
                 chain: member.identity)
         }
         let invited = roster.invitations.values.map { invitation in
-            let address = try? SealedAddresses<XWingHPKE>.open(
-                invitation, scopeID: roster.scopeID, as: core.userID(), keys: core.identity().keys)
-            return Share.Participant(
+            Share.Participant(
                 participantID: invitation.id.hex,
                 userIdentity: Share.UserIdentity(
                     userRecordID: invitation.invitee.map { Record.ID(recordName: $0.userID.recordName) },
-                    lookupInfo: address.map { $0.hasPrefix("+") ? .phoneNumber($0) : .emailAddress($0) }),
+                    lookupInfo: lookupInfo(of: invitation, roster)),
                 role: .privateUser, permission: .init(invitation.permission), acceptanceStatus: .pending, chain: invitation.invitee)
         }
         // The owner first, then by the order in which people joined the log, so that lists are stable.
         return members.sorted { (roster.members[$0.chain?.userID ?? roster.owner]?.since ?? 0, $0.participantID)
             < (roster.members[$1.chain?.userID ?? roster.owner]?.since ?? 0, $1.participantID) }
             + invited.sorted { $0.participantID < $1.participantID }
+    }
+
+    /// The address that somebody was invited by, where it was sealed to this account.
+    private func lookupInfo(of invitation: Invitation, _ roster: Roster) -> Share.LookupInfo? {
+        let address = try? SealedAddresses<XWingHPKE>.open(
+            invitation, scopeID: roster.scopeID, as: core.userID(), keys: core.identity().keys)
+        return address.map { $0.hasPrefix("+") ? .phoneNumber($0) : .emailAddress($0) }
     }
 
     // MARK: Rotation and leaving

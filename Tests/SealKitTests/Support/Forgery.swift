@@ -40,6 +40,16 @@ enum Forgery {
         return wire
     }
 
+    /// A zone as the server would name it.
+    static func zone(_ view: ZoneView) -> Sealkit_V1_Zone {
+        var zone = Sealkit_V1_Zone()
+        zone.zoneID = view.scope.zoneIDOnWire
+        zone.scope.zone = zone.zoneID
+        zone.scope.sequence = view.roster.sequence
+        zone.scope.head = Data(view.roster.head.bytes)
+        return zone
+    }
+
     /// Whether everything about the record but its author's right holds.
     static func opens(_ wire: Sealkit_V1_Record, view: ZoneView) throws -> Bool {
         let statement = try Statement(canonicalBytes: [UInt8](wire.statement))

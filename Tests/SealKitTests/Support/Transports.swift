@@ -15,11 +15,12 @@ final class RecordingTransport: Transport {
     init(_ next: HTTPTransport) { self.next = next }
 
     func records() -> [Sealkit_V1_Record] { seen.withLock { $0 } }
+    func tombstones() -> [Sealkit_V1_Record] { records().filter(\.deleted) }
 
     func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse {
         let response = try await next.post(path, body: body, token: token)
         if path.hasSuffix("records/lookup"), let answer = try? Sealkit_V1_LookupRecordsResponse(serializedBytes: response.body) {
-            seen.withLock { $0 += answer.results.map(\.record).filter { !$0.statement.isEmpty } }
+            seen.withLock { $0 += answer.results.map { $0.hasServerRecord ? $0.serverRecord : $0.record }.filter { !$0.statement.isEmpty } }
         }
         return response
     }
@@ -37,29 +38,37 @@ final class RecordingTransport: Transport {
 
 /// A hostile server: the real one's answers, rewritten.
 final class RewritingTransport: Transport {
+    typealias Rewrite = @Sendable (_ path: String, _ body: Data) async throws -> Data
+
     private let next: HTTPTransport
-    private let forged = Mutex<[Sealkit_V1_Record]>([])
+    private let rewrite: Rewrite
     var origin: String { next.origin }
 
-    init(_ next: HTTPTransport) { self.next = next }
+    init(_ next: HTTPTransport, _ rewrite: @escaping Rewrite) {
+        self.next = next
+        self.rewrite = rewrite
+    }
 
     /// Look-ups and feeds answer with these records.
-    func replaceRecords(with records: [Sealkit_V1_Record]) { forged.withLock { $0 = records } }
+    static func showing(_ records: [Sealkit_V1_Record], before next: HTTPTransport) -> RewritingTransport {
+        RewritingTransport(next) { path, body in
+            if path.hasSuffix("records/lookup") {
+                var answer = try Sealkit_V1_LookupRecordsResponse(serializedBytes: body)
+                answer.results = records.map { record in .with { $0.record = record } }
+                return try answer.serializedData()
+            }
+            if path.hasSuffix("records/changes") {
+                var answer = try Sealkit_V1_RecordChangesResponse(serializedBytes: body)
+                answer.records = records
+                return try answer.serializedData()
+            }
+            return body
+        }
+    }
 
     func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse {
         var response = try await next.post(path, body: body, token: token)
-        let records = forged.withLock { $0 }
-        do {
-            if path.hasSuffix("records/lookup") {
-                var answer = try Sealkit_V1_LookupRecordsResponse(serializedBytes: response.body)
-                answer.results = records.map { record in .with { $0.record = record } }
-                response.body = try answer.serializedData()
-            } else if path.hasSuffix("records/changes") {
-                var answer = try Sealkit_V1_RecordChangesResponse(serializedBytes: response.body)
-                answer.records = records
-                response.body = try answer.serializedData()
-            }
-        } catch {
+        do { response.body = try await rewrite(path, response.body) } catch {
             throw SealKitError(.internalError, "the hostile transport could not read the real answer")
         }
         return response
