@@ -191,7 +191,7 @@ struct TestClient: Sendable {
             request.body = .bytes(ByteBuffer(bytes: try message.serializedBytes() as [UInt8]))
         }
         let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
-        let data = Data(buffer: try await response.body.collect(upTo: 1 << 22))
+        let data = Data(buffer: try await response.body.collect(upTo: 1 << 26))
         guard response.status == .ok else {
             throw Refusal(status: response.status.code, failure: try Sealkit_V1_Failure(serializedBytes: data))
         }

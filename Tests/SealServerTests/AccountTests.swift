@@ -104,6 +104,53 @@ import Testing
         }
     }
 
+    @Test func strangersDoNotUseUpTheMemoryOfSpentChallenges() throws {
+        var random = SystemRandom()
+        let challenges = LoginChallenges(
+            key: SecretBytes(random: &random), capacity: LoginChallenges.Capacity(accounts: 2, strangers: 3))
+        let key = try TestClient.newKey().verificationKey
+        func next(_ now: Int64) -> [UInt8] { challenges.make(for: key, now: now, nonce: randomBytes(16)).challenge }
+        let first = next(0)
+        #expect(try challenges.spend(first, by: .stranger, now: 0))
+        for _ in 0..<2 { #expect(try challenges.spend(next(0), by: .stranger, now: 0)) }
+        #expect(throws: ServerError.self) { try challenges.spend(next(0), by: .stranger, now: 1) }
+        // Those with an account come in all the same, and no challenge is good twice, whoever it was spent by.
+        let mine = next(0)
+        #expect(try challenges.spend(mine, by: .account, now: 1))
+        #expect(try !challenges.spend(mine, by: .account, now: 1))
+        #expect(try !challenges.spend(mine, by: .stranger, now: 1))
+        #expect(try !challenges.spend(first, by: .account, now: 1))
+        #expect(try challenges.spend(next(0), by: .account, now: 1))
+        #expect(throws: ServerError.self) { try challenges.spend(next(0), by: .account, now: 1) }
+        // What has expired makes room.
+        let later = LoginChallenges.lifetime + 2
+        #expect(try challenges.spend(next(later), by: .stranger, now: later))
+        #expect(try challenges.spend(next(later), by: .account, now: later))
+    }
+
+    @Test func aStrangersChallengeIsSpentForItsAccountToo() async throws {
+        try await RunningServer.with { server in
+            let client = try TestClient(server)
+            let request = try await client.loginRequest()
+            #expect(try await refusal { try await client.login(request) } == .unknownItem)
+            #expect(try await refusal { try await client.login(request) } == .notAuthenticated)
+            // Who overheard it cannot make the account with it, nor log in once it is made.
+            let create = Sealkit_V1_CreateAccountRequest.with {
+                $0.loginKey = request.loginKey
+                $0.challenge = request.challenge
+                $0.time = request.time
+                $0.signature = request.signature
+                $0.deviceName = request.deviceName
+            }
+            #expect(
+                try await refusal {
+                    try await client.call("/1/accounts/create", create, as: Sealkit_V1_SessionResponse.self)
+                } == .notAuthenticated)
+            _ = try await client.create()
+            #expect(try await refusal { try await client.login(request) } == .notAuthenticated)
+        }
+    }
+
     @Test func aConfiguredOriginIsTheOneThatIsSigned() async throws {
         try await RunningServer.with(publicOrigin: "https://Notes.Example.org:443") { server in
             let client = try TestClient(server)
@@ -149,6 +196,9 @@ import Testing
             var thief = try TestClient(server)
             thief.token = try await thief.create().token
             #expect(try await refusal { try await replace(thief, bundle(2, "mine")) } == .serverRejectedRequest)
+            let other = try TestClient(server)
+            #expect(try await refusal { try await other.create(recovery: bundle(2, "mine")) } == .serverRejectedRequest)
+            #expect(try await refusal { try await other.login() } == .unknownItem)
             #expect(try await recover(Data(repeating: 2, count: 16)) == Data("second".utf8))
 
             for _ in 0..<2 { _ = try await refusal { try await recover(Data(repeating: 9, count: 16)) } }

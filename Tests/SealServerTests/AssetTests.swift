@@ -205,6 +205,48 @@ import Testing
         }
     }
 
+    @Test func stagedUploadsAreBoundedByAccount() async throws {
+        var limits = AbuseLimits()
+        (limits.stagedBytesPerAccount, limits.stagedBlobsPerAccount) = (1000, 3)
+        try await RunningServer.with(limits: limits) { server in
+            let anna = try await Person.ready(server)
+            let bert = try await Person.ready(server)
+            var zone = try await anna.makeSharedZone()
+            let other = try await anna.makeZone("other")
+            try await anna.share(&zone, with: bert)
+            func put(_ person: Person, _ count: Int, _ zone: TestZone) async throws -> (id: String, code: ErrorCode?) {
+                let id = Hex.encode(randomBytes(16))
+                let body = HTTPClientRequest.Body.bytes(ByteBuffer(bytes: [UInt8](repeating: 1, count: count)))
+                let answer = try await send(person, .PUT, id, in: zone, body)
+                #expect(answer.status == 201 || answer.status == 413)
+                return (id, answer.code)
+            }
+            // One asset of any size; then nothing until its record came.
+            let first = try await put(anna, 2000, zone)
+            #expect(first.code == nil)
+            #expect(try await put(anna, 1, zone).code == .quotaExceeded)
+            #expect(try await put(anna, 1, other).code == .quotaExceeded)
+            #expect(try await put(bert, 900, zone).code == nil)
+            #expect(try await anna.codes([try write("x", blob: first.id)], in: zone) == [nil])
+            #expect(try await put(anna, 600, zone).code == nil)
+            let refused = try await put(anna, 401, zone)
+            #expect(refused.code == .quotaExceeded)
+            #expect(try await send(anna, .GET, refused.id, in: zone).code == .assetNotAvailable)
+            #expect(try await rows("SELECT id FROM blob", server).count == 3)
+            #expect(try await put(anna, 300, other).code == nil)
+            #expect(try await put(anna, 50, zone).code == nil)
+            // By number as well.
+            #expect(try await put(anna, 1, zone).code == .quotaExceeded)
+            // A zone that goes takes its uploads along, and so does time.
+            #expect(try await anna.deleteZone(other).deleted)
+            #expect(try await put(anna, 300, zone).code == nil)
+            #expect(try await put(anna, 1, zone).code == .quotaExceeded)
+            server.clock.advance(seconds: 90_000)
+            try await server.services.housekeeping.sweep(now: server.clock.now)
+            #expect(try await put(anna, 1, zone).code == nil)
+        }
+    }
+
     @Test func rangesAreRead() {
         for (header, expected) in [
             (nil, ByteRange.all), ("bytes=0-0", .part(0..<1)), ("bytes=5-", .part(5..<10)), ("bytes=5-99", .part(5..<10)),

@@ -49,7 +49,7 @@ extension Database {
             throw SealKitError(.limitExceeded, "\(recordIDs.count) records in one request; 400 are allowed", remedy: "ask in parts")
         }
         var outcomes: [(Record.ID, Outcome)] = []
-        for (zone, ids) in Dictionary(grouping: recordIDs, by: \.zoneID) {
+        for (zone, ids) in Dictionary(grouping: Set(recordIDs), by: \.zoneID) {
             let keeper = try keeper(zone)
             let known = try await keeper.current()
             let request = Sealkit_V1_LookupRecordsRequest.with {
@@ -70,11 +70,14 @@ extension Database {
                     present.append((result.serverRecord, id.recordName))
                 }
             }
+            var tooMuch: [Record.ID] = []
             var read = try await read(present, zone: zone, desiredKeys: desiredKeys, view: view).makeIterator()
             for (id, result) in zip(ids, response.results) {
                 switch result.outcome {
                 case .record: outcomes.append((id, read.next() ?? .failure(Database.unknown(id))))
                 case .failure where result.hasServerRecord: outcomes.append((id, read.next() ?? .failure(Database.unknown(id))))
+                case .failure(let failure) where failure.code == SealKitError.Code.limitExceeded.rawValue && !present.isEmpty:
+                    tooMuch.append(id)
                 case .failure(let failure):
                     let error = SealKitError(failure)
                     // The server shows a deletion with the statement that made it: without one, what was seen is being hidden.
@@ -86,6 +89,8 @@ extension Database {
                 case nil: outcomes.append((id, .failure(Database.unknown(id))))
                 }
             }
+            // Large records do not all fit into one answer: what was left out is asked for again.
+            if !tooMuch.isEmpty { outcomes += try await look(up: tooMuch, desiredKeys: desiredKeys) }
         }
         return outcomes
     }

@@ -255,8 +255,8 @@ struct ZoneBatch {
                 succeed(item, sealed[index], wire)
             case .failure(let failure):
                 let error = SealKitError(failure)
-                if [.serverRecordChanged, .unknownItem].contains(error.code), results[index].hasServerRecord {
-                    if let rebased = try await conflict(item, results[index].serverRecord, view: view, isLast: isLast) {
+                if error.code == .serverRecordChanged || (error.code == .unknownItem && results[index].hasServerRecord) {
+                    if let rebased = try await conflict(item, results[index], view: view, isLast: isLast) {
                         again.append(rebased)
                     } else if case .success? = deleteResults[item.id] {
                         settled += 1
@@ -304,10 +304,15 @@ struct ZoneBatch {
 
     /// The server has another version. Returns the item to send again, where the policy or a deletion allows that.
     private mutating func conflict(
-        _ item: Item, _ wire: Sealkit_V1_Record, view: ZoneView, isLast: Bool
+        _ item: Item, _ result: Sealkit_V1_RecordResult, view: ZoneView, isLast: Bool
     ) async throws(SealKitError) -> Item? {
         let name = item.id.recordName
-        guard let outcome = try await database.read([(wire, name)], zone: zoneID, desiredKeys: nil, view: view).first else { return nil }
+        // Many large conflicts do not fit into one answer; the server then leaves its records to be looked up.
+        let found =
+            result.hasServerRecord
+            ? try await database.read([(result.serverRecord, name)], zone: zoneID, desiredKeys: nil, view: view).first
+            : try await database.look(up: [item.id], desiredKeys: nil).first?.1
+        guard let outcome = found else { return nil }
         switch (item, outcome) {
         case (_, .failure(let error)):
             fail(item, error)

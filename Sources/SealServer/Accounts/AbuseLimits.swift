@@ -11,5 +11,11 @@ struct AbuseLimits: Sendable {
     var lookup = RateLimiter.Rule(count: 2_000, window: hour)
     /// Codes that one account sends back, over all its verifications.
     var verificationTry = RateLimiter.Rule(count: 60, window: hour)
+    /// Epochs that one participant opens in one zone of somebody else: each makes all others fetch and keep a grant.
+    var epochOpening = RateLimiter.Rule(count: 60, window: hour)
+    /// What one account has uploaded and no record refers to yet: bytes, announced ones included, and uploads. Whoever
+    /// has nothing staged may upload one asset of any size that the server takes.
+    var stagedBytesPerAccount: Int64 = 64 << 30
+    var stagedBlobsPerAccount = 10_000
     var sending = SendingLimits()
 }

@@ -36,7 +36,7 @@ struct AccountsController: Sendable {
         let now = services.clock()
         let client = ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy)
         try services.limiter.count(.accountCreation, client, rule: services.limits.accountCreation, now: now)
-        try proof.verify(services)
+        try await proof.verify(services, makesAccount: true)
         let token = services.randomBytes(32)
         let name = Hex.encode(services.randomBytes(16))
         let answer = try await services.database.write { connection in
@@ -51,7 +51,7 @@ struct AccountsController: Sendable {
 
     private func login(_ request: Request, _ context: SealRequestContext) async throws -> Response {
         let proof = try LoginProof(try await request.decode(Sealkit_V1_LoginRequest.self, context))
-        try proof.verify(services)
+        try await proof.verify(services, makesAccount: false)
         let now = services.clock()
         let token = services.randomBytes(32)
         let answer = try await services.database.write { connection in

@@ -6,19 +6,36 @@ import Synchronization
 /// Challenges for logging in: good for two minutes, for one login key, once.
 ///
 /// A challenge carries its own expiry and MAC, so asking for challenges costs the server no memory however many come. Only
-/// those that came back rightly signed are remembered, until they would have expired.
+/// those that came back rightly signed are remembered, until they would have expired: in two pools, because anybody can
+/// make login keys that have no account, and filling theirs must not keep those who have one out.
 final class LoginChallenges: Sendable {
     static let lifetime: Int64 = 120_000_000
     private static let nonceBytes = 16
     private static let byteCount = nonceBytes + 8 + 32
-    /// Two minutes of more logins than one machine can check.
-    private static let mostSpent = 1_000_000
+    /// Who signed a challenge.
+    enum Holder: Hashable, Sendable {
+        /// A login key that has an account, or is given one now, which is counted by client address.
+        case account
+        /// Any other key.
+        case stranger
+    }
+
+    /// How many spent challenges are remembered.
+    struct Capacity: Sendable {
+        /// Two minutes of more logins than one machine can check.
+        var accounts = 1_000_000
+        var strangers = 100_000
+    }
 
     /// Of this process only: a restart makes all challenges void, so none is good twice.
     private let key: SecretBytes
-    private let spent = Mutex<[[UInt8]: Int64]>([:])
+    private let capacity: Capacity
+    private let spent = Mutex<[Holder: [[UInt8]: Int64]]>([:])
 
-    init(key: SecretBytes) { self.key = key }
+    init(key: SecretBytes, capacity: Capacity = Capacity()) {
+        self.key = key
+        self.capacity = capacity
+    }
 
     func make(for loginKey: VerificationKey, now: Int64, nonce: [UInt8]) -> (challenge: [UInt8], expires: Int64) {
         let expires = now + Self.lifetime
@@ -38,22 +55,31 @@ final class LoginChallenges: Sendable {
     }
 
     /// Uses the challenge up; false when it was used before.
-    func spend(_ challenge: [UInt8], now: Int64) throws(ServerError) -> Bool {
+    func spend(_ challenge: [UInt8], by holder: Holder, now: Int64) throws(ServerError) -> Bool {
         enum Outcome { case first, repeated, full }
+        let most = holder == .account ? capacity.accounts : capacity.strangers
         let outcome: Outcome = spent.withLock { spent in
-            guard spent[challenge] == nil else { return .repeated }
-            // Swept now and then, not on each login.
-            if spent.count >= 1024, spent.count.nonzeroBitCount == 1 || spent.count >= Self.mostSpent {
-                spent = spent.filter { $0.value > now }
-            }
-            guard spent.count < Self.mostSpent else { return .full }
-            spent[challenge] = now + Self.lifetime
-            return .first
+            // Whoever it was then: a key may have got its account meanwhile.
+            guard spent.values.allSatisfy({ $0[challenge] == nil }) else { return .repeated }
+            return Self.remember(challenge, until: now + Self.lifetime, in: &spent[holder, default: [:]], most: most, now: now)
+                ? .first : .full
         }
         guard outcome != .full else {
             throw ServerError(.serviceUnavailable, "Too many people log in at once.", remedy: "Try again.", retryAfter: 30)
         }
         return outcome == .first
+    }
+
+    private static func remember(
+        _ challenge: [UInt8], until: Int64, in pool: inout [[UInt8]: Int64], most: Int, now: Int64
+    ) -> Bool {
+        // Swept now and then, not on each login.
+        if pool.count >= most || (pool.count >= 1024 && pool.count.nonzeroBitCount == 1) {
+            pool = pool.filter { $0.value > now }
+        }
+        guard pool.count < most else { return false }
+        pool[challenge] = until
+        return true
     }
 
     private func mac(_ stated: [UInt8], _ loginKey: VerificationKey) -> [UInt8] {

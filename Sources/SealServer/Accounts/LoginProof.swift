@@ -50,7 +50,22 @@ struct LoginProof: Sendable {
     /// Checks everything and uses the challenge up.
     ///
     /// The challenge is spent last: what fails before that leaves it as it was, so nobody can use up another's.
-    func verify(_ services: Services) throws(ServerError) {
+    /// - Parameter makesAccount: a key without an account gets one now.
+    func verify(_ services: Services, makesAccount: Bool) async throws {
+        try check(services)
+        let hasAccount: Bool
+        if makesAccount {
+            hasAccount = true
+        } else {
+            hasAccount = try await services.database.read { try Accounts.find(loginKey: loginKey, in: $0) != nil }
+        }
+        guard try services.challenges.spend(challenge, by: hasAccount ? .account : .stranger, now: services.clock()) else {
+            throw ServerError(
+                .notAuthenticated, "The challenge has been used before.", remedy: "Ask for a new challenge.")
+        }
+    }
+
+    private func check(_ services: Services) throws(ServerError) {
         let now = services.clock()
         guard services.challenges.isGood(challenge, for: loginKey, now: now) else {
             throw ServerError(
@@ -71,10 +86,6 @@ struct LoginProof: Sendable {
                 .notAuthenticated,
                 "The signature does not hold for this server's origin, \(origin), the challenge and the time.",
                 remedy: "Sign the origin that the server is known under, with the login key that the challenge is for.")
-        }
-        guard try services.challenges.spend(challenge, now: now) else {
-            throw ServerError(
-                .notAuthenticated, "The challenge has been used before.", remedy: "Ask for a new challenge.")
         }
     }
 }

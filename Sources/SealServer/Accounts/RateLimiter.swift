@@ -1,3 +1,5 @@
+import SealCoding
+import SealPrimitives
 import SealWire
 import Synchronization
 
@@ -8,6 +10,7 @@ final class RateLimiter: Sendable {
         case recovery
         case lookup
         case verificationTry
+        case epochOpening
     }
 
     struct Rule: Sendable {
@@ -48,6 +51,13 @@ final class RateLimiter: Sendable {
         }
         guard let ends else { return }
         throw .rateLimited(until: ends, now: now)
+    }
+
+    /// One author in one zone.
+    static func subject(of zone: ZoneRow, and caller: Caller) -> [UInt8] {
+        var subject: [UInt8] = []
+        for number in [zone.owner, zone.zone, caller.id] { subject.appendLittleEndian(number) }
+        return subject
     }
 
     private func makeRoom(in counters: inout [Key: Counter], now: Int64) {

@@ -35,7 +35,8 @@ struct AssetsController: Sendable {
         // The id is taken before the first byte, so that an upload that a crash cuts short is found again.
         let (caller, zone) = try await services.database.write { connection -> (Caller, ZoneRow) in
             let (caller, zone) = try writable(zoneID, session, path, connection)
-            try Blobs.begin(id, stored: stored, in: zone, by: caller, now: now, connection)
+            try Blobs.begin(
+                id, stored: stored, announced: length, in: zone, by: caller, limits: services.limits, now: now, connection)
             return (caller, zone)
         }
         do {

@@ -31,19 +31,43 @@ enum Blobs {
     }
 
     /// Takes the id for an upload that begins.
-    /// - Throws: `serverRejectedRequest` when it is taken.
+    /// - Throws: `serverRejectedRequest` when it is taken, `quotaExceeded` when the account has too much staged.
     static func begin(
-        _ id: String, stored: BlobID, in zone: ZoneRow, by caller: Caller, now: Int64, _ connection: any SQLConnection
+        _ id: String, stored: BlobID, announced: Int64, in zone: ZoneRow, by caller: Caller, limits: AbuseLimits,
+        now: Int64, _ connection: any SQLConnection
     ) throws {
+        try checkStaged(adding: announced, by: caller, limits, connection)
         let count = try connection.execute(
             """
-            INSERT INTO blob (owner, zone, id, uploader, stored, created) VALUES ($1, $2, $3, $4, $5, $6)
+            INSERT INTO blob (owner, zone, id, uploader, stored, created, announced) VALUES ($1, $2, $3, $4, $5, $6, $7)
             ON CONFLICT (owner, zone, id) DO NOTHING
-            """, zone.key + [.text(id), .integer(caller.id), .text(stored.description), .integer(now)])
+            """,
+            zone.key + [
+                .text(id), .integer(caller.id), .text(stored.description), .integer(now), .integer(announced),
+            ])
         guard count == 1 else {
             throw ServerError(
                 .serverRejectedRequest, "An asset with this id was uploaded already.",
                 remedy: "Make 16 random bytes for each upload.")
+        }
+    }
+
+    /// Over all containers of the account, uploads under way included.
+    private static func checkStaged(
+        adding announced: Int64, by caller: Caller, _ limits: AbuseLimits, _ connection: any SQLConnection
+    ) throws {
+        let staged = try connection.first(
+            """
+            SELECT COUNT(*), CAST(COALESCE(SUM(announced), 0) AS BIGINT) FROM blob
+            WHERE uploader IN (SELECT id FROM identity WHERE account = $1) AND record IS NULL
+            """, [.integer(caller.accountID)]
+        ) { (count: Int(try $0.int64(0)), bytes: try $0.int64(1)) }
+        guard let staged, staged.count > 0 else { return }
+        let (bytes, isTooLarge) = staged.bytes.addingReportingOverflow(announced)
+        guard staged.count < limits.stagedBlobsPerAccount, !isTooLarge, bytes <= limits.stagedBytesPerAccount else {
+            throw ServerError(
+                .quotaExceeded, "The account has uploaded too much that no record refers to.",
+                remedy: "Save the records of what is uploaded, then go on; what no record refers to is deleted after a day.")
         }
     }
 

@@ -17,15 +17,23 @@ extension WireWriter {
     }
 
     /// One looked-up record. Of a deleted one the tombstone comes along, so that the client can continue after it.
-    mutating func lookedUp(_ name: String, _ record: StoredRecord?, desired: Set<String>?) throws {
+    /// - Returns: false, with nothing written, when the answer has no room for the record.
+    mutating func lookedUp(_ name: String, _ record: StoredRecord?, desired: Set<String>?) throws -> Bool {
         if let record, !record.isDeleted {
-            result(name, 2, try record.serialized(desired: desired))
+            let content = try record.serialized(desired: desired)
+            guard bytes.count + content.count <= RecordLookup.answerBytes else { return false }
+            result(name, 2, content)
         } else {
             let error = ServerError(
                 .unknownItem, "There is no such record.", remedy: "Fetch the zone's changes to see what there is.")
             result(
                 name, 3, try error.failure.serializedBytes(), serverRecord: try record?.serialized(desired: nil))
         }
+        return true
+    }
+
+    mutating func failed(_ name: String, _ error: ServerError) throws {
+        result(name, 3, try error.failure.serializedBytes())
     }
 
     mutating func saved(_ name: String, _ outcome: RecordSave.Outcome, now: Int64) throws {
@@ -37,15 +45,13 @@ extension WireWriter {
                 created: accepted.created(now: now), modified: now, isDeleted: accepted.isDeletion)
             result(name, 2, record.bytes)
         case .refused(let refusal):
-            result(
-                name, 3, try refusal.error.failure.serializedBytes(),
-                serverRecord: try refusal.serverRecord?.serialized(desired: nil))
+            result(name, 3, try refusal.error.failure.serializedBytes())
         }
     }
 }
 
 extension RecordSave {
-    /// A serialized `ModifyRecordsResponse`.
+    /// A serialized `ModifyRecordsResponse`, without server records: what is kept for repeated operations stays small.
     func serialized(_ outcomes: [Outcome]) throws -> [UInt8] {
         var writer = WireWriter(capacity: 128 * outcomes.count)
         for (item, outcome) in zip(batch.items, outcomes) { try writer.saved(item.name, outcome, now: now) }

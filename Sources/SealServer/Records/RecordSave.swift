@@ -39,10 +39,9 @@ struct RecordSave {
         }
     }
 
-    /// A refused item, with what the server has where that helps.
+    /// A refused item. What the server has instead is read after the transaction: see `ServerRecords`.
     struct Refusal {
         let error: ServerError
-        var serverRecord: StoredRecord?
     }
 
     enum Outcome {
@@ -81,27 +80,27 @@ struct RecordSave {
         guard let known = found, !known.isDeleted else {
             // There is no such record now: never was, or a tombstone.
             guard content.changeTag.isEmpty, statement.kind == .save else {
-                return try refused(.unknownItem, "There is no such record any more.",
-                    "Make it again: after its tombstone, without a change tag.", name, attaching: found != nil)
+                return refused(.unknownItem, "There is no such record any more.",
+                    "Make it again: after its tombstone, without a change tag.")
             }
             guard let tombstone = found else {
                 guard statement.revision == 1 else {
-                    return try refused(.unknownItem, "The server does not have the statement before this one.",
-                        "Make the record afresh, from revision 1.", name, attaching: false)
+                    return refused(.unknownItem, "The server does not have the statement before this one.",
+                        "Make the record afresh, from revision 1.")
                 }
                 return try claim(Accepted(content: content, predecessor: nil), name, &claims)
             }
             guard continues(statement, tombstone) else {
-                return try refused(.serverRecordChanged, "A record of this name was deleted.",
-                    "Continue after its tombstone.", name, attaching: true)
+                return refused(.serverRecordChanged, "A record of this name was deleted.",
+                    "Continue after its tombstone.")
             }
             guard statement.creator == caller.userID else { return wrongCreator }
             return try claim(Accepted(content: content, predecessor: tombstone), name, &claims)
         }
         guard content.changeTag == ChangeTag.text(known.position), continues(statement, known), !content.lacksPredecessor else {
-            return try refused(.serverRecordChanged,
+            return refused(.serverRecordChanged,
                 content.changeTag.isEmpty ? "A record of this name exists." : "The record was changed by somebody else.",
-                "Merge with the server's record and save again.", name, attaching: true)
+                "Merge with the server's record and save again.")
         }
         guard statement.creator == known.creator else { return wrongCreator }
         guard statement.recordType == known.type else {
@@ -131,12 +130,8 @@ struct RecordSave {
         return .accepted(accepted)
     }
 
-    private func refused(
-        _ code: ErrorCode, _ reason: String, _ remedy: String, _ name: String, attaching: Bool
-    ) throws -> Outcome {
-        .refused(Refusal(
-            error: ServerError(code, reason, remedy: remedy),
-            serverRecord: attaching ? try StoredRecord.find(name, in: zone, connection) : nil))
+    private func refused(_ code: ErrorCode, _ reason: String, _ remedy: String) -> Outcome {
+        .refused(Refusal(error: ServerError(code, reason, remedy: remedy)))
     }
 
     private func predecessor(_ name: String) throws -> Predecessor? {

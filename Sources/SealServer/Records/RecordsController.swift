@@ -45,21 +45,33 @@ struct RecordsController: Sendable {
             }
             let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
             var predecessors: [String: StoredRecord] = [:]
-            for name in carrying { predecessors[name] = try StoredRecord.find(name, in: zone, connection) }
+            var room = RecordLookup.answerBytes
+            for name in carrying where predecessors[name] == nil {
+                guard let record = try StoredRecord.find(name, in: zone, connection) else { continue }
+                room -= record.fields.count
+                guard room >= 0 else {
+                    throw ServerError(
+                        .limitExceeded, "The records that fields are carried over from are too large together.",
+                        remedy: "Send half of them at once.")
+                }
+                predecessors[name] = record
+            }
             return .fresh(caller, try rosters.roster(of: zone, in: connection), predecessors: predecessors)
         }
         guard case .fresh(let caller, let roster, let predecessors) = snapshot else {
             guard case .answered(let answer) = snapshot else { throw CancellationError() }
-            return try Self.answer([UInt8](answer), as: Sealkit_V1_ModifyRecordsResponse.self, to: request)
+            return try Self.answer(
+                try await addingServerRecords(to: [UInt8](answer), message.zone, session, path),
+                as: Sealkit_V1_ModifyRecordsResponse.self, to: request)
         }
         // Decoding, hashing and the signature: here, beside other requests, not on the writer's thread.
         let batch = try RecordBatch(message, caller: caller, roster: roster, predecessors: predecessors)
         let now = services.clock()
-        let (answer, leftGarbage) = try await services.database.write { connection -> ([UInt8], Bool) in
+        var (answer, leftGarbage, wantsRecords) = try await services.database.write { connection -> ([UInt8], Bool, Bool) in
             if let answer = try Operations.answer(
                 message.operationID, kind: Self.kind, of: caller.accountID, in: connection)
             {
-                return ([UInt8](answer), false)
+                return ([UInt8](answer), false, true)
             }
             let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
             try Self.recheck(batch, caller, zone, rosters, connection)
@@ -71,11 +83,25 @@ struct RecordsController: Sendable {
                 try Operations.keep(
                     Data(answer), message.operationID, kind: Self.kind, of: caller.accountID, now: now, in: connection)
             }
-            return (answer, leftGarbage)
+            return (answer, leftGarbage, ServerRecords.areWanted(in: outcomes))
         }
+        if wantsRecords { answer = try await addingServerRecords(to: answer, message.zone, session, path) }
         if leftGarbage { services.housekeeping.collectGarbage() }
         services.housekeeping.sweepIfDue()
         return try Self.answer(answer, as: Sealkit_V1_ModifyRecordsResponse.self, to: request)
+    }
+
+    /// The same answer, where the caller does not see the zone any more.
+    private func addingServerRecords(
+        to answer: [UInt8], _ zone: Sealkit_V1_ZoneID, _ session: Session, _ path: DatabasePath
+    ) async throws -> [UInt8] {
+        try await services.database.read { connection in
+            let caller = try Caller(session, container: path.container, in: connection)
+            guard let (zone, goneSince) = try Zones.seen(zone, by: caller, path, in: connection), goneSince == nil else {
+                return answer
+            }
+            return try ServerRecords.adding(to: answer, in: zone, connection)
+        }
     }
 
     /// The roster may have moved on since the batch was judged.
@@ -95,16 +121,12 @@ struct RecordsController: Sendable {
         let path = try DatabasePath(context)
         let message = try await request.decode(Sealkit_V1_LookupRecordsRequest.self, context)
         try Self.checkCount(message.recordNames.count)
+        try RecordLookup.check(message.recordNames)
         let desired = message.hasDesiredKeys ? Set(message.desiredKeys.names) : nil
         let answer = try await services.database.read { connection -> [UInt8] in
             let caller = try Caller(session, container: path.container, in: connection)
             let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
-            var writer = WireWriter(capacity: 4096 * message.recordNames.count + 256)
-            for name in message.recordNames {
-                try writer.lookedUp(name, try StoredRecord.find(name, in: zone, connection), desired: desired)
-            }
-            writer.blob(2, try zone.scopeHead.serializedBytes())
-            return writer.bytes
+            return try RecordLookup.answer(message.recordNames, in: zone, desired: desired, connection)
         }
         return try Self.answer(answer, as: Sealkit_V1_LookupRecordsResponse.self, to: request)
     }

@@ -5,10 +5,7 @@ import SealStatements
 /// and after it.
 enum RosterEffects {
     static func apply(before: Roster, after: Roster, zone: ZoneRow, in connection: any SQLConnection) throws {
-        if after.epochs.count > before.epochs.count {
-            // The new epoch's grants cover everybody who is left, and each opens all history.
-            try StoredGrants.removeAll(of: zone, in: connection)
-        }
+        // A new epoch takes no grant away from those who stay: if its own are bad, the older ones still open the past.
         for user in before.members.keys where after.members[user] == nil {
             try StoredGrants.remove(.member(user), zone: zone, in: connection)
             try DatabaseFeed.hide(zone, from: user, until: after.sequence, in: connection)

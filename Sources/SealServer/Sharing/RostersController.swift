@@ -29,6 +29,7 @@ struct RostersController: Sendable {
         let rosters = services.rosters
         let response = try await services.database.read { connection -> Sealkit_V1_FetchRostersResponse in
             let caller = try Caller(session, container: path.container, in: connection)
+            try Self.checkDistinct(message.rosters, caller)
             var response = Sealkit_V1_FetchRostersResponse()
             for wanted in message.rosters {
                 var tail = Sealkit_V1_RosterTail()
@@ -46,6 +47,18 @@ struct RostersController: Sendable {
         return try Response(response, for: request)
     }
 
+    /// Every roster once: a small request must not make the server copy one log a hundred times.
+    private static func checkDistinct(_ wanted: [Sealkit_V1_RosterRequest], _ caller: Caller) throws(ServerError) {
+        var seen: Set<[String]> = []
+        for roster in wanted {
+            let owner = roster.zone.ownerName.isEmpty ? caller.userID.recordName : roster.zone.ownerName
+            guard seen.insert([owner, roster.zone.zoneName, roster.shareRecordName]).inserted else {
+                throw ServerError(
+                    .invalidArguments, "A roster comes twice in one request.", remedy: "Ask for each roster once.")
+            }
+        }
+    }
+
     private static func fill(
         _ tail: inout Sealkit_V1_RosterTail, _ wanted: Sealkit_V1_RosterRequest, _ caller: Caller, _ path: DatabasePath,
         _ rosters: RosterCache, _ connection: any SQLConnection
@@ -60,7 +73,7 @@ struct RostersController: Sendable {
         tail.zone = zone.wireID
         tail.entries = try RosterLog.wireEntries(of: zone, from: first, through: last, in: connection)
         guard goneSince == nil, !zone.isClosed else { return }
-        if let grant = try StoredGrants.find(.member(caller.userID), zone: zone, in: connection) { tail.grants = [grant] }
+        tail.grants = try StoredGrants.all(of: .member(caller.userID), zone: zone, in: connection)
     }
 
     private func append(_ request: Request, _ context: SealRequestContext) async throws -> Response {
@@ -72,6 +85,7 @@ struct RostersController: Sendable {
         let append = try RosterAppend(message, container: path.container, hasher: services.addresses)
         let now = services.clock()
         let rosters = services.rosters
+        let (limiter, rule) = (services.limiter, services.limits.epochOpening)
         let response = try await services.database.write { connection -> Sealkit_V1_AppendRosterResponse in
             let caller = try Caller(session, container: path.container, in: connection)
             if let answer = try Operations.answer(
@@ -81,6 +95,11 @@ struct RostersController: Sendable {
             }
             let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
             let stored = try append.run(on: zone, by: caller, rosters: rosters, in: connection)
+            if append.entry.epoch != nil, zone.owner != caller.id {
+                // Last: what is refused for another reason, a lost race say, does not count. Throwing takes all back.
+                try limiter.count(
+                    .epochOpening, RateLimiter.subject(of: zone, and: caller), rule: rule, now: now)
+            }
             var response = Sealkit_V1_AppendRosterResponse()
             response.position = UInt64(stored.position)
             response.scope = stored.scopeHead

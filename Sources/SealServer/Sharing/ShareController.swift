@@ -39,7 +39,7 @@ struct ShareController: Sendable {
             case .taken: response.alreadyMember = true
             case .free(let invitation, _):
                 response.invitationID = Data(invitation.id.bytes)
-                if let grant = try StoredGrants.find(.invitation(invitation.id), zone: zone, in: connection) {
+                if let grant = try StoredGrants.all(of: .invitation(invitation.id), zone: zone, in: connection).last {
                     response.grant = grant
                 }
             }

@@ -4,7 +4,10 @@ import SealPrimitives
 import SealStatements
 import SealWire
 
-/// Epoch keys as sealed to members and invitations. Only the newest per subject is kept: one grant opens all history.
+/// Epoch keys as sealed to members and invitations, of the zone's current incarnation.
+///
+/// A member keeps its grant of every epoch until it goes: one grant opens all history when all epochs are well made, and
+/// an author who seals a bad one must not cost the others what they could open before. An invitation has its newest only.
 enum StoredGrants {
     /// The grants that came are exactly those that the entry commits to, byte for byte.
     /// - Throws: `invalidArguments`, `integrityFailure`.
@@ -41,19 +44,24 @@ enum StoredGrants {
     static func store(
         _ sealed: Data, for subject: GrantSubject, epoch: UInt32, zone: ZoneRow, in connection: any SQLConnection
     ) throws {
+        if case .invitation = subject { try remove(subject, zone: zone, in: connection) }
         try connection.execute(
             """
             INSERT INTO epoch_grant (owner, zone, kind, subject, epoch, sealed) VALUES ($1, $2, $3, $4, $5, $6)
-            ON CONFLICT (owner, zone, kind, subject) DO UPDATE SET epoch = excluded.epoch, sealed = excluded.sealed
+            ON CONFLICT (owner, zone, kind, subject, epoch) DO UPDATE SET sealed = excluded.sealed
             """,
             zone.key + [.integer(Int64(subject.kind)), .blob(subject.id.bytes), .integer(Int64(epoch)), .data(sealed)])
     }
 
-    static func find(
-        _ subject: GrantSubject, zone: ZoneRow, in connection: any SQLConnection
-    ) throws -> Sealkit_V1_Grant? {
-        try connection.first(
-            "SELECT epoch, sealed FROM epoch_grant WHERE owner = $1 AND zone = $2 AND kind = $3 AND subject = $4",
+    /// All of one subject, the newest epoch last.
+    static func all(
+        of subject: GrantSubject, zone: ZoneRow, in connection: any SQLConnection
+    ) throws -> [Sealkit_V1_Grant] {
+        try connection.rows(
+            """
+            SELECT epoch, sealed FROM epoch_grant WHERE owner = $1 AND zone = $2 AND kind = $3 AND subject = $4
+            ORDER BY epoch
+            """,
             zone.key + [.integer(Int64(subject.kind)), .blob(subject.id.bytes)]
         ) { row in
             Sealkit_V1_Grant(

@@ -19,6 +19,7 @@ extension Migration {
                 """),
         .accounts,
         .zones,
+        .grantsByEpoch,
     ]
 }
 

@@ -1,0 +1,38 @@
+import SealWire
+import SwiftProtobuf
+
+/// Records by name.
+enum RecordLookup {
+    /// An answer has at most this many bytes of records; those that come after it was full are refused.
+    static let answerBytes = 48 * 1024 * 1024
+
+    /// - Throws: `invalidArguments` for a name that comes twice.
+    static func check(_ names: [String]) throws(ServerError) {
+        var seen: Set<String> = []
+        for name in names {
+            guard seen.insert(name).inserted else {
+                throw ServerError(
+                    .invalidArguments, "A record comes twice in one request.", remedy: "Ask for each record once.")
+            }
+        }
+    }
+
+    /// A serialized `LookupRecordsResponse`.
+    static func answer(
+        _ names: [String], in zone: ZoneRow, desired: Set<String>?, _ connection: any SQLConnection
+    ) throws -> [UInt8] {
+        var writer = WireWriter(capacity: 4096 * names.count + 256)
+        var isFull = false
+        for name in names {
+            if !isFull {
+                isFull = try !writer.lookedUp(name, try StoredRecord.find(name, in: zone, connection), desired: desired)
+            }
+            if isFull { try writer.failed(name, noRoom) }
+        }
+        writer.blob(2, try zone.scopeHead.serializedBytes())
+        return writer.bytes
+    }
+
+    private static let noRoom = ServerError(
+        .limitExceeded, "The answer has no room for this record.", remedy: "Ask in parts: the records before it came.")
+}

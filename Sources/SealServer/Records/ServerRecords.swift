@@ -1,0 +1,37 @@
+import Foundation
+import SealWire
+import SwiftProtobuf
+
+/// What the server has under the names of records that it refused to save, for the client to merge with. It is added to
+/// an answer after the save's transaction, so the writer does not wait for it, and anew when an operation is repeated.
+enum ServerRecords {
+    /// An answer has at most this many bytes of them; failures beyond it come without.
+    static let answerBytes = 2 * 1024 * 1024
+
+    /// Whether any result would take a record.
+    static func areWanted(in outcomes: [RecordSave.Outcome]) -> Bool {
+        outcomes.contains { outcome in
+            if case .refused(let refusal) = outcome { isWanted(refusal.error.code) } else { false }
+        }
+    }
+
+    /// - Parameter answer: a serialized `ModifyRecordsResponse` without server records.
+    static func adding(to answer: [UInt8], in zone: ZoneRow, _ connection: any SQLConnection) throws -> [UInt8] {
+        var response = try Sealkit_V1_ModifyRecordsResponse(serializedBytes: answer)
+        var room = answerBytes
+        for index in response.results.indices {
+            guard case .failure(let failure) = response.results[index].outcome, let code = failure.errorCode, isWanted(code),
+                let record = try StoredRecord.find(response.results[index].recordName, in: zone, connection),
+                // Made again since: "there is no such record" does not go with a record.
+                code == .serverRecordChanged || record.isDeleted
+            else { continue }
+            let bytes = try record.serialized(desired: nil)
+            guard bytes.count <= room else { break }
+            room -= bytes.count
+            response.results[index].serverRecord = try Sealkit_V1_Record(serializedBytes: bytes)
+        }
+        return try response.serializedBytes()
+    }
+
+    private static func isWanted(_ code: ErrorCode) -> Bool { code == .serverRecordChanged || code == .unknownItem }
+}
