@@ -1,16 +1,5 @@
 public import SealPrimitives
 
-/// What a reader knows a record's place to be, and holds every statement against.
-public struct RecordContext: Sendable, Hashable {
-    public let scope: Scope
-    public let recordName: String
-
-    public init(scope: Scope, recordName: String) {
-        self.scope = scope
-        self.recordName = recordName
-    }
-}
-
 /// A statement whose author, place, epoch and signature hold. There is no other way to make one.
 public struct VerifiedStatement: Sendable, Hashable {
     public let statement: Statement

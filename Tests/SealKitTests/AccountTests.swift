@@ -6,9 +6,10 @@ import Testing
 @testable import SealKit
 
 @Suite struct AccountTests {
-    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sealkit-\(UUID().uuidString)")
+    private let temporary: TemporaryFolder
+    private var folder: URL { temporary.url }
 
-    init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+    init() throws { temporary = try TemporaryFolder() }
 
     @Test func keyFileIsPrivateAndSealedByAPassphrase() async throws {
         let person = try await Person()

@@ -4,9 +4,10 @@ import Testing
 @testable import SealKit
 
 @Suite struct AssetTests {
-    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sealkit-\(UUID().uuidString)")
+    private let temporary: TemporaryFolder
+    private var folder: URL { temporary.url }
 
-    init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+    init() throws { temporary = try TemporaryFolder() }
 
     @Test(arguments: [0, 1, 31, 65_536, 65_537, 1_048_576, 3_000_001])
     func assetsOfEverySizeComeBackByteForByte(size: Int) async throws {

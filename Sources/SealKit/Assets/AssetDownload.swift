@@ -176,7 +176,7 @@ final class AssetOpener {
 /// The SDK's temporary folder for assets that came with records. Move what you want to keep.
 public enum TemporaryAssets {
     /// Made by this process under a name that nobody can guess, mode 0700: no other user can put files into it.
-    static let folder: URL = {
+    public static let folder: URL = {
         var template = Array((FileManager.default.temporaryDirectory.path + "/sealkit-assets-XXXXXX").utf8CString)
         let made = mkdtemp(&template) != nil
         let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -29,7 +29,7 @@ struct ZoneBatch {
         self.progress = progress
     }
 
-    private enum Item {
+    enum Item {
         case save(Record)
         case delete(Record.ID, Record.Base, recordType: String, changeTag: String)
 
@@ -232,122 +232,5 @@ struct ZoneBatch {
                 }
             }
         }
-    }
-
-    // MARK: After sending
-
-    private mutating func settle(
-        _ items: [Item], _ sealed: [SealedRecord], _ results: [Sealkit_V1_RecordResult], view: ZoneView, isLast: Bool
-    ) async throws(SealKitError) -> [Item] {
-        var again: [Item] = []
-        var siblings: [Item] = []
-        // Deletions of what is gone already: successes, though the batch that they were in was not stored.
-        var settled = 0
-        var sightings: [TrustStore.Sighting] = []
-        for (index, item) in items.enumerated() {
-            let statement = sealed[index].statement
-            switch results[index].outcome {
-            case .record(let wire):
-                sightings.append(
-                    TrustStore.Sighting(
-                        recordName: statement.recordName, revision: statement.revision, hash: sealed[index].hash,
-                        previous: statement.previous, epoch: statement.epoch))
-                succeed(item, sealed[index], wire)
-            case .failure(let failure):
-                let error = SealKitError(failure)
-                if error.code == .serverRecordChanged || (error.code == .unknownItem && results[index].hasServerRecord) {
-                    if let rebased = try await conflict(item, results[index], view: view, isLast: isLast) {
-                        again.append(rebased)
-                    } else if case .success? = deleteResults[item.id] {
-                        settled += 1
-                    }
-                } else {
-                    if error.code == .batchRequestFailed { siblings.append(item) }
-                    if [.staleEpoch, .rosterChanged, .rotationDue].contains(error.code), !isLast { throw error }
-                    fail(item, error)
-                }
-            case nil:
-                fail(item, SealKitError(.serverRejectedRequest, "the server's answer says nothing of record \(item.id.recordName)"))
-            }
-        }
-        try await database.noteOwn(sightings, view: view)
-        // In an atomic batch nothing was stored, so what is sent again takes its siblings along, unless one has failed for good.
-        guard isAtomic, !again.isEmpty || settled > 0 else { return again }
-        if again.count + siblings.count + settled == items.count { return again + siblings }
-        for item in again {
-            fail(item, SealKitError(.batchRequestFailed, "another item of the batch failed", remedy: "mend that one and send all again"))
-        }
-        return []
-    }
-
-    private mutating func succeed(_ item: Item, _ sealed: SealedRecord, _ wire: Sealkit_V1_Record) {
-        switch item {
-        case .delete(let id, _, _, _): deleteResults[id] = .success(())
-        case .save(var record):
-            var digests: [String: Digest] = [:]
-            digests.reserveCapacity(sealed.fields.count)
-            for field in sealed.fields { digests[field.name] = field.digest }
-            record.base = Record.Base(
-                statement: sealed.statement, hash: sealed.hash, recordKey: sealed.recordKey, digests: digests)
-            record.changed = []
-            record.applySystemFields(wire, statement: sealed.statement)
-            saveResults[record.recordID] = .success(record)
-        }
-    }
-
-    private mutating func fail(_ item: Item, _ error: SealKitError) {
-        switch item {
-        case .save(let record): saveResults[record.recordID] = .failure(error)
-        case .delete(let id, _, _, _): deleteResults[id] = .failure(error)
-        }
-    }
-
-    /// The server has another version. Returns the item to send again, where the policy or a deletion allows that.
-    private mutating func conflict(
-        _ item: Item, _ result: Sealkit_V1_RecordResult, view: ZoneView, isLast: Bool
-    ) async throws(SealKitError) -> Item? {
-        let name = item.id.recordName
-        // Many large conflicts do not fit into one answer; the server then leaves its records to be looked up.
-        let found =
-            result.hasServerRecord
-            ? try await database.read([(result.serverRecord, name)], zone: zoneID, desiredKeys: nil, view: view).first
-            : try await database.look(up: [item.id], desiredKeys: nil).first?.1
-        guard let outcome = found else { return nil }
-        switch (item, outcome) {
-        case (_, .failure(let error)):
-            fail(item, error)
-        case (.save(var record), .success(.deletion(_, _, let tombstone))) where record.recordChangeTag == nil && !isLast:
-            // Made again: the new record goes on counting where the deletion ended.
-            record.base = tombstone
-            return .save(record)
-        case (.save(let record), .success(.record(let server))):
-            if savePolicy != .ifServerRecordUnchanged, !isLast { return .save(merged(record, into: server)) }
-            fail(
-                item,
-                SealKitError(
-                    .serverRecordChanged, "record \(name) was changed on the server",
-                    remedy: "merge into serverRecord and save that", serverRecord: server, clientRecord: record))
-        case (.delete(let id, _, _, _), .success(.record(let server))) where !isLast:
-            guard let base = server.base else { return nil }
-            return .delete(id, base, recordType: server.recordType, changeTag: server.recordChangeTag ?? "")
-        case (.delete(let id, _, _, _), .success(.deletion)):
-            deleteResults[id] = .success(())
-        case (.save, .success(.deletion)):
-            fail(item, SealKitError(.unknownItem, "record \(name) was deleted", remedy: "save it as a new record, or drop it"))
-        default:
-            fail(item, SealKitError(.serverRecordChanged, "record \(name) keeps changing", remedy: "try again later", retryAfter: 1))
-        }
-        return nil
-    }
-
-    private func merged(_ record: Record, into server: Record) -> Record {
-        var merged = server
-        let keys = savePolicy == .changedKeys ? Array(record.changed) : Array(record.fields.keys) + Array(record.changed)
-        for key in keys {
-            if case .omitted? = record.fields[key] { continue }
-            merged.set(key, record.fields[key])
-        }
-        if record.parent?.recordName != record.base?.statement.parent { merged.parent = record.parent }
-        return merged
     }
 }

@@ -173,6 +173,6 @@ actor ZoneKeeper {
     private func shortened() -> SealKitError {
         SealKitError(
             .rollback, "the server shows an older roster of the zone \(scope.zoneName) than this device has verified",
-            remedy: "it may have been restored from a backup; a member's device can give it the missing part")
+            remedy: "it may have been restored from a backup; write nothing to it before its operator has looked")
     }
 }

@@ -63,6 +63,14 @@ struct Person {
     }
 }
 
+/// A folder that goes when its test does.
+final class TemporaryFolder: Sendable {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("sealkit-test-\(UUID().uuidString)")
+
+    init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
+    deinit { try? FileManager.default.removeItem(at: url) }
+}
+
 /// Runs `body` and gives the code that it fails with; nil when it does not.
 func failure(_ body: () async throws -> Void) async -> SealKitError.Code? {
     do {

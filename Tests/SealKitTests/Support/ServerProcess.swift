@@ -1,4 +1,5 @@
 import Foundation
+import SealKit
 
 /// A `sealkit serve` of its own, as a separate process on loopback, with a real SMTP server beside it.
 final class ServerProcess: @unchecked Sendable {
@@ -73,6 +74,7 @@ final class ServerProcess: @unchecked Sendable {
         Foundation.kill(process.processIdentifier, SIGTERM)
         mail?.abandon()
         try? FileManager.default.removeItem(at: folder)
+        try? FileManager.default.removeItem(at: TemporaryAssets.folder)
     }
 
     /// One for all tests that do not need one of their own.
@@ -106,11 +108,12 @@ final class MailServer: @unchecked Sendable {
     }
 
     func stop() {
-        process.terminate()
+        abandon()
         process.waitUntilExit()
     }
 
-    func abandon() { kill(process.processIdentifier, SIGTERM) }
+    /// It takes no notice of SIGTERM.
+    func abandon() { kill(process.processIdentifier, SIGKILL) }
 
     struct NoMail: Error {}
 
