@@ -5,8 +5,3 @@ protocol PlaceholderSeats: Sendable {
     /// Nil when the address was not invited, or the routing id names no share.
     func invitationID(routingID: [UInt8], addressHash: [UInt8], in connection: any SQLConnection) throws -> ID16?
 }
-
-/// For a server without shares.
-struct NoPlaceholderSeats: PlaceholderSeats {
-    func invitationID(routingID: [UInt8], addressHash: [UInt8], in connection: any SQLConnection) throws -> ID16? { nil }
-}
