@@ -9,7 +9,7 @@ import SealStatements
 /// everything that the server's database holds. It goes to no server.
 ///
 /// Every grant in the file is tried with the account's keys; the keys that open are walked back to the first epoch; then
-/// each record key is tried with each of them, in the key's own epoch and in the record's.
+/// each record key is tried with each of them, as a key of the epoch that the record names.
 struct OldKeyCommand: ClientCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo-old-key",
@@ -33,12 +33,6 @@ struct OldKeyCommand: ClientCommand {
         let records: [StoredRecord]
     }
 
-    /// An epoch key that opened: its raw bytes, for trying them where they do not belong.
-    private struct HeldKey {
-        let epoch: Roster.Epoch
-        let bytes: SecretBytes
-    }
-
     func run() async throws {
         let evidence = try read()
         let seeds = try KeyFile(contentsOf: global.keyFileURL).open { () throws(SealKitError) in
@@ -49,16 +43,16 @@ struct OldKeyCommand: ClientCommand {
         let keys = try seed.identityKeys(container: global.containerIdentifier, using: XWingHPKE.self)
         let user = try keys.firstIdentity(time: 0).userID
         let roster = try roster(evidence)
-        let held = try held(evidence.grants, roster: roster, user: user, keys: keys)
+        let held = held(evidence.grants, roster: roster, user: user, keys: keys)
         output.result(
-            "member now: \(roster.members[user] != nil); epochs: \(roster.epochs.count); epoch keys held: \(held.map(\.epoch.number))",
+            "member now: \(roster.members[user] != nil); epochs: \(roster.epochs.count); epoch keys held: \(held.map(\.context.epoch))",
             json: [
                 "isMember": .bool(roster.members[user] != nil), "epochs": .integer(Int64(roster.epochs.count)),
-                "heldEpochs": .array(held.map { .integer(Int64($0.epoch.number)) }),
+                "heldEpochs": .array(held.map { .integer(Int64($0.context.epoch)) }),
             ])
         for record in evidence.records {
             let statement = try Statement(canonicalBytes: [UInt8](record.statement))
-            let opening = held.filter { opens(statement, with: $0) }
+            let opening = held.filter { RecordOpener.unwraps(statement, with: $0) }
             output.result(
                 "\(statement.recordName.escaped): epoch \(statement.epoch), \(held.count) keys tried, \(opening.count) open it",
                 json: [
@@ -87,69 +81,16 @@ struct OldKeyCommand: ClientCommand {
     }
 
     /// Whatever the grants give, and every earlier key that they lead to.
-    private func held(_ grants: [Data], roster: Roster, user: UserID, keys: IdentityKeys) throws -> [HeldKey] {
-        var held: [HeldKey] = []
-        for epoch in roster.epochs {
-            for grant in grants {
-                guard let bytes = try? XWingHPKE.open([UInt8](grant), seed: keys.grantSeed, info: info(epoch, user)) else { continue }
-                held.append(HeldKey(epoch: epoch, bytes: SecretBytes(copying: bytes)))
-                break
+    private func held(_ grants: [Data], roster: Roster, user: UserID, keys: IdentityKeys) -> [EpochKey] {
+        var held: [EpochContext: EpochKey] = [:]
+        for (index, epoch) in roster.epochs.enumerated().reversed() {
+            for grant in grants where held[epoch.context] == nil {
+                held[epoch.context] = try? Grants<XWingHPKE>.open([UInt8](grant), epoch: epoch, as: user, keys: keys)
             }
+            guard index > 0, let key = held[epoch.context] else { continue }
+            let earlier = roster.epochs[index - 1]
+            if held[earlier.context] == nil { held[earlier.context] = try? key.openPrevious(epoch.previousKey, epoch: earlier) }
         }
-        guard let newest = held.last, let top = roster.epochs.firstIndex(where: { $0.context == newest.epoch.context }) else { return held }
-        var known = Set(held.map(\.epoch.context))
-        var key = newest.bytes
-        for index in stride(from: top, to: 0, by: -1) {
-            let epoch = roster.epochs[index]
-            var pae = PAE(.previousKey, pieces: EpochContext.pieces)
-            epoch.context.add(to: &pae)
-            guard let earlier = try? AEAD.openSecret(epoch.previousKey, under: key, associatedData: pae.finish()) else { break }
-            key = earlier
-            if known.insert(roster.epochs[index - 1].context).inserted {
-                held.append(HeldKey(epoch: roster.epochs[index - 1], bytes: earlier))
-            }
-        }
-        return held.sorted { $0.epoch.number < $1.epoch.number }
-    }
-
-    /// A member's grant's HPKE info (PROTOCOL.md, "Grants").
-    private func info(_ epoch: Roster.Epoch, _ user: UserID) -> [UInt8] {
-        var pae = PAE(.grant, pieces: EpochContext.pieces + 3)
-        epoch.context.add(to: &pae)
-        pae.add(epoch.keyID)
-        pae.add(GrantSubject.member(user).kind)
-        pae.add(user.id)
-        return pae.finish()
-    }
-
-    /// Whether the record key comes out: with the epoch's context, or with the one that the record names.
-    private func opens(_ statement: Statement, with held: HeldKey) -> Bool {
-        let own = EpochContext(
-            scopeID: statement.scopeID,
-            incarnations: Incarnations(zone: statement.zoneIncarnation, scope: statement.scopeIncarnation), epoch: statement.epoch)
-        return [held.epoch.context, own].contains { unwraps(statement, key: held.bytes, context: $0) }
-    }
-
-    /// The record key as it is wrapped (PROTOCOL.md, "Record keys").
-    private func unwraps(_ statement: Statement, key: SecretBytes, context: EpochContext) -> Bool {
-        var wrapping = PAE(.recordWrap, pieces: EpochContext.pieces)
-        context.add(to: &wrapping)
-        var binding = PAE(.recordKey, pieces: EpochContext.pieces + 1)
-        context.add(to: &binding)
-        binding.add(recordContext(statement))
-        let wrapper = Hash.derive(key, wrapping)
-        return (try? AEAD.openSecret(statement.wrappedKey, under: wrapper, associatedData: binding.finish())) != nil
-    }
-
-    private func recordContext(_ statement: Statement) -> Digest {
-        var pae = PAE(.recordContext, pieces: 7)
-        pae.add(statement.container)
-        pae.add(statement.environment.rawValue)
-        pae.add(statement.owner.id)
-        pae.add(statement.zoneName)
-        pae.add(statement.zoneIncarnation)
-        pae.add(statement.recordName)
-        pae.add(statement.recordType)
-        return Hash.digest(pae)
+        return held.values.sorted { $0.context.epoch < $1.context.epoch }
     }
 }
