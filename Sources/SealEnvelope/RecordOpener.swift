@@ -18,11 +18,7 @@ public struct RecordOpener: Sendable {
     /// - Throws: `missingKey` for a deletion or another epoch's key; `authenticationFailed`.
     public init(_ verified: VerifiedStatement, epochKey: EpochKey) throws(SealError) {
         let statement = verified.statement
-        let context = EpochContext(
-            scopeID: statement.scopeID,
-            incarnations: Incarnations(zone: statement.zoneIncarnation, scope: statement.scopeIncarnation),
-            epoch: statement.epoch)
-        guard statement.kind == .save, epochKey.context == context else { throw .missingKey }
+        guard statement.kind == .save, epochKey.context == statement.epochContext else { throw .missingKey }
         binding = RecordBinding(statement)
         recordKey = try epochKey.unwrap(statement.wrappedKey, recordContext: binding.context)
     }
@@ -30,10 +26,7 @@ public struct RecordOpener: Sendable {
     /// Whether a key unwraps the record key that a statement carries, whatever epoch the two name: to show that a removed
     /// participant's keys do not. It opens no field.
     public static func unwraps(_ statement: Statement, with key: EpochKey) -> Bool {
-        let context = EpochContext(
-            scopeID: statement.scopeID,
-            incarnations: Incarnations(zone: statement.zoneIncarnation, scope: statement.scopeIncarnation), epoch: statement.epoch)
-        let renamed = EpochKey(unchecked: key.key, context: context)
+        let renamed = EpochKey(unchecked: key.key, context: statement.epochContext)
         return (try? renamed.unwrap(statement.wrappedKey, recordContext: RecordBinding(statement).context)) != nil
     }
 

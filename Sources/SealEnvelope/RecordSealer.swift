@@ -113,10 +113,7 @@ public enum RecordSealer {
         draw: inout NonceDraw
     ) throws(SealError) -> SealedRecord {
         var statement = draft.statement
-        let context = epochKey.context
-        guard statement.scopeID == context.scopeID, statement.epoch == context.epoch,
-            context.incarnations == Incarnations(zone: statement.zoneIncarnation, scope: statement.scopeIncarnation)
-        else { throw .wrongContext }
+        guard statement.epochContext == epochKey.context else { throw .wrongContext }
 
         let binding = RecordBinding(statement)
         let recordKey = draft.recordKey ?? freshKey

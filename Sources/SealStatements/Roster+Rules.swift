@@ -92,12 +92,12 @@ extension Roster {
         for change in entry.changes {
             if change.alwaysNeedsEpoch { needsEpoch = true }
             switch change {
-            case .open, .accept, .leave, .close:
+            case .open, .accept:
+                // As the first change they have been judged above; after another one they have no place.
+                throw .changeNotApplicable
+            case .leave, .close:
                 guard entry.changes.count == 1, entry.epoch == nil else { throw .changeNotApplicable }
-                if case .leave = change { try applyLeave(of: author, at: entry.sequence) }
-                if case .close = change { try applyClose(by: author) }
-                if case .open = change { throw .changeNotApplicable }
-                if case .accept = change { throw .changeNotApplicable }
+                if case .leave = change { try applyLeave(of: author, at: entry.sequence) } else { try applyClose(by: author) }
             case .settings:
                 guard author.role == .owner else { throw .changeNotPermitted }
                 guard !isShared else { throw .changeNotApplicable }

@@ -69,6 +69,12 @@ public struct Statement: Sendable, Hashable {
         self.fieldsDigest = fieldsDigest
     }
 
+    /// The lives of zone and scope that it was made in.
+    public var incarnations: Incarnations { Incarnations(zone: zoneIncarnation, scope: scopeIncarnation) }
+
+    /// The epoch that its record key is wrapped under.
+    public var epochContext: EpochContext { EpochContext(scopeID: scopeID, incarnations: incarnations, epoch: epoch) }
+
     /// Bytes of a wrapped record key.
     public static let wrappedKeyBytes = AEAD.overhead + 32
 }

@@ -62,7 +62,7 @@ public struct StatementVerifier: Sendable {
         guard statement.rosterSequence < roster.nextSequence else { throw .unknownRosterHead }
         guard roster.hashes[Int(statement.rosterSequence)] == statement.rosterHead else { throw .unknownRosterHead }
         guard let epoch = roster.epochInForce(at: statement.rosterSequence), epoch.number == statement.epoch,
-            epoch.context.incarnations == Incarnations(zone: statement.zoneIncarnation, scope: statement.scopeIncarnation)
+            epoch.context.incarnations == statement.incarnations
         else { throw .staleEpoch }
         // Of this life of the zone: what was said in an earlier one, deletions included, says nothing now.
         guard epoch.context.incarnations == roster.incarnations else { throw .staleEpoch }

@@ -13,16 +13,25 @@ import Testing
         try person.through(RewritingTransport(HTTPTransport(server: person.server.origin), rewrite))
     }
 
+    /// The same person, whose look-ups are answered with what `change` makes of the real answer.
+    private func lookups(
+        _ person: Person, _ change: @escaping @Sendable (inout Sealkit_V1_LookupRecordsResponse) throws -> Void
+    ) throws -> Person {
+        try hostile(person) { path, body in
+            guard path.hasSuffix("records/lookup") else { return body }
+            var answer = try Sealkit_V1_LookupRecordsResponse(serializedBytes: body)
+            try change(&answer)
+            return try answer.serializedData()
+        }
+    }
+
     @Test func aFieldThatWasAskedForAndComesAsADigestIsWithheldNotAbsent() async throws {
         let ann = try await Person()
         let zone = try await ann.makeZone()
         let note = try await ann.own.save(ann.note(in: zone, "body"))
-        let deceived = try hostile(ann) { path, body in
-            guard path.hasSuffix("records/lookup") else { return body }
-            var answer = try Sealkit_V1_LookupRecordsResponse(serializedBytes: body)
+        let deceived = try lookups(ann) { answer in
             let digest = try #require(note.base?.digests["body"])
             answer.results[0].record.fields[0].omitted = Data(digest.bytes)
-            return try answer.serializedData()
         }
         #expect(await failure { _ = try await deceived.own.record(for: note.recordID) } == .integrityFailure)
         // Where it was not asked for, the same answer is right.
@@ -34,11 +43,8 @@ import Testing
         let ann = try await Person()
         let zone = try await ann.makeZone()
         let note = try await ann.own.save(ann.note(in: zone, "body"))
-        let deceived = try hostile(ann) { path, body in
-            guard path.hasSuffix("records/lookup") else { return body }
-            var answer = try Sealkit_V1_LookupRecordsResponse(serializedBytes: body)
+        let deceived = try lookups(ann) { answer in
             answer.scopes = []
-            return try answer.serializedData()
         }
         #expect(await failure { _ = try await deceived.own.record(for: note.recordID) } == .integrityFailure)
     }
@@ -47,11 +53,8 @@ import Testing
         let ann = try await Person()
         let zone = try await ann.makeZone()
         let note = try await ann.own.save(ann.note(in: zone, "body"))
-        let deceived = try hostile(ann) { path, body in
-            guard path.hasSuffix("records/lookup") else { return body }
-            var answer = try Sealkit_V1_LookupRecordsResponse(serializedBytes: body)
+        let deceived = try lookups(ann) { answer in
             answer.results = answer.results.map { result in .with { $0.failure = Sealkit_V1_Failure(.unknownItem, "gone") } }
-            return try answer.serializedData()
         }
         #expect(await failure { _ = try await deceived.own.record(for: note.recordID) } == .rollback)
         #expect(await failure { try await deceived.own.deleteRecord(withID: note.recordID) } == .rollback)
@@ -120,12 +123,9 @@ import Testing
         share.addParticipant(try await ann.container.shareParticipant(forUserRecordID: bob.container.userRecordID()))
         try await ann.own.save(share)
         for (sequence, head) in [(0 as UInt64, nil), (1, Digest.zero)] {
-            let deceived = try hostile(ann) { path, body in
-                guard path.hasSuffix("records/lookup") else { return body }
-                var answer = try Sealkit_V1_LookupRecordsResponse(serializedBytes: body)
+            let deceived = try lookups(ann) { answer in
                 answer.scopes[0].sequence = sequence
                 if let head { answer.scopes[0].head = Data(head.bytes) }
-                return try answer.serializedData()
             }
             _ = try await deceived.container.core.keeper(of: deceived.container.core.scope(of: zone)).current()
             #expect(await failure { _ = try await deceived.own.record(for: note.recordID) } == .rollback)
@@ -164,11 +164,8 @@ import Testing
         let other = try #require(recording.records().first)
         let lies = [other, Sealkit_V1_Record.with { $0 = other; $0.recordName = "one" }]
         for lie in lies {
-            let deceived = try hostile(ann) { path, body in
-                guard path.hasSuffix("records/lookup") else { return body }
-                var answer = try Sealkit_V1_LookupRecordsResponse(serializedBytes: body)
+            let deceived = try lookups(ann) { answer in
                 answer.results = [.with { $0.record = lie }]
-                return try answer.serializedData()
             }
             #expect(await failure { _ = try await deceived.own.record(for: one.recordID) } == .integrityFailure)
         }

@@ -16,9 +16,7 @@ extension Database {
         guard let remote = asset.remote else {
             throw SealKitError(.assetNotAvailable, "the asset has not been saved yet", remedy: "its bytes are in its own file")
         }
-        let scope = try zoneScope(recordID.zoneID)
-        let zone = scope.zoneName.addingPercentEncoding(withAllowedCharacters: .urlPathComponentAllowed) ?? ""
-        let path = core.databasePath(self.scope, "assets/\(scope.owner.recordName)/\(zone)/\(remote.blob)")
+        let path = assetPath(of: remote.blob, in: try zoneScope(recordID.zoneID))
         let transport = core.account.client.transport
         let layout = remote.sealed.layout
         let total = Int64(layout.blobBytes)

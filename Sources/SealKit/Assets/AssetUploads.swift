@@ -57,9 +57,7 @@ struct AssetUploads {
         let id = ID16(random: &random)
         let sealer = AssetSealer(
             file: file, cipher: AssetCipher(fileKey: fileKey, salt: salt, layout: file.layout), progress: progress)
-        let zone = view.scope.zoneName.addingPercentEncoding(withAllowedCharacters: .urlPathComponentAllowed) ?? ""
-        let path = database.core.databasePath(
-            database.scope, "assets/\(view.scope.owner.recordName)/\(zone)/\(id.hex)")
+        let path = database.assetPath(of: id.hex, in: view.scope)
         let token = try await database.core.account.session.token()
         let parts = AsyncThrowingStream<ByteBuffer, any Error>(unfolding: { try sealer.next() })
         let response: TransportResponse
@@ -79,9 +77,13 @@ struct AssetUploads {
     }
 }
 
-extension CharacterSet {
-    /// What may stand unescaped in one component of a path.
-    static let urlPathComponentAllowed = CharacterSet.urlPathAllowed.subtracting(CharacterSet(charactersIn: "/;%"))
+extension Database {
+    /// Where the sealed bytes of an asset are.
+    func assetPath(of blob: String, in zone: SealStatements.Scope) -> String {
+        let unescaped = CharacterSet.urlPathAllowed.subtracting(CharacterSet(charactersIn: "/;%"))
+        let name = zone.zoneName.addingPercentEncoding(withAllowedCharacters: unescaped) ?? ""
+        return core.databasePath(scope, "assets/\(zone.owner.recordName)/\(name)/\(blob)")
+    }
 }
 
 /// A local file that is to become an asset.

@@ -7,11 +7,7 @@ import SealWire
 import Synchronization
 import SwiftProtobuf
 
-enum DatabaseScope: Int, Sendable, Hashable {
-    case `public` = 1
-    case `private` = 2
-    case shared = 3
-
+extension Database.Scope {
     var pathComponent: String {
         switch self {
         case .public: "public"
@@ -63,7 +59,7 @@ final class ContainerCore: Sendable {
 
     /// A call below `/database/1/…`, once the server knows this account's identity in the container.
     func call<Request: Message, Response: Message>(
-        _ database: DatabaseScope, _ path: String, _ request: Request, as type: Response.Type = Response.self
+        _ database: Database.Scope, _ path: String, _ request: Request, as type: Response.Type = Response.self
     ) async throws(SealKitError) -> Response {
         try await registration.ensure(self)
         return try await account.call(databasePath(database, path), request, as: type)
@@ -77,7 +73,7 @@ final class ContainerCore: Sendable {
         return try await account.call(path, request, as: type)
     }
 
-    func databasePath(_ database: DatabaseScope, _ path: String) -> String {
+    func databasePath(_ database: Database.Scope, _ path: String) -> String {
         "/database/1/\(identifier)/\(environment.name)/\(database.pathComponent)/\(path)"
     }
 

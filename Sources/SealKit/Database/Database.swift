@@ -23,15 +23,15 @@ public struct Database: Sendable {
     }
 
     let core: ContainerCore
-    let scope: DatabaseScope
+    let scope: Scope
     public var assetFetching: AssetFetching = .automatic
 
-    init(core: ContainerCore, scope: DatabaseScope) {
+    init(core: ContainerCore, scope: Scope) {
         self.core = core
         self.scope = scope
     }
 
-    public var databaseScope: Scope { scope == .private ? .private : .shared }
+    public var databaseScope: Scope { scope }
 
     /// A copy that leaves assets on the server until they are asked for.
     public func fetchingAssets(_ fetching: AssetFetching) -> Database {

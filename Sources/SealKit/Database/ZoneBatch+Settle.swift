@@ -34,7 +34,7 @@ extension ZoneBatch {
                     }
                 } else {
                     if error.code == .batchRequestFailed { siblings.append(item) }
-                    if [.staleEpoch, .rosterChanged, .rotationDue].contains(error.code), !isLast { throw error }
+                    if error.isBehindRoster, !isLast { throw error }
                     fail(item, error)
                 }
             case nil:

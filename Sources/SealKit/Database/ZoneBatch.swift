@@ -58,8 +58,7 @@ struct ZoneBatch {
             do {
                 items = try await send(items, view: view, isLast: round == ZoneBatch.rounds)
             } catch {
-                let isBehind = [.staleEpoch, .rosterChanged, .rotationDue].contains(error.code)
-                guard isBehind, round < ZoneBatch.rounds else { throw error }
+                guard error.isBehindRoster, round < ZoneBatch.rounds else { throw error }
                 view = try await keeper.refresh()
             }
         }

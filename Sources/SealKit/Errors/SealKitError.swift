@@ -45,6 +45,9 @@ public struct SealKitError: Error, Sendable {
             retryAfter: failure.retryAfter > 0 ? failure.retryAfter : nil)
     }
 
+    /// The roster has moved on under the call: fetch its tail and do it again.
+    var isBehindRoster: Bool { [.staleEpoch, .rosterChanged, .rotationDue].contains(code) }
+
     /// Something that the core refused while checking `subject`.
     static func integrity(_ error: SealError, _ subject: String) -> SealKitError {
         switch error {

@@ -81,7 +81,8 @@ extension Database {
 
     /// What the verified roster says; addresses are opened where they were sealed to this account.
     func participants(of roster: Roster) -> [Share.Participant] {
-        let members = roster.members.values.map { member in
+        // The owner first, then in the order in which people joined the log; invitations stand by id, so that lists are stable.
+        let members = roster.members.values.sorted { $0.since < $1.since }.map { member in
             Share.Participant(
                 participantID: member.invitationID?.hex ?? member.userID.recordName,
                 userIdentity: Share.UserIdentity(
@@ -90,7 +91,7 @@ extension Database {
                 role: Share.Participant.Role(member.role), permission: .init(member.permission), acceptanceStatus: .accepted,
                 chain: member.identity)
         }
-        let invited = roster.invitations.values.map { invitation in
+        let invited = roster.invitations.values.sorted { $0.id < $1.id }.map { invitation in
             Share.Participant(
                 participantID: invitation.id.hex,
                 userIdentity: Share.UserIdentity(
@@ -98,10 +99,7 @@ extension Database {
                     lookupInfo: lookupInfo(of: invitation, roster)),
                 role: .privateUser, permission: .init(invitation.permission), acceptanceStatus: .pending, chain: invitation.invitee)
         }
-        // The owner first, then by the order in which people joined the log, so that lists are stable.
-        return members.sorted { (roster.members[$0.chain?.userID ?? roster.owner]?.since ?? 0, $0.participantID)
-            < (roster.members[$1.chain?.userID ?? roster.owner]?.since ?? 0, $1.participantID) }
-            + invited.sorted { $0.participantID < $1.participantID }
+        return members + invited
     }
 
     /// The address that somebody was invited by, where it was sealed to this account.

@@ -44,8 +44,8 @@ extension WireWriter {
                 name: name, type: accepted.content.statement.recordType, position: accepted.position,
                 created: accepted.created(now: now), modified: now, isDeleted: accepted.isDeletion)
             result(name, 2, record.bytes)
-        case .refused(let refusal):
-            result(name, 3, try refusal.error.failure.serializedBytes())
+        case .refused(let error):
+            result(name, 3, try error.failure.serializedBytes())
         }
     }
 }

@@ -130,7 +130,7 @@ struct RecordBatch: Sendable {
         }
         let epoch = roster.currentEpoch.context
         guard statement.epoch == epoch.epoch,
-            Incarnations(zone: statement.zoneIncarnation, scope: statement.scopeIncarnation) == epoch.incarnations
+            statement.incarnations == epoch.incarnations
         else { throw ServerError.staleEpoch }
         guard statement.recordType == record.recordType else {
             throw ServerError(

@@ -14,7 +14,7 @@ extension RecordSave {
                     let reason = try violation(accepted, name: batch.items[index].name, saved: saved, deleted: deleted)
                 else { continue }
                 let remedy = "Save the parent first or with it; delete children first or with their parent."
-                outcomes[index] = .refused(Refusal(error: ServerError(.referenceViolation, reason, remedy: remedy)))
+                outcomes[index] = .refused(ServerError(.referenceViolation, reason, remedy: remedy))
                 hasChanged = true
             }
         }

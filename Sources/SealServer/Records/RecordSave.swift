@@ -39,14 +39,10 @@ struct RecordSave {
         }
     }
 
-    /// A refused item. What the server has instead is read after the transaction: see `ServerRecords`.
-    struct Refusal {
-        let error: ServerError
-    }
-
     enum Outcome {
         case accepted(Accepted)
-        case refused(Refusal)
+        /// What the server has instead is read after the transaction: see `ServerRecords`.
+        case refused(ServerError)
     }
 
     /// - Returns: an outcome for each item, in order; whether anything was written; whether blobs became garbage.
@@ -56,7 +52,7 @@ struct RecordSave {
         var claims = AssetClaims(caller: caller, zone: zone, connection: connection)
         for item in batch.items {
             switch item.outcome {
-            case .failure(let error): outcomes.append(.refused(Refusal(error: error)))
+            case .failure(let error): outcomes.append(.refused(error))
             case .success(let content): outcomes.append(try compare(item.name, content, &claims))
             }
         }
@@ -64,7 +60,7 @@ struct RecordSave {
         if isAtomic, outcomes.contains(where: { if case .refused = $0 { true } else { false } }) {
             outcomes = outcomes.map { outcome in
                 guard case .accepted = outcome else { return outcome }
-                return .refused(Refusal(error: Self.batchFailed))
+                return .refused(Self.batchFailed)
             }
         }
         return try write(outcomes)
@@ -104,8 +100,8 @@ struct RecordSave {
         }
         guard statement.creator == known.creator else { return wrongCreator }
         guard statement.recordType == known.type else {
-            return .refused(Refusal(error: ServerError(
-                .invalidArguments, "A record keeps its type.", remedy: "Delete it first, or use another name.")))
+            return .refused(ServerError(
+                .invalidArguments, "A record keeps its type.", remedy: "Delete it first, or use another name."))
         }
         return try claim(Accepted(content: content, predecessor: known), name, &claims)
     }
@@ -116,22 +112,22 @@ struct RecordSave {
     }
 
     private var wrongCreator: Outcome {
-        .refused(Refusal(error: ServerError(
+        .refused(ServerError(
             .invalidArguments, "The statement names another creator than the record has.",
-            remedy: "Keep the creator through all revisions.")))
+            remedy: "Keep the creator through all revisions."))
     }
 
     private func claim(_ accepted: Accepted, _ name: String, _ claims: inout AssetClaims) throws -> Outcome {
         if accepted.content.lacksPredecessor {
-            return .refused(Refusal(error: ServerError(
-                .integrityFailure, "A new record cannot carry fields over.", remedy: "Send the fields' bytes.")))
+            return .refused(ServerError(
+                .integrityFailure, "A new record cannot carry fields over.", remedy: "Send the fields' bytes."))
         }
-        if let error = try claims.check(accepted.content.assets, of: name) { return .refused(Refusal(error: error)) }
+        if let error = try claims.check(accepted.content.assets, of: name) { return .refused(error) }
         return .accepted(accepted)
     }
 
     private func refused(_ code: ErrorCode, _ reason: String, _ remedy: String) -> Outcome {
-        .refused(Refusal(error: ServerError(code, reason, remedy: remedy)))
+        .refused(ServerError(code, reason, remedy: remedy))
     }
 
     private func predecessor(_ name: String) throws -> Predecessor? {

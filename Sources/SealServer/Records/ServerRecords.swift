@@ -11,7 +11,7 @@ enum ServerRecords {
     /// Whether any result would take a record.
     static func areWanted(in outcomes: [RecordSave.Outcome]) -> Bool {
         outcomes.contains { outcome in
-            if case .refused(let refusal) = outcome { isWanted(refusal.error.code) } else { false }
+            if case .refused(let error) = outcome { isWanted(error.code) } else { false }
         }
     }
 
