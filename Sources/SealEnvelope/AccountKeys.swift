@@ -51,6 +51,24 @@ public struct IdentityKeys: Sendable {
         let signed = SignedIdentity(bytes: bytes, signature: signingKey.sign(Identity.signedBytes(bytes)))
         return try IdentityChain(verifying: [signed], container: container)
     }
+
+    /// The chain with these keys as its next generation, signed by them and by the generation before.
+    /// - Parameters:
+    ///   - previous: the keys of the chain's newest generation.
+    /// - Throws: `invalidIdentity` when `previous` are not those keys; `invalidLength` for one generation too many.
+    public func nextIdentity(after chain: IdentityChain, signedBy previous: IdentityKeys, time: Int64) throws(SealError) -> IdentityChain {
+        guard previous.signingKey.verificationKey == chain.current.signingKey, chain.current.container == container else {
+            throw .invalidIdentity
+        }
+        let identity = Identity(
+            container: container, generation: chain.current.generation + 1, signingKey: signingKey.verificationKey,
+            grantKey: grantKey, time: time, previous: chain.hash)
+        let bytes = identity.canonicalBytes()
+        let signed = SignedIdentity(
+            bytes: bytes, signature: signingKey.sign(Identity.signedBytes(bytes)),
+            previousSignature: previous.signingKey.sign(Identity.signedBytes(bytes)))
+        return try chain.extended(by: [signed])
+    }
 }
 
 extension IdentityKeys: CustomStringConvertible {

@@ -25,6 +25,25 @@ public enum Grants<H: HybridEncryption> {
             inner, to: invitee.current.grantKey, info: info(.grantOuter, key.context, keyID: key.keyID, subject: subject))
     }
 
+    /// For whoever has the share-wide URL, while that lets people join.
+    public static func seal(_ key: EpochKey, to seat: PublicSeat) throws(SealError) -> [UInt8] {
+        try seal(key, invitationID: seat.id, invitationKey: seat.grantKey, invitee: nil)
+    }
+
+    /// For a subject of the next epoch.
+    /// - Throws: `missingKey` when the roster knows nobody of that name.
+    public static func seal(_ key: EpochKey, to subject: GrantSubject, of roster: Roster) throws(SealError) -> [UInt8] {
+        switch subject {
+        case .member(let user):
+            guard let member = roster.members[user] else { throw .missingKey }
+            return try seal(key, to: member.identity)
+        case .invitation(let id):
+            if let invitation = roster.invitations[id] { return try seal(key, to: invitation) }
+            guard let seat = roster.publicSeat, seat.id == id else { throw .missingKey }
+            return try seal(key, to: seat)
+        }
+    }
+
     /// - Throws: `authenticationFailed`; `keyMismatch` when the key is not the epoch's.
     public static func open(_ sealed: [UInt8], epoch: Roster.Epoch, as user: UserID, keys: IdentityKeys) throws(SealError) -> EpochKey {
         try open(sealed, epoch: epoch, subject: .member(user), seed: keys.grantSeed)
@@ -63,40 +82,6 @@ public enum Grants<H: HybridEncryption> {
         pae.add(keyID)
         pae.add(subject.kind)
         pae.add(subject.id)
-        return pae.finish()
-    }
-}
-
-/// An invitee's look-up address, readable by the owner and administrators that it was sealed to.
-public enum SealedAddresses<H: HybridEncryption> {
-    public static func seal(
-        _ address: String, scopeID: Digest, invitationID: ID16, to readers: [IdentityChain]
-    ) throws(SealError) -> [SealedAddress] {
-        var sealed: [SealedAddress] = []
-        for reader in readers.sorted(by: { $0.userID < $1.userID }) {
-            let info = info(scopeID, invitationID, reader.userID)
-            // Padded to Padmé lengths like any value: the length of an address says something about it.
-            let plaintext = Padding.pad(try Value.string(address).canonicalBytes())
-            sealed.append(SealedAddress(reader: reader.userID, sealed: try H.seal(plaintext, to: reader.current.grantKey, info: info)))
-        }
-        return sealed
-    }
-
-    /// - Throws: `missingKey` when nothing was sealed to this reader.
-    public static func open(
-        _ invitation: Invitation, scopeID: Digest, as user: UserID, keys: IdentityKeys
-    ) throws(SealError) -> String {
-        guard let sealed = invitation.sealedAddresses.first(where: { $0.reader == user }) else { throw .missingKey }
-        let plaintext = try H.open(sealed.sealed, seed: keys.grantSeed, info: info(scopeID, invitation.id, user))
-        guard case .string(let address) = try Value(padded: plaintext) else { throw .malformed }
-        return address
-    }
-
-    private static func info(_ scopeID: Digest, _ invitationID: ID16, _ reader: UserID) -> [UInt8] {
-        var pae = PAE(.sealedAddress, pieces: 3)
-        pae.add(scopeID)
-        pae.add(invitationID)
-        pae.add(reader.id)
         return pae.finish()
     }
 }

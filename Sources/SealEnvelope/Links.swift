@@ -20,6 +20,15 @@ public struct LinkSecret: Sendable {
             grantSeed: Hash.derive(bytes, .invitationGrant, scopeID.bytes, invitationID.bytes))
     }
 
+    /// The public name of this secret in a scope: what the roster's settings commit to, so that a copy that the server
+    /// kept, or sealed itself, is checked before it is used.
+    public func id(in scopeID: Digest) -> Digest { Hash.identifier(bytes, .linkID, scopeID.bytes) }
+
+    /// - Throws: `keyMismatch` unless this is the secret that `linkID` names.
+    public func check(linkID: Digest, scopeID: Digest) throws(SealError) {
+        guard id(in: scopeID) == linkID else { throw .keyMismatch }
+    }
+
     // MARK: Previews
 
     /// Title, type and thumbnail for whoever has the URL.

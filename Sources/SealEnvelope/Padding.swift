@@ -26,14 +26,22 @@ public enum Padding {
     }
 }
 
+extension CanonicalReader {
+    /// What is left is the padding of what was read: zeros, and exactly as many as the padding asks for.
+    /// - Parameter total: of all bytes, padding included.
+    /// - Throws: `malformed`.
+    mutating func finishPadded(total: Int) throws(SealError) {
+        guard UInt64(total) == Padding.paddedLength(UInt64(total - remaining)) else { throw .malformed }
+        try zeros()
+    }
+}
+
 extension Value {
-    /// A padded canonical encoding: one value, then zeros, and exactly as many as the padding asks for.
+    /// A padded canonical encoding: one value, then its padding.
     /// - Throws: `malformed`.
     init(padded bytes: [UInt8]) throws(SealError) {
         var reader = CanonicalReader(bytes)
         self = try Value(reading: &reader)
-        let used = bytes.count - reader.remaining
-        guard UInt64(bytes.count) == Padding.paddedLength(UInt64(used)) else { throw .malformed }
-        try reader.zeros()
+        try reader.finishPadded(total: bytes.count)
     }
 }

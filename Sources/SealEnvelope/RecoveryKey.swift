@@ -17,7 +17,7 @@ public struct RecoveryKey: Sendable {
     public init(random: inout some RandomSource) { bytes = SecretBytes(random: &random) }
 
     /// Under which the server keeps the bundle, for whoever names it.
-    public var bundleID: ID16 { Hash.identifier(bytes, .recoveryID) }
+    public var bundleID: ID16 { ID16(prefixOf: Hash.identifier(bytes, .recoveryID)) }
 
     // MARK: Bundles
 

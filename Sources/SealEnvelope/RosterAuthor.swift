@@ -17,6 +17,12 @@ public struct RosterAuthor<H: HybridEncryption>: Sendable {
         public let grants: [Grant]
         /// The epoch's key where the entry opens one.
         public let epochKey: EpochKey?
+
+        public init(entry: SignedRosterEntry, grants: [Grant], epochKey: EpochKey?) {
+            self.entry = entry
+            self.grants = grants
+            self.epochKey = epochKey
+        }
     }
 
     public struct Grant: Sendable {
@@ -26,12 +32,15 @@ public struct RosterAuthor<H: HybridEncryption>: Sendable {
     }
 
     /// Entry 0, or the one after `close`: the owner alone, epoch 0.
+    /// - Parameters:
+    ///   - incarnations: the next ones where they are not the zone's own: of a hierarchical share, or after a fork.
+    ///   - abandoned: the head of another branch of the log, which is given up with this.
     public func open(
-        _ scope: Scope, following: Roster?, zoneIncarnation: UInt32? = nil, rootRecordName: String? = nil,
-        identity: IdentityChain, time: Int64, random: inout some RandomSource
+        _ scope: Scope, following: Roster?, incarnations: Incarnations? = nil, rootRecordName: String? = nil,
+        abandoned: RosterChange.AbandonedHead? = nil, identity: IdentityChain, time: Int64, random: inout some RandomSource
     ) throws(SealError) -> Draft {
-        let scopeIncarnation = (following?.incarnations.scope ?? 0) + 1
-        let incarnations = Incarnations(zone: zoneIncarnation ?? scopeIncarnation, scope: scopeIncarnation)
+        let next = (following?.incarnations.scope ?? 0) + 1
+        let incarnations = incarnations ?? Incarnations(zone: next, scope: next)
         let context = EpochContext(scopeID: scope.id, incarnations: incarnations, epoch: 0)
         let key = EpochKey(random: &random, context: context)
         let sealed = try Grants<H>.seal(key, to: identity)
@@ -39,7 +48,7 @@ public struct RosterAuthor<H: HybridEncryption>: Sendable {
             number: 0, keyID: key.keyID, previousKey: [],
             coverage: [.init(subject: .member(user), grantHash: GrantHash.of(sealed))])
         let change = RosterChange.open(
-            .init(scope: scope, incarnations: incarnations, rootRecordName: rootRecordName, owner: identity))
+            .init(scope: scope, incarnations: incarnations, rootRecordName: rootRecordName, abandoned: abandoned, owner: identity))
         let entry = RosterEntry(
             scopeID: scope.id, sequence: following?.nextSequence ?? 0, previous: following?.head ?? .zero, author: user,
             time: time, changes: [change], epoch: opening)
@@ -50,51 +59,51 @@ public struct RosterAuthor<H: HybridEncryption>: Sendable {
     /// The next entry of a roster.
     ///
     /// - Parameters:
+    ///   - settings: the scope's settings where they change; they come before everything else.
     ///   - invitations: new ones whose grant hash is still open; they are sealed here, under the new epoch if there is one.
     ///   - current: the key of the epoch in force.
     ///   - rotating: open a new epoch in the same step.
+    /// - Throws: what the rules refuse (`Roster.append`); `invalidKey`.
     public func next(
-        on roster: Roster, changes: [RosterChange], invitations: [InvitationDraft] = [], rotating: Bool, current: EpochKey,
-        time: Int64, random: inout some RandomSource
+        on roster: Roster, changes: [RosterChange], settings: SettingsDraft? = nil, invitations: [InvitationDraft] = [],
+        rotating: Bool, current: EpochKey, time: Int64, random: inout some RandomSource
     ) throws(SealError) -> Draft {
-        var grants: [Grant] = []
         var epochKey: EpochKey?
-        let sealingKey: EpochKey
         if rotating {
             let context = EpochContext(
                 scopeID: roster.scopeID, incarnations: roster.incarnations, epoch: roster.currentEpoch.number + 1)
-            let new = EpochKey(random: &random, context: context)
-            epochKey = new
-            sealingKey = new
-        } else {
-            sealingKey = current
+            epochKey = EpochKey(random: &random, context: context)
         }
+        let sealingKey = epochKey ?? current
 
         var changes = changes
-        var removed: Set<GrantSubject> = []
-        for change in changes {
-            switch change {
-            case .revoke(let id): removed.insert(.invitation(id))
-            case .remove(let user): removed.insert(.member(user))
-            default: break
+        var grants: [Grant] = []
+        func add(_ sealed: [UInt8], for subject: GrantSubject) -> Digest {
+            grants.append(Grant(subject: subject, epoch: sealingKey.context.epoch, sealed: sealed))
+            return GrantHash.of(sealed)
+        }
+        if let settings {
+            let seat = try settings.publicSeat(scopeID: roster.scopeID, using: H.self) { keys, grantKey throws(SealError) in
+                add(
+                    try Grants<H>.seal(sealingKey, invitationID: keys.id, invitationKey: grantKey, invitee: nil),
+                    for: .invitation(keys.id))
             }
+            let linkID = settings.secret.id(in: roster.scopeID)
+            changes.insert(.settings(.init(linkID: linkID, publicSeat: seat)), at: 0)
         }
         for draft in invitations {
             let sealed = try Grants<H>.seal(
                 sealingKey, invitationID: draft.id, invitationKey: draft.grantKey, invitee: draft.invitee)
-            grants.append(Grant(subject: .invitation(draft.id), epoch: sealingKey.context.epoch, sealed: sealed))
-            changes.append(.invite(draft.invitation(grantHash: GrantHash.of(sealed))))
+            changes.append(.invite(draft.invitation(grantHash: add(sealed, for: .invitation(draft.id)))))
         }
 
         var opening: EpochOpening?
         if let new = epochKey {
-            for member in roster.members.values where !removed.contains(.member(member.userID)) {
-                let sealed = try Grants<H>.seal(new, to: member.identity)
-                grants.append(Grant(subject: .member(member.userID), epoch: new.context.epoch, sealed: sealed))
-            }
-            for invitation in roster.invitations.values where !removed.contains(.invitation(invitation.id)) {
-                let sealed = try Grants<H>.seal(new, to: invitation)
-                grants.append(Grant(subject: .invitation(invitation.id), epoch: new.context.epoch, sealed: sealed))
+            // Whom the epoch has to cover, and with which keys, the rules say.
+            let after = try roster.applying(changes, by: user)
+            let sealedAlready = Set(grants.map(\.subject))
+            for subject in after.subjects where !sealedAlready.contains(subject) {
+                _ = add(try Grants<H>.seal(new, to: subject, of: after), for: subject)
             }
             let coverage = grants
                 .map { EpochOpening.Coverage(subject: $0.subject, grantHash: GrantHash.of($0.sealed)) }
@@ -109,16 +118,19 @@ public struct RosterAuthor<H: HybridEncryption>: Sendable {
         return Draft(entry: sign(entry), grants: grants, epochKey: epochKey)
     }
 
-    /// Takes an invitation's seat; the acceptor seals its own grant.
+    /// Takes the seat of an open invitation, or the public one; the acceptor seals its own grant.
+    /// - Throws: `invalidURL` when the keys are of another link secret; `changeNotApplicable` when there is no such seat.
     public func accept(
-        _ invitation: Invitation, on roster: Roster, invitationKeys: InvitationKeys, identity: IdentityChain,
-        epochKey: EpochKey, time: Int64
+        _ invitationKeys: InvitationKeys, on roster: Roster, identity: IdentityChain, epochKey: EpochKey, time: Int64
     ) throws(SealError) -> Draft {
-        guard invitationKeys.signingKey.verificationKey == invitation.signingKey else { throw .invalidURL }
+        let id = invitationKeys.id
+        let seat = roster.publicSeat?.id == id ? roster.publicSeat?.signingKey : roster.invitations[id]?.signingKey
+        guard let seat else { throw .changeNotApplicable }
+        guard invitationKeys.signingKey.verificationKey == seat else { throw .invalidURL }
         let message = RosterChange.Acceptance.signedBytes(
-            scopeID: roster.scopeID, invitationID: invitation.id, acceptor: identity, head: roster.head)
+            scopeID: roster.scopeID, invitationID: id, acceptor: identity, head: roster.head)
         let acceptance = RosterChange.Acceptance(
-            invitationID: invitation.id, acceptor: identity, signature: invitationKeys.signingKey.sign(message))
+            invitationID: id, acceptor: identity, signature: invitationKeys.signingKey.sign(message))
         let entry = RosterEntry(
             scopeID: roster.scopeID, sequence: roster.nextSequence, previous: roster.head, author: user, time: time,
             changes: [.accept(acceptance)], epoch: nil)
@@ -138,35 +150,5 @@ public struct RosterAuthor<H: HybridEncryption>: Sendable {
     private func sign(_ entry: RosterEntry) -> SignedRosterEntry {
         let bytes = entry.canonicalBytes()
         return SignedRosterEntry(bytes: bytes, signature: keys.signingKey.sign(RosterEntry.signedBytes(bytes)))
-    }
-}
-
-/// An invitation before its grant is sealed.
-public struct InvitationDraft: Sendable {
-    public let id: ID16
-    public let permission: Permission
-    public let invitee: IdentityChain?
-    public let signingKey: VerificationKey
-    public let grantKey: [UInt8]
-    public let expires: Int64
-    public let sealedAddresses: [SealedAddress]
-
-    public init<H: HybridEncryption>(
-        keys: InvitationKeys, permission: Permission, invitee: IdentityChain?, expires: Int64 = 0,
-        sealedAddresses: [SealedAddress] = [], using: H.Type
-    ) throws(SealError) {
-        id = keys.id
-        self.permission = permission
-        self.invitee = invitee
-        signingKey = keys.signingKey.verificationKey
-        grantKey = try H.publicKey(seed: keys.grantSeed)
-        self.expires = expires
-        self.sealedAddresses = sealedAddresses
-    }
-
-    func invitation(grantHash: Digest) -> Invitation {
-        Invitation(
-            id: id, permission: permission, invitee: invitee, signingKey: signingKey, grantKey: grantKey,
-            grantHash: grantHash, expires: expires, sealedAddresses: sealedAddresses)
     }
 }

@@ -1,7 +1,7 @@
 import CSodium
 
 /// A 32-byte hash or other public value of that size, held inline: no allocation, cheap to compare and to hash.
-public struct Digest: Sendable, Hashable {
+public struct Digest: Sendable, Hashable, Comparable {
     private let a, b, c, d: UInt64
 
     public static let zero = Digest(0, 0, 0, 0)
@@ -51,6 +51,12 @@ public struct Digest: Sendable, Hashable {
     }
 
     public var hex: String { Hex.encode(bytes) }
+
+    /// The order of the bytes: `bigEndian` of a word filled in memory order is the number that sorts like them.
+    public static func < (left: Digest, right: Digest) -> Bool {
+        (left.a.bigEndian, left.b.bigEndian, left.c.bigEndian, left.d.bigEndian)
+            < (right.a.bigEndian, right.b.bigEndian, right.c.bigEndian, right.d.bigEndian)
+    }
 }
 
 /// A 16-byte public identifier: routing ids, invitation ids, operation ids, and the body of a user record name.
@@ -102,7 +108,7 @@ public struct ID16: Sendable, Hashable, Comparable {
 
     public var hex: String { Hex.encode(bytes) }
 
-    /// The order of the bytes: `bigEndian` of a word filled in memory order is the number that sorts like them.
+    /// As for digests.
     public static func < (left: ID16, right: ID16) -> Bool {
         (left.a.bigEndian, left.b.bigEndian) < (right.a.bigEndian, right.b.bigEndian)
     }

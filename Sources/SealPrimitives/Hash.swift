@@ -33,10 +33,12 @@ public enum Hash {
         return derive(key, pae)
     }
 
-    /// The same as a public value: for identifiers that a key gives (`recovery/id`).
-    public static func identifier(_ key: SecretBytes, _ label: Label) -> ID16 {
-        let derived = derive(key, label)
-        return ID16(prefixOf: unsafe Digest { output in unsafe derived.withPointer { unsafe output.update(from: $0, count: 32) } })
+    /// The same as a public value: for identifiers that a key gives (`recovery/id`, `link-id`).
+    public static func identifier(_ key: SecretBytes, _ label: Label, _ pieces: [UInt8]...) -> Digest {
+        var pae = PAE(label, pieces: pieces.count)
+        for piece in pieces { pae.add(piece) }
+        let derived = derive(key, pae)
+        return unsafe Digest { output in unsafe derived.withPointer { unsafe output.update(from: $0, count: 32) } }
     }
 
     /// SHA-256 (FIPS 180-4), for asset chunks. The SDK may compute the same bytes by a faster library.

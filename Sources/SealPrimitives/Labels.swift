@@ -22,6 +22,12 @@ extension Label {
     public static let loginBinding = Label("sealkit/1/login-binding")
     public static let loginChallenge = Label("sealkit/1/login")
     public static let verificationCode = Label("sealkit/1/verification-code")
+    public static let safetyNumber = Label("sealkit/1/safety-number")
+
+    // Enrolling a device
+    public static let enrolmentCommitment = Label("sealkit/1/enrolment/commitment")
+    public static let enrolmentTranscript = Label("sealkit/1/enrolment/transcript")
+    public static let enrolmentSeeds = Label("sealkit/1/enrolment/seeds")
 
     // Recovery and key files
     public static let recoveryID = Label("sealkit/1/recovery/id")
@@ -60,6 +66,8 @@ extension Label {
 
     // Invitations
     public static let link = Label("sealkit/1/link")
+    public static let linkID = Label("sealkit/1/link-id")
+    public static let sealedLink = Label("sealkit/1/sealed-link")
     public static let invitationSign = Label("sealkit/1/invitation/sign")
     public static let invitationGrant = Label("sealkit/1/invitation/grant")
     public static let preview = Label("sealkit/1/preview")
@@ -68,10 +76,11 @@ extension Label {
     /// All of them, for the tests that try every signature and ciphertext under every other label.
     public static let all: [Label] = [
         .signingSeed, .grantSeed, .loginSeed, .storageKey, .userName, .identity, .identityHash, .loginBinding,
-        .loginChallenge, .verificationCode, .recoveryID, .recoveryKey, .recoveryBundle, .passwordBox, .storageBox,
+        .loginChallenge, .verificationCode, .safetyNumber, .enrolmentCommitment, .enrolmentTranscript, .enrolmentSeeds,
+        .recoveryID, .recoveryKey, .recoveryBundle, .passwordBox, .storageBox,
         .scope, .rosterEntry, .rosterHash, .keyID, .previousKey, .grant, .grantOuter, .grantHash, .sealedAddress,
         .recordWrap, .recordKey, .recordContext, .sealedField, .field, .fields, .statement, .statementNode,
-        .statements, .fileKey, .assetChunks, .assetLeaf, .assetNode, .link, .invitationSign, .invitationGrant,
-        .preview, .acceptance,
+        .statements, .fileKey, .assetChunks, .assetLeaf, .assetNode, .link, .linkID, .sealedLink, .invitationSign,
+        .invitationGrant, .preview, .acceptance,
     ]
 }

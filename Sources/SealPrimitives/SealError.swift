@@ -36,6 +36,10 @@ public enum SealError: Error, Sendable, Equatable {
     case authorNotPermitted
     /// The statement cites a roster head that this roster does not have.
     case unknownRosterHead
+    /// The statement does not continue the one before: revision, hash, type, creator or scope do not follow.
+    case notSuccessor
+    /// A notice that a record went with the target of its reference does not hold.
+    case invalidNotice
 
     // Rosters
     /// The entry does not follow the roster's head.
@@ -46,6 +50,8 @@ public enum SealError: Error, Sendable, Equatable {
     case changeNotApplicable
     /// A change that takes a right away came without a new epoch, or an epoch came where none may be opened.
     case epochRequired
+    /// While whoever has the URL may join, a participant is removed or blocked only together with a new URL.
+    case renewalRequired
     /// An epoch's grants do not cover exactly the active members and open invitations.
     case coverageMismatch
     /// An identity chain does not hold together or names somebody else.

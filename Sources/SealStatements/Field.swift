@@ -11,14 +11,14 @@ public enum StoredField: Sendable, Hashable {
     /// `H("field", name, class, type, stored bytes)`: binds the bytes to their name and their meaning.
     /// - Throws: `malformed` for a list of mixed kinds.
     public func digest(name: String) throws(SealError) -> Digest {
-        let stored: [UInt8]
-        let fieldClass: UInt8
-        let tag: UInt8
         switch self {
-        case .plain(let value): (fieldClass, tag, stored) = (1, value.type.tag, try value.canonicalBytes())
-        case .encrypted(let type, let sealed): (fieldClass, tag, stored) = (2, type.tag, sealed)
-        case .asset(let asset): (fieldClass, tag, stored) = (3, ValueKind.asset.rawValue, asset.canonicalBytes())
+        case .plain(let value): StoredField.digest(name, class: 1, tag: value.type.tag, try value.canonicalBytes())
+        case .encrypted(let type, let sealed): StoredField.digest(name, class: 2, tag: type.tag, sealed)
+        case .asset(let asset): StoredField.digest(name, class: 3, tag: ValueKind.asset.rawValue, asset.canonicalBytes())
         }
+    }
+
+    fileprivate static func digest(_ name: String, class fieldClass: UInt8, tag: UInt8, _ stored: [UInt8]) -> Digest {
         var pae = PAE(.field, pieces: 4, capacity: stored.count + name.utf8.count + 64)
         pae.add(name)
         pae.add(fieldClass)
@@ -52,6 +52,26 @@ public struct AssetCommitment: Sendable, Hashable {
         writer.digest(root)
         writer.blob(descriptor)
         return writer.bytes
+    }
+}
+
+/// What a statement of the public database commits to of an asset: its bytes as they are, in chunks of 64 KiB, through
+/// the root of the same hash tree. Hashed and signed, not sealed.
+public struct PublicAsset: Sendable, Hashable {
+    public let size: UInt64
+    public let root: Digest
+
+    public init(size: UInt64, root: Digest) {
+        self.size = size
+        self.root = root
+    }
+
+    /// As a field of class 4.
+    public func digest(name: String) -> Digest {
+        var writer = CanonicalWriter(capacity: 40)
+        writer.number(size)
+        writer.digest(root)
+        return StoredField.digest(name, class: 4, tag: ValueKind.asset.rawValue, writer.bytes)
     }
 }
 

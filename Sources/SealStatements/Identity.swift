@@ -91,6 +91,8 @@ public struct IdentityChain: Sendable, Hashable {
     public let userID: UserID
     /// The newest generation.
     public let current: Identity
+    /// Of every generation, oldest first.
+    public let signingKeys: [VerificationKey]
 
     /// - Throws: `invalidIdentity` when generations do not follow one another or are of another container;
     ///   `invalidSignature`, `invalidKey`, `malformed`.
@@ -98,6 +100,7 @@ public struct IdentityChain: Sendable, Hashable {
         guard signed.count <= Limits.identityGenerations else { throw .invalidLength }
         var last: (identity: Identity, hash: Digest)?
         var userID: UserID?
+        var signingKeys: [VerificationKey] = []
         for (index, link) in signed.enumerated() {
             let identity = try Identity(canonicalBytes: link.bytes)
             guard identity.container == container, identity.generation == UInt32(index),
@@ -112,14 +115,36 @@ public struct IdentityChain: Sendable, Hashable {
                 userID = Identity.userID(container: container, firstSigningKey: identity.signingKey)
             }
             last = (identity, Identity.hash(link.bytes))
+            signingKeys.append(identity.signingKey)
         }
         guard let userID, let last else { throw .invalidIdentity }
         self.signed = signed
         self.userID = userID
+        self.signingKeys = signingKeys
         current = last.identity
     }
 
-    func write(to writer: inout CanonicalWriter) {
+    /// The chain with more generations after its newest.
+    /// - Throws: as `init(verifying:container:)`.
+    public func extended(by generations: [SignedIdentity]) throws(SealError) -> IdentityChain {
+        try IdentityChain(verifying: signed + generations, container: current.container)
+    }
+
+    /// Whether these are the other's generations, or those and newer ones: never an older key, nor a fork.
+    public func continues(_ other: IdentityChain) -> Bool {
+        signed.count >= other.signed.count && zip(signed, other.signed).allSatisfy { $0.bytes == $1.bytes }
+    }
+
+    /// The hash of the newest generation, which names every one before: what safety numbers are made of.
+    public var hash: Digest { Identity.hash(signed[signed.count - 1].bytes) }
+
+    func write(to writer: inout CanonicalWriter) { IdentityChain.write(signed, to: &writer) }
+
+    init(reading reader: inout CanonicalReader, container: String) throws(SealError) {
+        try self.init(verifying: IdentityChain.generations(reading: &reader), container: container)
+    }
+
+    static func write(_ signed: [SignedIdentity], to writer: inout CanonicalWriter) {
         writer.number(UInt16(signed.count))
         for link in signed {
             writer.blob(link.bytes)
@@ -128,8 +153,10 @@ public struct IdentityChain: Sendable, Hashable {
         }
     }
 
-    init(reading reader: inout CanonicalReader, container: String) throws(SealError) {
+    /// Generations as they are written, unverified.
+    static func generations(reading reader: inout CanonicalReader) throws(SealError) -> [SignedIdentity] {
         let count = try reader.count(UInt16.self, ofAtLeast: 12)
+        guard count <= Limits.identityGenerations else { throw .invalidLength }
         var signed: [SignedIdentity] = []
         for _ in 0..<count {
             signed.append(
@@ -138,6 +165,6 @@ public struct IdentityChain: Sendable, Hashable {
                     signature: try reader.blob(atMost: SigningKey.signatureBytes),
                     previousSignature: try reader.blob(atMost: SigningKey.signatureBytes)))
         }
-        try self.init(verifying: signed, container: container)
+        return signed
     }
 }

@@ -5,6 +5,7 @@ public enum Limits {
     public static let fieldsPerRecord = 1_000
     public static let itemsPerRequest = 400
     public static let participantsPerScope = 100
+    public static let blockedPerScope = 1_000
     public static let rosterEntryBytes = 1_048_576
     public static let identityBytes = 4_096
     public static let identityGenerations = 64
@@ -12,6 +13,9 @@ public enum Limits {
     public static let sealedAddressBytes = 4_096
     public static let sealedAddressesPerInvitation = 101
     public static let previewBytes = 65_536
+    /// How many records may go one after the other with one target.
+    public static let derivedDeletionSteps = 750
+    public static let enrolledHeads = 100_000
     /// More than any record lives through; the next one never overflows.
     public static let revision: UInt64 = (1 << 62) - 1
     public static let assetChunkBytes = 65_536

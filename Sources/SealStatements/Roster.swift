@@ -11,23 +11,31 @@ public struct Roster: Sendable {
     public internal(set) var isClosed = false
     /// A member left or changed keys: nobody writes records before the next epoch.
     public internal(set) var rotationDue = false
-    /// The owner has shared the scope.
-    public internal(set) var isShared = false
+    /// Names the share-wide link secret in use; nil while the owner has not shared the scope.
+    public internal(set) var linkID: Digest?
+    /// What whoever has the share-wide URL may take; nil for the public permission none.
+    public internal(set) var publicSeat: PublicSeat?
     public internal(set) var members: [UserID: Member] = [:]
     public internal(set) var invitations: [ID16: Invitation] = [:]
+    /// Names that can't accept nor be invited.
+    public internal(set) var blocked: Set<UserID> = []
+    /// Ends of other branches of this log that the owner gave up.
+    public internal(set) var abandonedHeads: [RosterChange.AbandonedHead] = []
     /// Every epoch of every incarnation, oldest first.
     public internal(set) var epochs: [Epoch] = []
     public internal(set) var rootRecordName: String?
     /// Invitation ids that were ever used, with the entry that used them: none comes twice.
     var usedInvitations: [ID16: UInt64] = [:]
+    /// Who made each open invitation.
+    var inviters: [ID16: UserID] = [:]
     /// Who could do what from which entry on, former members included.
-    var history: [UserID: [Right]] = [:]
+    var history: [UserID: [Standing]] = [:]
 
     public struct Member: Sendable {
         public internal(set) var identity: IdentityChain
         public internal(set) var role: Role
         public internal(set) var permission: Permission
-        /// The seat it took; nil for the owner.
+        /// The seat it took; nil for the owner and for public users.
         public internal(set) var invitation: Invitation?
         public var invitationID: ID16? { invitation?.id }
         /// The entry that made it a member.
@@ -48,11 +56,16 @@ public struct Roster: Sendable {
         public var number: UInt32 { context.epoch }
     }
 
-    struct Right: Sendable {
-        let from: UInt64
+    /// What somebody could do after some entry, and with which keys.
+    public struct Standing: Sendable {
+        /// The entry from which on it counts.
+        public let from: UInt64
+        public let role: Role
         /// nil: none any more.
-        let permission: Permission?
-        let signingKey: VerificationKey
+        public let permission: Permission?
+        public let identity: IdentityChain
+
+        public var mayAdminister: Bool { permission != nil && (role == .owner || role == .administrator) }
     }
 
     /// Where the log ends.
@@ -78,17 +91,30 @@ public struct Roster: Sendable {
         epochs.last { $0.openedAt <= sequence }
     }
 
-    /// What `user` could do, and with which key, after the entry with that sequence.
-    public func right(of user: UserID, at sequence: UInt64) -> (permission: Permission, signingKey: VerificationKey)? {
-        guard let right = history[user]?.last(where: { $0.from <= sequence }), let permission = right.permission else {
-            return nil
-        }
-        return (permission, right.signingKey)
+    /// What `user` could do, and with which keys, after the entry with that sequence; nil when it was no member.
+    public func standing(of user: UserID, at sequence: UInt64) -> Standing? {
+        guard let standing = history[user]?.last(where: { $0.from <= sequence }), standing.permission != nil else { return nil }
+        return standing
+    }
+
+    /// The newest generations that this roster has seen of somebody who is or was a member.
+    public func knownIdentity(of user: UserID) -> IdentityChain? { history[user]?.last?.identity }
+
+    public var isShared: Bool { linkID != nil }
+
+    /// Whether this log ends a fork that `other` is the other side of: it continues `other`, or the owner has given the
+    /// head of `other` up in it. Anything else that differs is an error (PROTOCOL.md, "Forks").
+    public func succeeds(_ other: Roster) -> Bool {
+        guard scopeID == other.scopeID else { return false }
+        if nextSequence >= other.nextSequence, hashes[Int(other.sequence)] == other.head { return true }
+        return abandonedHeads.contains(RosterChange.AbandonedHead(sequence: other.sequence, hash: other.head))
     }
 
     /// Whom the next epoch has to cover, ascending.
     public var subjects: [GrantSubject] {
-        (members.keys.map { GrantSubject.member($0) } + invitations.keys.map { GrantSubject.invitation($0) }).sorted()
+        var subjects = members.keys.map { GrantSubject.member($0) } + invitations.keys.map { GrantSubject.invitation($0) }
+        if let publicSeat { subjects.append(.invitation(publicSeat.id)) }
+        return subjects.sorted()
     }
 
     /// The open invitation of a known person.

@@ -61,6 +61,10 @@ public struct EpochContext: Sendable, Hashable {
     }
 
     public static let pieces = 4
+
+    /// What stands in the statements of the public database, which has no scopes.
+    public static let publicDatabase = EpochContext(
+        scopeID: .zero, incarnations: Incarnations(zone: 1, scope: 0), epoch: 0)
 }
 
 /// Whom a grant is for: a member, or the bearer of an open invitation.

@@ -27,7 +27,9 @@ public struct Statement: Sendable, Hashable {
     public var scopeID: Digest
     public var scopeIncarnation: UInt32
     public var epoch: UInt32
-    /// The record key under the epoch's wrapping key; empty for a deletion.
+    /// The scope that the record leaves with this statement; nil where it stays.
+    public var formerScope: FormerScope?
+    /// The record key under the epoch's wrapping key; empty for a deletion, and in the public database.
     public var wrappedKey: [UInt8]
     /// The roster's head when the author signed: its rights are judged there.
     public var rosterSequence: UInt64
@@ -38,11 +40,23 @@ public struct Statement: Sendable, Hashable {
     public var salt: ID16
     public var fieldsDigest: Digest
 
+    /// A life of a scope in which a record was.
+    public struct FormerScope: Sendable, Hashable {
+        public let scopeID: Digest
+        public let incarnation: UInt32
+
+        public init(scopeID: Digest, incarnation: UInt32) {
+            self.scopeID = scopeID
+            self.incarnation = incarnation
+        }
+    }
+
     public init(
         kind: Kind, container: String, environment: Environment, owner: UserID, zoneName: String, zoneIncarnation: UInt32,
         recordName: String, recordType: String, creator: UserID, author: UserID, clientTime: Int64, revision: UInt64,
-        previous: Digest, scopeID: Digest, scopeIncarnation: UInt32, epoch: UInt32, wrappedKey: [UInt8],
-        rosterSequence: UInt64, rosterHead: Digest, parent: String?, share: String?, salt: ID16, fieldsDigest: Digest
+        previous: Digest, scopeID: Digest, scopeIncarnation: UInt32, epoch: UInt32, formerScope: FormerScope? = nil,
+        wrappedKey: [UInt8], rosterSequence: UInt64, rosterHead: Digest, parent: String?, share: String?, salt: ID16,
+        fieldsDigest: Digest
     ) {
         self.kind = kind
         self.container = container
@@ -60,6 +74,7 @@ public struct Statement: Sendable, Hashable {
         self.scopeID = scopeID
         self.scopeIncarnation = scopeIncarnation
         self.epoch = epoch
+        self.formerScope = formerScope
         self.wrappedKey = wrappedKey
         self.rosterSequence = rosterSequence
         self.rosterHead = rosterHead
@@ -74,6 +89,9 @@ public struct Statement: Sendable, Hashable {
 
     /// The epoch that its record key is wrapped under.
     public var epochContext: EpochContext { EpochContext(scopeID: scopeID, incarnations: incarnations, epoch: epoch) }
+
+    /// Of a record in the public database, which has no scopes: signed, and nothing in it sealed.
+    public var isPublic: Bool { scopeID == .zero }
 
     /// Bytes of a wrapped record key.
     public static let wrappedKeyBytes = AEAD.overhead + 32
@@ -100,6 +118,11 @@ extension Statement {
         writer.digest(scopeID)
         writer.number(scopeIncarnation)
         writer.number(epoch)
+        writer.flag(formerScope != nil)
+        if let formerScope {
+            writer.digest(formerScope.scopeID)
+            writer.number(formerScope.incarnation)
+        }
         writer.blob(wrappedKey)
         writer.number(rosterSequence)
         writer.digest(rosterHead)
@@ -131,6 +154,7 @@ extension Statement {
         scopeID = try reader.digest()
         scopeIncarnation = try reader.number()
         epoch = try reader.number()
+        formerScope = try reader.flag() ? FormerScope(scopeID: try reader.digest(), incarnation: try reader.number()) : nil
         wrappedKey = try reader.blob(atMost: Statement.wrappedKeyBytes)
         rosterSequence = try reader.number()
         rosterHead = try reader.digest()
@@ -139,7 +163,16 @@ extension Statement {
         salt = try reader.id()
         fieldsDigest = try reader.digest()
         try reader.finish()
-        guard wrappedKey.count == (kind == .save ? Statement.wrappedKeyBytes : 0) else { throw .invalidLength }
+        guard wrappedKey.count == (kind == .save && !isPublic ? Statement.wrappedKeyBytes : 0) else { throw .invalidLength }
+        // The public database has no scopes: nothing of one may stand there.
+        guard !isPublic || (self.epochContext == .publicDatabase && rosterSequence == 0 && rosterHead == .zero) else {
+            throw .malformed
+        }
+        if let formerScope {
+            guard kind == .save, revision > 1, !isPublic,
+                formerScope != place
+            else { throw .malformed }
+        }
         guard revision > 0, revision <= Limits.revision, (revision == 1) == (previous == .zero) else { throw .malformed }
         guard Names.isRecordType(recordType) else { throw .invalidName }
     }

@@ -1,12 +1,12 @@
 public import SealPrimitives
 
-/// A statement whose author, place, epoch and signature hold. There is no other way to make one.
+/// A statement whose author, place, epoch and signature hold. Only the verifiers of this module make one.
 public struct VerifiedStatement: Sendable, Hashable {
     public let statement: Statement
     public let bytes: [UInt8]
     public let hash: Digest
 
-    fileprivate init(statement: Statement, bytes: [UInt8], hash: Digest) {
+    init(statement: Statement, bytes: [UInt8], hash: Digest) {
         self.statement = statement
         self.bytes = bytes
         self.hash = hash
@@ -30,13 +30,15 @@ public struct StatementVerifier: Sendable {
 
     /// - Parameters:
     ///   - recordName: the record that was asked for; nil when the statement itself names it (a change feed).
+    ///   - migrating: also accept what was signed in an earlier life of a share, for the owner to carry over.
     /// - Throws: `malformed` and other decoding errors; `wrongContext`; `unknownRosterHead` (fetch the roster's tail and
     ///   try again); `staleEpoch`; `authorNotPermitted`; `invalidProof`; `invalidSignature`.
     public mutating func verify(
-        _ bytes: [UInt8], proof: StatementProof, recordName: String?
+        _ bytes: [UInt8], proof: StatementProof, recordName: String?, migrating: Bool = false
     ) throws(SealError) -> VerifiedStatement {
         let statement = try Statement(canonicalBytes: bytes)
-        let key = try StatementVerifier.authorKey(of: statement, recordName: recordName, roster: roster)
+        let key = try StatementVerifier.authorKey(
+            of: statement, recordName: recordName, roster: roster, migrating: migrating)
         let hash = Statement.hash(bytes)
         let root = try proof.root(from: hash)
         let signed = SignedRoot(author: key, root: root, leafCount: proof.leafCount, signature: proof.signature)
@@ -50,7 +52,7 @@ public struct StatementVerifier: Sendable {
     /// The statement is about this scope's records, and its author could write when it was signed.
     /// Returns the key that must have signed.
     public static func authorKey(
-        of statement: Statement, recordName: String?, roster: Roster
+        of statement: Statement, recordName: String?, roster: Roster, migrating: Bool = false
     ) throws(SealError) -> VerificationKey {
         let scope = roster.scope
         guard statement.container == scope.container, statement.environment == scope.environment,
@@ -64,16 +66,19 @@ public struct StatementVerifier: Sendable {
         guard let epoch = roster.epochInForce(at: statement.rosterSequence), epoch.number == statement.epoch,
             epoch.context.incarnations == statement.incarnations
         else { throw .staleEpoch }
-        // Of this life of the zone: what was said in an earlier one, deletions included, says nothing now.
-        guard epoch.context.incarnations == roster.incarnations else { throw .staleEpoch }
-        guard let right = roster.right(of: statement.author, at: statement.rosterSequence), right.permission == .readWrite else {
-            throw .authorNotPermitted
-        }
-        // The share's own record is its owner's to write.
+        // Of this life: what was said in an earlier one, deletions included, says nothing now. Only what the owner's
+        // devices carry over from an earlier life of a share is still good, for that.
+        let isCurrent = epoch.context.incarnations == roster.incarnations
+        guard isCurrent || (migrating && epoch.context.incarnations.zone == roster.incarnations.zone) else { throw .staleEpoch }
+        guard let standing = roster.standing(of: statement.author, at: statement.rosterSequence),
+            standing.permission == .readWrite
+        else { throw .authorNotPermitted }
+        // The share's own record is for the owner and administrators to write, and only the owner moves records.
         if statement.recordType == Names.shareType || statement.recordName == Names.zoneWideShare {
-            guard statement.author == scope.owner else { throw .authorNotPermitted }
+            guard standing.mayAdminister else { throw .authorNotPermitted }
         }
-        return right.signingKey
+        guard statement.formerScope == nil || statement.author == scope.owner else { throw .authorNotPermitted }
+        return standing.identity.current.signingKey
     }
 }
 
@@ -83,4 +88,31 @@ extension VerifiedStatement {
     public func check(_ fields: [FieldDigest]) throws(SealError) {
         guard let digest = try? FieldSet.digest(fields), digest == statement.fieldsDigest else { throw .fieldMismatch }
     }
+
+    /// The statement is the next one of the same record after `predecessor`.
+    /// - Throws: `notSuccessor`.
+    public func check(follows predecessor: VerifiedStatement) throws(SealError) {
+        try statement.check(follows: predecessor.statement, hash: predecessor.hash)
+    }
+}
+
+extension Statement {
+    /// - Parameter hash: of the predecessor's bytes.
+    /// - Throws: `notSuccessor`.
+    public func check(follows predecessor: Statement, hash: Digest) throws(SealError) {
+        guard revision == predecessor.revision + 1, previous == hash, recordName == predecessor.recordName,
+            container == predecessor.container, environment == predecessor.environment, owner == predecessor.owner,
+            zoneName == predecessor.zoneName, zoneIncarnation == predecessor.zoneIncarnation
+        else { throw .notSuccessor }
+        if predecessor.kind == .delete {
+            // A record made again may be of another type, and is its maker's.
+            guard kind == .save, creator == author else { throw .notSuccessor }
+        } else {
+            guard creator == predecessor.creator, recordType == predecessor.recordType else { throw .notSuccessor }
+        }
+        guard formerScope == (place == predecessor.place ? nil : predecessor.place) else { throw .notSuccessor }
+    }
+
+    /// The scope, and its life, that the record is in.
+    public var place: FormerScope { FormerScope(scopeID: scopeID, incarnation: scopeIncarnation) }
 }

@@ -194,10 +194,21 @@ import Testing
             keys: keys, permission: .readOnly, invitee: alice.identity,
             sealedAddresses: SealedAddresses<XWingHPKE>.seal("a", scopeID: .zero, invitationID: keys.id, to: [zone.owner.identity]),
             using: XWingHPKE.self)
-        let entry = try zone.owner.author.next(
-            on: zone.roster, changes: [.setPermission(alice.userID, .readOnly), .remove(alice.userID), .revoke(keys.id)],
-            invitations: [draft], rotating: true, current: zone.key, time: 1, random: &zone.random
-        ).entry
+        let rotation = try zone.owner.author.next(
+            on: zone.roster, changes: [],
+            settings: SettingsDraft(secret: try LinkSecret(secret(5)), publicAccess: (ID16(prefixOf: GrantHash.of([8])), .readOnly)),
+            invitations: [draft], rotating: true, current: zone.key, time: 1, random: &zone.random)
+        var entry = try RosterEntry(canonicalBytes: rotation.entry.bytes, container: zone.scope.container)
+        // Every kind of change that has no place beside the others, for the decoder's sake.
+        entry.changes += [
+            .setPermission(alice.userID, .readOnly), .setRole(alice.userID, .administrator), .remove(alice.userID),
+            .block(alice.userID), .unblock(alice.userID), .revoke(keys.id), .leave, .close, .identity(alice.identity.signed),
+            .accept(.init(invitationID: keys.id, acceptor: alice.identity, signature: [UInt8](repeating: 1, count: 64))),
+            .open(
+                .init(
+                    scope: zone.scope, incarnations: Incarnations(zone: 1, scope: 2), rootRecordName: "Root",
+                    abandoned: .init(sequence: 3, hash: .zero), owner: zone.owner.identity)),
+        ]
         let record = try zone.seal([RecordDraft(statement: zone.statement(), recordKey: nil, fields: [])]).records[0]
         let value = try Value.list(.string, [.string("a"), .string("né")]).canonicalBytes()
         let place = try Value.location(Location(latitude: 1, longitude: 2)).canonicalBytes()
@@ -236,7 +247,7 @@ import Testing
         hostile(Padding.pad(value)) { bytes throws(SealError) in Padding.pad(try Value(padded: bytes).canonicalBytes()) }
         hostile(record.statementBytes) { bytes throws(SealError) in try Statement(canonicalBytes: bytes).canonicalBytes() }
         hostile(alice.identity.signed[0].bytes, step: 5) { bytes throws(SealError) in try Identity(canonicalBytes: bytes).canonicalBytes() }
-        hostile(entry.bytes, step: 9) { bytes throws(SealError) in
+        hostile(entry.canonicalBytes(), step: 23) { bytes throws(SealError) in
             try RosterEntry(canonicalBytes: bytes, container: container).canonicalBytes()
         }
         let url = ShareURL(origin: "https://a", routingID: keys.id, secret: try LinkSecret(secret(4)), scopeID: .zero).text()

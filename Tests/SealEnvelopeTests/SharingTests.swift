@@ -139,7 +139,7 @@ import Testing
         let invitation = try #require(zone.roster.invitations[keys.id])
         let opened = try Grants<XWingHPKE>.open(sealed, epoch: zone.roster.currentEpoch, invitation: keys, keys: nil)
         let acceptance = try alice.author.accept(
-            invitation, on: zone.roster, invitationKeys: keys, identity: alice.identity, epochKey: opened, time: 1)
+            keys, on: zone.roster, identity: alice.identity, epochKey: opened, time: 1)
         try zone.roster.append(acceptance.entry)
         #expect(zone.roster.permission(of: alice.userID) == .readWrite)
         let own = try Grants<XWingHPKE>.open(
@@ -157,7 +157,7 @@ import Testing
         let invitation = try #require(zone.roster.invitations.values.first)
         let other = try LinkSecret(secret(41)).invitationKeys(scopeID: zone.roster.scopeID, invitationID: invitation.id)
         #expect(throws: SealError.invalidURL) {
-            try alice.author.accept(invitation, on: zone.roster, invitationKeys: other, identity: alice.identity, epochKey: zone.key, time: 1)
+            try alice.author.accept(other, on: zone.roster, identity: alice.identity, epochKey: zone.key, time: 1)
         }
     }
 

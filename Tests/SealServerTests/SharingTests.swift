@@ -161,8 +161,8 @@ import Testing
             #expect(try await code(bert, rotation) == .permissionFailure)
             #expect(try await code(anna, anna.author.plain(.close, on: zone.roster, time: 1)) == .invalidArguments)
             #expect(try await code(anna, try anna.next(on: zone, [.remove(bert.user)])) == .integrityFailure)
-            #expect(try await code(bert, try bert.next(on: zone, [.remove(anna.user)], rotating: true)) == .permissionFailure)
-            #expect(try await code(anna, try anna.next(on: zone, [.revoke(ID16(randomBytes(16)))], rotating: true)) == .invalidArguments)
+            #expect(try await code(bert, try bert.forge(on: zone, [.remove(anna.user)])) == .permissionFailure)
+            #expect(try await code(anna, try anna.forge(on: zone, [.revoke(ID16(randomBytes(16)))])) == .invalidArguments)
             // Both rotate: one wins, the other is told to look again.
             let other = try bert.next(on: zone, rotating: true)
             let request = anna.appendRequest(rotation, to: zone)

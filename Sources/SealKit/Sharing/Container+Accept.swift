@@ -125,7 +125,7 @@ extension Container {
             let key = try Grants<XWingHPKE>.open(
                 metadata.grant, epoch: epoch, invitation: keys, keys: invitation.invitee == nil ? nil : core.identity().keys)
             return try core.author.accept(
-                invitation, on: roster, invitationKeys: keys, identity: core.identity().chain, epochKey: key, time: currentTime())
+                keys, on: roster, identity: core.identity().chain, epochKey: key, time: currentTime())
         }
     }
 

@@ -12,12 +12,17 @@ struct OwnerLinks {
         let secret: LinkSecret
         /// nil for the share-wide URL.
         let invitationID: ID16?
+
+        func url(origin: String, scopeID: Digest) -> String {
+            ShareURL(origin: origin, routingID: routingID, secret: secret, scopeID: scopeID).text()
+        }
     }
 
     static let purpose = "link-secret"
+    /// The one-time URLs.
     let links: [Link]
-
-    var shareWide: Link? { links.first { $0.invitationID == nil } }
+    /// The one whose secret the roster's settings name: another one that the server keeps is no link of this share.
+    let shareWide: Link?
 
     static func fetch(_ database: Database, view: ZoneView) async throws(SealKitError) -> OwnerLinks {
         let request = Sealkit_V1_LinksRequest.with {
@@ -37,7 +42,10 @@ struct OwnerLinks {
                     return Link(routingID: routingID, secret: try LinkSecret(secret), invitationID: invitation)
                 })
         }
-        return OwnerLinks(links: links)
+        let shareWide = links.first {
+            $0.invitationID == nil && $0.secret.id(in: view.roster.scopeID) == view.roster.linkID
+        }
+        return OwnerLinks(links: links.filter { $0.invitationID != nil }, shareWide: shareWide)
     }
 
     /// A new link and what the server keeps of it.
@@ -65,13 +73,11 @@ struct OwnerLinks {
 
     /// Puts the URLs where the app looks for them.
     func write(to share: inout Share, view: ZoneView, origin: String) {
+        let scopeID = view.roster.scopeID
+        share.url = shareWide?.url(origin: origin, scopeID: scopeID)
         for link in links {
-            let url = ShareURL(origin: origin, routingID: link.routingID, secret: link.secret, scopeID: view.roster.scopeID).text()
-            if let invitation = link.invitationID {
-                if view.roster.invitations[invitation] != nil { share.oneTimeURLs[invitation.hex] = url }
-            } else {
-                share.url = url
-            }
+            guard let invitation = link.invitationID, view.roster.invitations[invitation] != nil else { continue }
+            share.oneTimeURLs[invitation.hex] = link.url(origin: origin, scopeID: scopeID)
         }
     }
 }

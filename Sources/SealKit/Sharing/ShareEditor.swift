@@ -15,12 +15,13 @@ struct ShareEditor {
 
     private struct Plan {
         var changes: [RosterChange] = []
+        var settings: SettingsDraft?
         var invitations: [InvitationDraft] = []
         var links: [Sealkit_V1_Link] = []
         var addresses: [Sealkit_V1_PlaceholderAddress] = []
         var takesRightAway = false
 
-        var isEmpty: Bool { changes.isEmpty && invitations.isEmpty }
+        var isEmpty: Bool { changes.isEmpty && invitations.isEmpty && settings == nil }
     }
 
     /// Appends the entry, if there is anything to change, and gives the zone as it is then.
@@ -31,8 +32,8 @@ struct ShareEditor {
         var random = SystemRandom()
         let draft = try verifying("the share") { () throws(SealError) in
             try database.core.author.next(
-                on: view.roster, changes: plan.changes, invitations: plan.invitations, rotating: plan.takesRightAway,
-                current: key, time: currentTime(), random: &random)
+                on: view.roster, changes: plan.changes, settings: plan.settings, invitations: plan.invitations,
+                rotating: plan.takesRightAway, current: key, time: currentTime(), random: &random)
         }
         // What the rules refuse is refused here, before the server hears of it.
         var checked = view.roster
@@ -44,12 +45,12 @@ struct ShareEditor {
     private func plan() throws(SealKitError) -> Plan {
         let roster = view.roster
         var plan = Plan()
-        if !roster.isShared { plan.changes.append(.settings) }
         var shareWide = links.shareWide
         if shareWide == nil {
             let (link, wire) = try OwnerLinks.make(database, scopeID: roster.scopeID, invitationID: nil, preview: preview)
             shareWide = link
             plan.links.append(wire)
+            plan.settings = SettingsDraft(secret: link.secret)
         }
         for participant in share.saved where !share.participants.contains(where: { $0.isSamePerson(as: participant) }) {
             try remove(participant, in: &plan)

@@ -132,6 +132,11 @@ struct RecordBatch: Sendable {
         guard statement.epoch == epoch.epoch,
             statement.incarnations == epoch.incarnations
         else { throw ServerError.staleEpoch }
+        guard statement.formerScope == nil else {
+            throw ServerError(
+                .incompatibleVersion, "This server does not serve hierarchical shares yet.",
+                remedy: "Leave the record in its zone's scope.")
+        }
         guard statement.recordType == record.recordType else {
             throw ServerError(
                 .invalidArguments, "The record's type differs from its statement's.", remedy: "Sign the type that is sent.")
@@ -139,14 +144,6 @@ struct RecordBatch: Sendable {
         guard statement.parent != statement.recordName else {
             throw ServerError(
                 .invalidArguments, "A record cannot be its own parent.", remedy: "Name another parent, or none.")
-        }
-        if statement.recordType == Names.shareType {
-            let role = roster.members[caller.userID]?.role
-            guard role == .owner || role == .administrator else {
-                throw ServerError(
-                    .permissionFailure, "Only the owner and administrators save the share.",
-                    remedy: "Ask one of them to change it.")
-            }
         }
         let previous = predecessor.flatMap { $0.hash == statement.previous && !$0.isDeleted ? $0 : nil }
         let fields = try RecordFields(record, predecessor: previous)

@@ -26,6 +26,10 @@ struct RosterAppend: Sendable {
             case .accept:
                 throw ServerError(
                     .invalidArguments, "Invitations are accepted by share/accept.", remedy: "Send the entry there.")
+            case .settings(let settings) where settings.publicSeat != nil:
+                throw ServerError(
+                    .incompatibleVersion, "This server does not serve public permissions yet.",
+                    remedy: "Invite people by name or address.")
             default: break
             }
         }

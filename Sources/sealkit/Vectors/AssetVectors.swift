@@ -45,7 +45,7 @@ enum AssetVectors: Construction {
             group.altered("cut short", ["sealed": .hex([UInt8](sealed.dropLast()))])
             group.altered("another file key", ["fileKey": .hex(Digest.zero)])
             group.altered("another salt", ["salt": .hex(Digest.zero)])
-            group.altered("another chunk", ["chunk": .int(1)])
+            group.altered("a chunk past the end", ["chunk": .int(1)])
             for (comment, nonce) in [("without the last chunk's mark", [UInt8](repeating: 0, count: 12)), ("with another chunk's number", [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1])] {
                 var output = [UInt8](repeating: 0, count: short.count + 16)
                 try short.withUnsafeBytes { plaintext in
@@ -55,6 +55,10 @@ enum AssetVectors: Construction {
                 }
                 group.altered("sealed \(comment)", ["sealed": .hex(output)])
             }
+            // Two chunks of the same length, so that the number alone makes the difference.
+            let full = [UInt8](repeating: 5, count: Limits.assetChunkBytes)
+            let first = try seal(full, chunk: 0, size: 140_000, fileKey: SecretBytes(copying: fileKey), salt: salt)
+            group.altered("as another chunk of its length", ["size": .number(140_000), "chunk": .int(1), "sealed": .hex(first)])
         }
         try builder.group("Tree") { group in
             for count in [1, 2, 3, 5, 8] {

@@ -161,7 +161,7 @@ enum PaddingVectors: Construction {
         "PaddedLength: `size` bytes are padded to `padded`.",
         "PaddedValue: `sealed` (a share preview under `linkSecret`) opens to a padded value; refused unless the zeros are zeros and exactly as many as the padding asks for.",
     ]
-    private static let link = SecretBytes(copying: VectorZone.link)
+    private static let link = SecretBytes(copying: VectorZone.linkBytes)
     private static let scopeID = GrantHash.of([1])
 
     static func generate(into builder: inout VectorBuilder) throws {

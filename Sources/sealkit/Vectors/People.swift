@@ -7,14 +7,25 @@ import SealStatements
 struct VectorPerson {
     let seed: AccountSeed
     let keys: IdentityKeys
+    /// As far as it goes with these keys.
     let identity: IdentityChain
     var user: UserID { identity.userID }
 
     init(_ byte: UInt8, container: String = VectorZone.container) throws {
         seed = try AccountSeed(SecretBytes(copying: [UInt8](repeating: byte, count: 32)))
         keys = try seed.identityKeys(container: container, using: XWingHPKE.self)
-        identity = try keys.firstIdentity(time: 1_700_000_000_000_000)
+        identity = try keys.firstIdentity(time: VectorZone.time)
     }
+
+    /// The same person with the next generation of keys.
+    init(_ byte: UInt8, after person: VectorPerson) throws {
+        seed = try AccountSeed(SecretBytes(copying: [UInt8](repeating: byte, count: 32)))
+        keys = try seed.identityKeys(container: person.keys.container, using: XWingHPKE.self)
+        identity = try keys.nextIdentity(after: person.identity, signedBy: person.keys, time: VectorZone.time)
+    }
+
+    /// The newest generation, as a roster entry states it.
+    var newGeneration: RosterChange { .identity([identity.signed[identity.signed.count - 1]]) }
 
     func sign(_ entry: RosterEntry) -> SignedRosterEntry {
         let bytes = entry.canonicalBytes()
@@ -27,21 +38,24 @@ struct VectorZone {
     static let container = "com.example.notes"
     static let time: Int64 = 1_700_000_000_000_000
 
+    static let linkBytes = [UInt8](repeating: 0x77, count: 32)
     let owner: VectorPerson
     let scope: Scope
     private(set) var roster: Roster
     private(set) var entries: [SignedRosterEntry]
     private(set) var keys: [EpochKey]
 
-    init(isShared: Bool = true) throws {
+    /// - Parameter share: the share record's name, for a hierarchical share of the record `Root`.
+    init(isShared: Bool = true, share: String? = nil) throws {
         owner = try VectorPerson(1)
-        scope = Scope(container: VectorZone.container, environment: .production, owner: owner.user, zoneName: "Notes")
-        let opening = VectorZone.opening(scope, owner: owner, following: nil)
+        scope = Scope(
+            container: VectorZone.container, environment: .production, owner: owner.user, zoneName: "Notes", shareRecordName: share ?? "")
+        let opening = VectorZone.opening(scope, owner: owner, following: nil, root: share == nil ? nil : "Root")
         let signed = owner.sign(opening.entry)
         roster = try Roster(opening: signed, scope: scope)
         entries = [signed]
         keys = [opening.key]
-        if isShared { try append(by: owner, [.settings]) }
+        if isShared { try append(by: owner, [settings()]) }
     }
 
     static func key(_ context: EpochContext) -> EpochKey {
@@ -52,14 +66,17 @@ struct VectorZone {
     static func grantHash(_ subject: GrantSubject) -> Digest { GrantHash.of(subject.id.bytes) }
 
     static func opening(
-        _ scope: Scope, owner: VectorPerson, following roster: Roster?
+        _ scope: Scope, owner: VectorPerson, following roster: Roster?, incarnations: Incarnations? = nil, root: String? = nil,
+        abandoned: RosterChange.AbandonedHead? = nil
     ) -> (entry: RosterEntry, key: EpochKey) {
         let life = (roster?.incarnations.scope ?? 0) + 1
-        let incarnations = Incarnations(zone: life, scope: life)
+        let incarnations = incarnations ?? Incarnations(zone: life, scope: life)
         let key = key(EpochContext(scopeID: scope.id, incarnations: incarnations, epoch: 0))
+        let opening = RosterChange.Opening(
+            scope: scope, incarnations: incarnations, rootRecordName: root, abandoned: abandoned, owner: owner.identity)
         let entry = RosterEntry(
             scopeID: scope.id, sequence: roster?.nextSequence ?? 0, previous: roster?.head ?? .zero, author: owner.user,
-            time: time, changes: [.open(.init(scope: scope, incarnations: incarnations, owner: owner.identity))],
+            time: time, changes: [.open(opening)],
             epoch: EpochOpening(
                 number: 0, keyID: key.keyID, previousKey: [],
                 coverage: [.init(subject: .member(owner.user), grantHash: grantHash(.member(owner.user)))]))
@@ -78,31 +95,54 @@ struct VectorZone {
                 scopeID: scope.id, incarnations: roster.incarnations, epoch: roster.currentEpoch.context.epoch + 1))
     }
 
-    func epoch(without gone: [GrantSubject] = []) -> EpochOpening {
+    /// The next epoch, which covers whom it has to after these changes. Where the rules refuse them it covers whom it
+    /// would have to if they were taken for what they say.
+    func epoch(after changes: [RosterChange] = [], by author: VectorPerson? = nil, without gone: [GrantSubject] = []) -> EpochOpening {
+        let after = (try? roster.applying(changes, by: (author ?? owner).user)) ?? (try? roster.applying(changes, by: owner.user)) ?? roster
         var random = RecordingRandom("previous key")
         let key = nextKey
         return EpochOpening(
             number: key.context.epoch, keyID: key.keyID,
             previousKey: key.seal(previous: keys[keys.count - 1], random: &random),
-            coverage: roster.subjects.filter { !gone.contains($0) }.map {
+            coverage: after.subjects.filter { !gone.contains($0) }.map {
                 .init(subject: $0, grantHash: VectorZone.grantHash($0))
             })
     }
 
-    mutating func append(by author: VectorPerson, _ changes: [RosterChange], epoch: EpochOpening? = nil) throws {
+    mutating func append(by author: VectorPerson, _ changes: [RosterChange], rotating: Bool = false) throws {
+        try append(entry(by: author, changes, epoch: rotating ? epoch(after: changes, by: author) : nil), by: author)
+    }
+
+    mutating func append(_ entry: RosterEntry, by author: VectorPerson) throws {
         let key = nextKey
-        let signed = author.sign(entry(by: author, changes, epoch: epoch))
+        let signed = author.sign(entry)
         try roster.append(signed)
         entries.append(signed)
-        if epoch != nil { keys.append(key) }
+        if entry.epoch != nil { keys.append(entry.epoch?.number == 0 ? VectorZone.key(roster.currentEpoch.context) : key) }
     }
 
     // MARK: Invitations
 
-    static let link = [UInt8](repeating: 0x77, count: 32)
+    /// The share-wide link secret; `renewals` gives the ones after it.
+    static func link(_ renewals: UInt8 = 0) throws -> LinkSecret {
+        try LinkSecret(SecretBytes(copying: [UInt8](repeating: 0x77 + renewals, count: 32)))
+    }
+
+    /// The scope is shared; with a permission, whoever has the share-wide URL may join, in the seat of that number.
+    func settings(_ permission: Permission? = nil, seat number: UInt8 = 0xA0, renewals: UInt8 = 0) throws -> RosterChange {
+        let link = try Self.link(renewals)
+        var seat: PublicSeat?
+        if let permission {
+            let keys = try link.invitationKeys(scopeID: scope.id, invitationID: ID16([UInt8](repeating: number, count: 16)))
+            seat = PublicSeat(
+                id: keys.id, permission: permission, signingKey: keys.signingKey.verificationKey,
+                grantKey: try XWingHPKE.publicKey(seed: keys.grantSeed), grantHash: VectorZone.grantHash(.invitation(keys.id)))
+        }
+        return .settings(.init(linkID: link.id(in: scope.id), publicSeat: seat))
+    }
 
     func invitationKeys(_ number: UInt8) throws -> InvitationKeys {
-        try LinkSecret(SecretBytes(copying: VectorZone.link)).invitationKeys(
+        try VectorZone.link().invitationKeys(
             scopeID: scope.id, invitationID: ID16([UInt8](repeating: number, count: 16)))
     }
 
@@ -113,12 +153,20 @@ struct VectorZone {
             grantKey: try XWingHPKE.publicKey(seed: keys.grantSeed), grantHash: VectorZone.grantHash(.invitation(keys.id)))
     }
 
-    func acceptance(_ number: UInt8, by person: VectorPerson, head: Digest? = nil, scopeID: Digest? = nil) throws -> RosterChange {
-        let keys = try invitationKeys(number)
+    /// - Parameters:
+    ///   - keyOf: the invitation whose key signs, where that is another one.
+    ///   - renewals: of the link secret that the key comes from.
+    func acceptance(
+        _ number: UInt8, by person: VectorPerson, head: Digest? = nil, scopeID: Digest? = nil, keyOf other: UInt8? = nil,
+        renewals: UInt8 = 0
+    ) throws -> RosterChange {
+        let id = try ID16([UInt8](repeating: number, count: 16))
+        let keys = try VectorZone.link(renewals).invitationKeys(
+            scopeID: scope.id, invitationID: other.map { try ID16([UInt8](repeating: $0, count: 16)) } ?? id)
         let message = RosterChange.Acceptance.signedBytes(
-            scopeID: scopeID ?? scope.id, invitationID: keys.id, acceptor: person.identity, head: head ?? roster.head)
+            scopeID: scopeID ?? scope.id, invitationID: id, acceptor: person.identity, head: head ?? roster.head)
         return .accept(
-            .init(invitationID: keys.id, acceptor: person.identity, signature: keys.signingKey.sign(message)))
+            .init(invitationID: id, acceptor: person.identity, signature: keys.signingKey.sign(message)))
     }
 
     mutating func join(_ person: VectorPerson, _ number: UInt8, _ permission: Permission = .readWrite) throws {
@@ -160,6 +208,15 @@ extension JSON {
         ])
     }
 
+    static func chain(_ signed: [SignedIdentity]) -> JSON {
+        .array(
+            signed.map {
+                .object([
+                    "identity": .hex($0.bytes), "signature": .hex($0.signature), "previousSignature": .hex($0.previousSignature),
+                ])
+            })
+    }
+
     static func proof(_ proof: StatementProof) -> JSON {
         .object([
             "signature": .hex(proof.signature), "leafCount": .int(proof.leafCount), "index": .int(proof.index),
@@ -188,6 +245,14 @@ extension Fields {
         var roster = try Roster(opening: first, scope: scope())
         for entry in entries.dropFirst() { try roster.append(entry) }
         return roster
+    }
+
+    func chain(_ key: String, container: String) throws -> IdentityChain {
+        let signed = try objects(key).map {
+            SignedIdentity(
+                bytes: try $0.bytes("identity"), signature: try $0.bytes("signature"), previousSignature: try $0.bytes("previousSignature"))
+        }
+        return try IdentityChain(verifying: signed, container: container)
     }
 
     func context(_ key: String = "context") throws -> EpochContext {

@@ -13,6 +13,9 @@ extension JSON {
             "epoch": .number(statement.epoch), "wrappedKey": .hex(statement.wrappedKey), "rosterSequence": .number(statement.rosterSequence),
             "rosterHead": .hex(statement.rosterHead), "salt": .hex(statement.salt), "fieldsDigest": .hex(statement.fieldsDigest),
         ]
+        if let former = statement.formerScope {
+            fields["formerScope"] = .object(["scopeID": .hex(former.scopeID), "incarnation": .number(former.incarnation)])
+        }
         if let parent = statement.parent { fields["parent"] = .string(parent) }
         if let share = statement.share { fields["share"] = .string(share) }
         return .object(fields)
@@ -29,7 +32,12 @@ extension Fields {
             recordName: try fields.string("recordName"), recordType: try fields.string("recordType"), creator: try fields.user("creator"),
             author: try fields.user("author"), clientTime: try fields.number("clientTime"), revision: try fields.number("revision"),
             previous: try fields.digest("previous"), scopeID: try fields.digest("scopeID"), scopeIncarnation: try fields.number("scopeIncarnation"),
-            epoch: try fields.number("epoch"), wrappedKey: try fields.bytes("wrappedKey"), rosterSequence: try fields.number("rosterSequence"),
+            epoch: try fields.number("epoch"),
+            formerScope: fields.has("formerScope")
+                ? Statement.FormerScope(
+                    scopeID: try fields.object("formerScope").digest("scopeID"),
+                    incarnation: try fields.object("formerScope").number("incarnation")) : nil,
+            wrappedKey: try fields.bytes("wrappedKey"), rosterSequence: try fields.number("rosterSequence"),
             rosterHead: try fields.digest("rosterHead"), parent: fields.has("parent") ? try fields.string("parent") : nil,
             share: fields.has("share") ? try fields.string("share") : nil, salt: try fields.id("salt"), fieldsDigest: try fields.digest("fieldsDigest"))
     }
@@ -40,7 +48,9 @@ enum RecordVectors: Construction {
     static let algorithm = "Record sealing"
     static let header = [
         "Seal: one save. `drafts` under the epoch's `key`, signed by the account `seed`'s signing key, with `random` drawn in order, give `records` and `signature` exactly. Each draft's statement lacks wrapped key, salt and fields' digest (empty or zero).",
-        "Open: field `name` of `class` and `type` with bytes `sealed`, of the record whose verified statement is `statement`, opens to `value`. The group's roster, `proof` and `key` verify and unwrap.",
+        "Open: the encrypted field `name` of type tag `type` with bytes `sealed`, of the record whose verified statement is `statement`, opens to `value`. The group's roster, `proof` and `key` verify and unwrap.",
+        "Asset: as Open, for an asset's `commitment`; its descriptor opens to `fileKey` and `size`.",
+        "In a draft, `carried` stands for a field whose digest is taken over; `recordKey` is the predecessor's. `random` is what sealing draws, in the order that PROTOCOL.md gives.",
     ]
 
     static func generate(into builder: inout VectorBuilder) throws {
@@ -118,6 +128,40 @@ enum RecordVectors: Construction {
             group.altered("another epoch's key", ["context": .context(EpochContext(scopeID: key.context.scopeID, incarnations: key.context.incarnations, epoch: 1))])
             group.altered("another key", ["key": .hex([UInt8](repeating: 1, count: 32))])
         }
+        try assets(zone, into: &builder)
+    }
+
+    private static func assets(_ zone: VectorZone, into builder: inout VectorBuilder) throws {
+        var statement = zone.statement(by: zone.owner)
+        statement.wrappedKey = []
+        let asset = SealedAsset(
+            fileKey: SecretBytes(copying: [UInt8](repeating: 0x70, count: 32)), size: 140_000, salt: GrantHash.of([3]), chunkCount: 3, root: GrantHash.of([4]))
+        var random = RecordingRandom("descriptor")
+        let (records, signature) = try RecordSealer.seal(
+            [RecordDraft(statement: statement, recordKey: nil, fields: [("scan", .asset(asset))])], epochKey: zone.keys[0],
+            signingKey: zone.owner.keys.signingKey, random: &random)
+        guard case .stored(.asset(let commitment)) = records[0].fields[0].content else { throw VectorError.missing("asset") }
+        try builder.group("Asset", shared: ["scope": .scope(zone.scope), "entries": .entries(zone.entries)]) { group in
+            func json(_ descriptor: [UInt8], chunkCount: UInt64 = 3, salt: Digest? = nil) -> JSON {
+                .object([
+                    "salt": .hex(salt ?? commitment.salt), "chunkCount": .number(chunkCount), "root": .hex(commitment.root), "descriptor": .hex(descriptor),
+                ])
+            }
+            group.valid(
+                "an asset's descriptor",
+                [
+                    "statement": .hex(records[0].statementBytes),
+                    "proof": .proof(StatementProof(signature: signature, leafCount: 1, index: 0, path: [])),
+                    "context": .context(zone.keys[0].context), "key": .hex([UInt8](repeating: 0x50, count: 32)), "name": .string("scan"),
+                    "commitment": json(commitment.descriptor), "fileKey": .hex(asset.fileKey), "size": .number(asset.size),
+                ])
+            var altered = commitment.descriptor
+            altered[30] ^= 1
+            group.altered("under another name", ["name": .string("other")])
+            group.altered("an altered byte", ["commitment": json(altered)])
+            group.altered("with another salt", ["commitment": json(commitment.descriptor, salt: .zero)])
+            group.altered("with a chunk more than the size gives", ["commitment": json(commitment.descriptor, chunkCount: 4)])
+        }
     }
 
     private static func draft(_ name: String, _ field: String, _ value: Value) -> JSON {
@@ -166,6 +210,15 @@ enum RecordVectors: Construction {
         var verifier = StatementVerifier(roster: try shared.roster())
         let verified = try verifier.verify(test.bytes("statement"), proof: test.proof(), recordName: nil)
         let opener = try RecordOpener(verified, epochKey: key)
+        if type == "Asset" {
+            let fields = try test.object("commitment")
+            let commitment = AssetCommitment(
+                salt: try fields.digest("salt"), chunkCount: try fields.number("chunkCount"), root: try fields.digest("root"),
+                descriptor: try fields.bytes("descriptor"))
+            guard case .asset(let asset) = try opener.open(.asset(commitment), name: test.string("name")) else { throw VectorError.differs("fileKey") }
+            try test.expect("fileKey", .hex(asset.fileKey))
+            return try test.expect("size", .number(asset.size))
+        }
         let field = StoredField.encrypted(try ValueType(tag: UInt8(try test.int("type"))), sealed: try test.bytes("sealed"))
         guard case .encrypted(let value) = try opener.open(field, name: test.string("name")) else { throw VectorError.differs("value") }
         try test.expect("value", ValueVectors.json(value))

@@ -8,12 +8,13 @@ enum EpochVectors: Construction {
     static let algorithm = "Key ids and previous keys"
     static let header = [
         "KeyID: `key` in `context` has `keyID`.",
-        "PreviousKey: the key of epoch 0 under that of epoch 1. The roster of `scope` and `entries` has both epochs; `sealed` opens with `key` to the key of epoch 0; of a valid test, `previous` and `random` give the very bytes.",
+        "PreviousKey: the key of epoch `previousEpoch` under that of epoch `epoch`, both of the roster that `scope` and `entries` give, in its present life. `sealed` opens with `key`, the epoch's; of a valid test, `previous`, the key inside, and `random` give the very bytes.",
     ]
 
     static func generate(into builder: inout VectorBuilder) throws {
         var zone = try VectorZone()
-        try zone.append(by: zone.owner, [], epoch: zone.epoch())
+        try zone.append(by: zone.owner, [], rotating: true)
+        try zone.append(by: zone.owner, [], rotating: true)
         let keyBytes = [UInt8](repeating: 0x50, count: 32)
         try builder.group("KeyID") { group in
             let context = zone.keys[0].context
@@ -33,8 +34,8 @@ enum EpochVectors: Construction {
             group.valid(
                 "the key before",
                 [
-                    "key": .hex([UInt8](repeating: 0x51, count: 32)), "previous": .hex(keyBytes), "random": .hex(random.drawn),
-                    "sealed": .hex(sealed),
+                    "epoch": .int(1), "previousEpoch": .int(0), "key": .hex([UInt8](repeating: 0x51, count: 32)),
+                    "previous": .hex(keyBytes), "random": .hex(random.drawn), "sealed": .hex(sealed),
                 ])
             var altered = sealed
             altered[40] ^= 1
@@ -43,6 +44,16 @@ enum EpochVectors: Construction {
             group.altered("another key", ["key": .hex([UInt8](repeating: 1, count: 32))])
             var again = RecordingRandom("another previous key")
             group.altered("not the key that the roster names", ["sealed": .hex(zone.keys[1].seal(previous: zone.keys[1], random: &again))])
+            group.altered("as the epoch after", ["epoch": .int(2)])
+            var skipping = RecordingRandom("a key further back")
+            let skipped = zone.keys[2].seal(previous: zone.keys[0], random: &skipping)
+            group.valid(
+                "the key of an epoch further back, where nobody could open the one between",
+                [
+                    "epoch": .int(2), "previousEpoch": .int(0), "key": .hex([UInt8](repeating: 0x52, count: 32)),
+                    "previous": .hex(keyBytes), "random": .hex(skipping.drawn), "sealed": .hex(skipped),
+                ])
+            group.altered("taken for that of the epoch between", ["previousEpoch": .int(1)])
         }
     }
 
@@ -52,12 +63,13 @@ enum EpochVectors: Construction {
             return
         }
         let roster = try shared.roster()
-        let key = try EpochKey(test.secret("key"), context: roster.epochs[1].context, keyID: GrantVectors.keyID(test.bytes("key"), roster.epochs[1].context))
-        let previous = try key.openPrevious(test.bytes("sealed"), epoch: roster.epochs[0])
+        let (epoch, earlier) = (roster.epochs[try test.int("epoch")], roster.epochs[try test.int("previousEpoch")])
+        let key = try EpochKey(test.secret("key"), context: epoch.context, keyID: GrantVectors.keyID(test.bytes("key"), epoch.context))
+        let previous = try key.openPrevious(test.bytes("sealed"), epoch: earlier)
         var random = ReplayedRandom(try test.bytes("random"))
         try test.expect("sealed", .hex(key.seal(previous: previous, random: &random)))
         var source = ReplayedRandom(try test.bytes("previous"))
-        guard EpochKey(random: &source, context: roster.epochs[0].context).keyID == previous.keyID else { throw VectorError.differs("previous") }
+        guard EpochKey(random: &source, context: earlier.context).keyID == previous.keyID else { throw VectorError.differs("previous") }
     }
 }
 
@@ -67,7 +79,10 @@ enum GrantVectors: Construction {
     static let header = [
         "Sealing is randomised inside HPKE, so these are for opening. The epoch is number `epoch` of the roster that `scope` and `entries` give; `key` is what opens.",
         "MemberGrant: `seed` is the member's account seed. InvitationGrant: opened with the invitation's keys from `linkSecret`; with `seed` (a known invitee) the outer layer first.",
+        "PublicGrant: the grant of the public seat `invitationID`, opened with the keys that `linkSecret` gives for it.",
+        "GrantHash: `sealed` has `hash`, which rosters commit to.",
         "SealedAddress: the look-up address sealed to one reader.",
+        "SealedLink: the share-wide link secret sealed to the administrator of `userRecordName` and `seed` opens to `linkSecret`, which `linkID` names in `scopeID`.",
     ]
 
     static func keyID(_ key: [UInt8], _ context: EpochContext) -> Digest {
@@ -79,7 +94,7 @@ enum GrantVectors: Construction {
 
     static func generate(into builder: inout VectorBuilder) throws {
         var zone = try VectorZone()
-        try zone.append(by: zone.owner, [], epoch: zone.epoch())
+        try zone.append(by: zone.owner, [], rotating: true)
         let alice = try VectorPerson(2)
         let bob = try VectorPerson(3)
         let shared: [String: JSON] = ["scope": .scope(zone.scope), "entries": .entries(zone.entries)]
@@ -107,7 +122,7 @@ enum GrantVectors: Construction {
             let id = JSON.hex([UInt8](repeating: 1, count: 16))
             let inner = try bytes(RecordedGrants.placeholder)
             let outer = try bytes(RecordedGrants.invitee)
-            group.valid("a placeholder's grant", ["epoch": .int(0), "linkSecret": .hex(VectorZone.link), "invitationID": id, "sealed": .hex(inner), "key": key])
+            group.valid("a placeholder's grant", ["epoch": .int(0), "linkSecret": .hex(VectorZone.linkBytes), "invitationID": id, "sealed": .hex(inner), "key": key])
             group.altered("another epoch", ["epoch": .int(1)])
             group.altered("another invitation", ["invitationID": .hex(ID16.zero)])
             group.altered("another link secret", ["linkSecret": .hex(Digest.zero)])
@@ -115,11 +130,41 @@ enum GrantVectors: Construction {
             group.altered("a known invitee's, with the URL alone", ["sealed": .hex(outer)])
             group.valid(
                 "a known invitee's grant",
-                ["epoch": .int(0), "linkSecret": .hex(VectorZone.link), "invitationID": id, "seed": .hex(alice.seed.bytes), "sealed": .hex(outer), "key": key])
+                ["epoch": .int(0), "linkSecret": .hex(VectorZone.linkBytes), "invitationID": id, "seed": .hex(alice.seed.bytes), "sealed": .hex(outer), "key": key])
             group.altered("another person with the URL", ["seed": .hex(bob.seed.bytes)])
             group.altered("the person without the URL", ["linkSecret": .hex(Digest.zero)])
             group.altered("another epoch", ["epoch": .int(1)])
             group.altered("the inner layer altered", ["sealed": altered(outer, 1200)])
+        }
+        try builder.group("PublicGrant", shared: shared) { group in
+            group.valid(
+                "the public seat's grant",
+                [
+                    "epoch": .int(0), "linkSecret": .hex(VectorZone.linkBytes), "invitationID": .hex([UInt8](repeating: 0xA0, count: 16)),
+                    "sealed": .hex(try bytes(RecordedGrants.publicSeat)), "key": key,
+                ])
+            group.altered("a renewed link secret", ["linkSecret": .hex(try VectorZone.link(1).bytes)])
+        }
+        try builder.group("GrantHash") { group in
+            let sealed = try bytes(RecordedGrants.member)
+            group.valid("a grant", ["sealed": .hex(sealed), "hash": .hex(GrantHash.of(sealed))])
+        }
+        try builder.group("SealedLink", shared: shared) { group in
+            let sealed = try bytes(RecordedGrants.link)
+            group.valid(
+                "the share-wide link secret",
+                [
+                    "scopeID": .hex(zone.scope.id), "linkID": .hex(try VectorZone.link().id(in: zone.scope.id)),
+                    "userRecordName": .string(alice.user.recordName), "seed": .hex(alice.seed.bytes), "sealed": .hex(sealed),
+                    "linkSecret": .hex(VectorZone.linkBytes),
+                ])
+            group.altered("another scope", ["scopeID": .hex(Digest.zero)])
+            group.altered("another link", ["linkID": .hex(try VectorZone.link(1).id(in: zone.scope.id))])
+            group.altered("another reader", ["userRecordName": .string(bob.user.recordName)])
+            group.altered("another reader's key", ["seed": .hex(bob.seed.bytes)])
+            group.altered("an altered byte", ["sealed": altered(sealed, 1130)])
+            group.altered(
+                "a secret that is not the one it is named for", ["sealed": .hex(try bytes(RecordedGrants.otherLink))])
         }
         try builder.group("SealedAddress", shared: shared) { group in
             let sealed = try bytes(RecordedGrants.address)
@@ -137,6 +182,7 @@ enum GrantVectors: Construction {
     }
 
     static func check(_ test: Fields, shared: Fields, type: String) throws {
+        if type == "GrantHash" { return try test.expect("hash", .hex(GrantHash.of(test.bytes("sealed")))) }
         let roster = try shared.roster()
         func keys() throws -> IdentityKeys {
             try AccountSeed(test.secret("seed")).identityKeys(container: roster.scope.container, using: XWingHPKE.self)
@@ -150,6 +196,11 @@ enum GrantVectors: Construction {
             let address = try SealedAddresses<XWingHPKE>.open(invitation, scopeID: test.digest("scopeID"), as: user, keys: keys())
             return try test.expect("address", .string(address))
         }
+        if type == "SealedLink" {
+            let secret = try SealedLinks<XWingHPKE>.open(
+                sealed, scopeID: test.digest("scopeID"), linkID: test.digest("linkID"), as: test.user("userRecordName"), keys: keys())
+            return try test.expect("linkSecret", .hex(secret.bytes))
+        }
         let epoch = roster.epochs[try test.int("epoch")]
         let opened: EpochKey
         if type == "MemberGrant" {
@@ -159,90 +210,5 @@ enum GrantVectors: Construction {
             opened = try Grants<XWingHPKE>.open(sealed, epoch: epoch, invitation: invitation, keys: test.has("seed") ? keys() : nil)
         }
         guard opened.keyID == keyID(try test.bytes("key"), epoch.context) else { throw VectorError.differs("key") }
-    }
-}
-
-enum LinkVectors: Construction {
-    static let name = "links"
-    static let algorithm = "Link secrets, share URLs, previews"
-    static let header = [
-        "InvitationKeys: what `linkSecret` gives in `scopeID` for `invitationID`.",
-        "URL: `url` has these parts and names `scopeID`.",
-        "Preview: `sealed` opens to title, type and thumbnail; `random` gives the very bytes.",
-    ]
-
-    static func generate(into builder: inout VectorBuilder) throws {
-        let zone = try VectorZone()
-        try builder.group("InvitationKeys") { group in
-            for number in [1, 2] as [UInt8] {
-                let keys = try zone.invitationKeys(number)
-                group.valid(
-                    "invitation \(number)",
-                    [
-                        "linkSecret": .hex(VectorZone.link), "scopeID": .hex(zone.scope.id), "invitationID": .hex(keys.id),
-                        "signingKey": .hex(keys.signingKey.verificationKey.bytes), "grantSeed": .hex(keys.grantSeed),
-                        "grantKey": .hex(try XWingHPKE.publicKey(seed: keys.grantSeed)),
-                    ])
-            }
-        }
-        let link = try LinkSecret(SecretBytes(copying: VectorZone.link))
-        let routing = try ID16([UInt8](repeating: 0x33, count: 16))
-        let url = ShareURL(origin: "https://notes.example.org", routingID: routing, secret: link, scopeID: zone.scope.id).text()
-        try builder.group("URL") { group in
-            group.valid(
-                "a share URL",
-                [
-                    "url": .string(url), "origin": .string("https://notes.example.org"), "routingID": .hex(routing),
-                    "linkSecret": .hex(VectorZone.link), "scopeID": .hex(zone.scope.id),
-                ])
-            group.altered("another share behind it", ["scopeID": .hex(Digest.zero)])
-            for (comment, text) in [
-                ("cut short", String(url.dropLast())), ("cut at the secret part", String(url.prefix { $0 != "#" })), ("no secret part", String(url.prefix { $0 != "#" }) + "#"),
-                ("a letter more", url + "A"), ("padding", url + "="), ("another version", url.replacing("#A", with: "#B")),
-                ("unused bits set in the version's first letter", url.replacing("#A", with: "#C")), ("another path", url.replacing("/s/", with: "/t/")),
-                ("another scheme", url.replacing("https:", with: "ftp:")), ("a shorter routing id", url.replacing("/s/M", with: "/s/")),
-                ("the last letter altered", String(url.dropLast()) + (url.last == "A" ? "B" : "A")),
-            ] { group.altered(comment, ["url": .string(text)]) }
-        }
-        try builder.group("Preview") { group in
-            var random = RecordingRandom("preview")
-            let preview = SharePreview(title: "Einkaufsliste", shareType: "list", thumbnail: [1, 2, 3])
-            let sealed = try link.sealPreview(preview, scopeID: zone.scope.id, random: &random)
-            group.valid(
-                "a preview",
-                [
-                    "linkSecret": .hex(VectorZone.link), "scopeID": .hex(zone.scope.id), "title": .string(preview.title), "shareType": .string(preview.shareType),
-                    "thumbnail": .hex(preview.thumbnail), "random": .hex(random.drawn), "sealed": .hex(sealed),
-                ])
-            group.altered("another scope", ["scopeID": .hex(Digest.zero)])
-            group.altered("another link secret", ["linkSecret": .hex(Digest.zero)])
-            group.altered("cut short", ["sealed": .hex([UInt8](sealed.dropLast()))])
-        }
-    }
-
-    static func check(_ test: Fields, shared: Fields, type: String) throws {
-        let scopeID = try test.digest("scopeID")
-        let link = try LinkSecret(test.secret("linkSecret"))
-        switch type {
-        case "InvitationKeys":
-            let keys = try link.invitationKeys(scopeID: scopeID, invitationID: test.id("invitationID"))
-            try test.expect("signingKey", .hex(keys.signingKey.verificationKey.bytes))
-            try test.expect("grantSeed", .hex(keys.grantSeed))
-            try test.expect("grantKey", .hex(try XWingHPKE.publicKey(seed: keys.grantSeed)))
-        case "URL":
-            let url = try ShareURL(test.string("url"))
-            try url.check(scopeID: scopeID)
-            try test.expect("origin", .string(url.origin))
-            try test.expect("routingID", .hex(url.routingID))
-            try test.expect("linkSecret", .hex(url.secret.bytes))
-            try test.expect("url", .string(ShareURL(origin: url.origin, routingID: url.routingID, secret: link, scopeID: scopeID).text()))
-        default:
-            let preview = try link.openPreview(test.bytes("sealed"), scopeID: scopeID)
-            try test.expect("title", .string(preview.title))
-            try test.expect("shareType", .string(preview.shareType))
-            try test.expect("thumbnail", .hex(preview.thumbnail))
-            var random = ReplayedRandom(try test.bytes("random"))
-            try test.expect("sealed", .hex(try link.sealPreview(preview, scopeID: scopeID, random: &random)))
-        }
     }
 }

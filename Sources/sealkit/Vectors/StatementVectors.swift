@@ -17,10 +17,10 @@ enum StatementVectors: Construction {
         try zone.join(alice, 1)
         try zone.join(bob, 2, .readOnly)
         let early = zone.statement(by: alice)
-        try zone.append(by: zone.owner, [], epoch: zone.epoch())
+        try zone.append(by: zone.owner, [], rotating: true)
         let good = zone.statement(by: alice)
         let byBob = zone.statement(by: bob)
-        try zone.append(by: zone.owner, [.setPermission(alice.user, .readOnly)], epoch: zone.epoch())
+        try zone.append(by: zone.owner, [.setPermission(alice.user, .readOnly)], rotating: true)
 
         try builder.group("Coding") { group in
             var deletion = good
@@ -31,7 +31,17 @@ enum StatementVectors: Construction {
             later.previous = GrantHash.of([1])
             later.parent = "Folder-1"
             later.share = "Share-1"
-            for (comment, statement) in [("a first save", good), ("a later save with parent and share", later), ("a deletion", deletion)] {
+            var moved = later
+            moved.formerScope = .init(scopeID: GrantHash.of([7]), incarnation: 3)
+            var open = good
+            (open.scopeID, open.scopeIncarnation, open.epoch, open.wrappedKey) = (.zero, 0, 0, [])
+            (open.rosterSequence, open.rosterHead) = (0, .zero)
+            var openDeletion = open
+            openDeletion.kind = .delete
+            for (comment, statement) in [
+                ("a first save", good), ("a later save with parent and share", later), ("a deletion", deletion), ("a move", moved),
+                ("of the public database", open), ("a deletion in the public database", openDeletion),
+            ] {
                 let bytes = statement.canonicalBytes()
                 group.valid(comment, ["statement": .statement(statement), "encoded": .hex(bytes), "hash": .hex(Statement.hash(bytes))])
             }
@@ -40,7 +50,16 @@ enum StatementVectors: Construction {
                 change(&statement)
                 group.invalid(comment, ["encoded": .hex(statement.canonicalBytes())])
             }
-            refused("revision 0") { $0.revision = 0 }
+            refused("revision 0") { $0.revision = 0; $0.previous = GrantHash.of([1]) }
+            refused("a revision above the limit") { $0.revision = 1 << 62; $0.previous = GrantHash.of([1]) }
+            refused("a first save that has moved") { $0.formerScope = moved.formerScope }
+            refused("a deletion that has moved") { $0 = moved; $0.kind = .delete; $0.wrappedKey = [] }
+            refused("moved to where it was") { $0 = moved; $0.formerScope = $0.place }
+            refused("moved within the public database") { $0 = open; $0.revision = 2; $0.previous = GrantHash.of([1]); $0.formerScope = moved.formerScope }
+            refused("a wrapped key in the public database") { $0 = open; $0.wrappedKey = good.wrappedKey }
+            refused("an epoch in the public database") { $0 = open; $0.epoch = 1 }
+            refused("a roster's head in the public database") { $0 = open; $0.rosterHead = good.rosterHead }
+            refused("another life of the public database") { $0 = open; $0.zoneIncarnation = 2 }
             refused("a first revision with a predecessor") { $0.previous = GrantHash.of([1]) }
             refused("a later revision without one") { $0.revision = 2 }
             refused("a save without a key") { $0.wrappedKey = [] }

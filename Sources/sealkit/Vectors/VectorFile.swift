@@ -51,9 +51,11 @@ protocol Construction: SendableMetatype {
 enum Constructions {
     static let generatorVersion = "1"
     static let all: [any Construction.Type] = [
-        PAEVectors.self, ValueVectors.self, PaddingVectors.self, FieldVectors.self, IdentityVectors.self, RosterVectors.self,
-        EpochVectors.self, GrantVectors.self, StatementVectors.self, TreeVectors.self, RecordVectors.self, AssetVectors.self,
-        LinkVectors.self, AcceptanceVectors.self, RecoveryVectors.self, BoxVectors.self, LoginVectors.self, PasetoVectors.self,
+        PAEVectors.self, ValueVectors.self, PaddingVectors.self, FieldVectors.self, IdentityVectors.self, SafetyNumberVectors.self,
+        RosterVectors.self,
+        EpochVectors.self, GrantVectors.self, StatementVectors.self, TreeVectors.self, MoveVectors.self, PlacementVectors.self,
+        DeletionVectors.self, RecordVectors.self, AssetVectors.self, PublicVectors.self,
+        LinkVectors.self, AcceptanceVectors.self, RecoveryVectors.self, BoxVectors.self, LoginVectors.self, PasetoVectors.self, EnrolmentVectors.self,
     ]
     static let notes = [
         "Normal": "An ordinary case.",

@@ -24,6 +24,8 @@ struct Zone {
     let scope: Scope
     var roster: Roster
     var key: EpochKey
+    /// Of the share-wide URL.
+    let link: LinkSecret
     var random: FixedRandom
 
     init(_ name: String = "Notes", owner number: UInt8 = 1) throws(SealError) {
@@ -34,7 +36,12 @@ struct Zone {
         roster = try Roster(opening: draft.entry, scope: scope)
         guard let opened = draft.epochKey else { throw .missingKey }
         key = opened
-        try roster.append(owner.author.plain(.settings, on: roster, time: 1).entry)
+        link = LinkSecret(random: &random)
+        try roster.append(
+            owner.author.next(
+                on: roster, changes: [], settings: SettingsDraft(secret: link), rotating: false, current: key, time: 1,
+                random: &random
+            ).entry)
     }
 
     func statement(_ record: String = "Note-1", revision: UInt64 = 1, previous: Digest = .zero) -> Statement {

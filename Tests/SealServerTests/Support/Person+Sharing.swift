@@ -48,7 +48,7 @@ extension Person {
     ) throws -> (Sealkit_V1_AcceptShareRequest, RosterAuthor<XWingHPKE>.Draft) {
         guard let open = zone.roster.invitations[invitation.keys.id] else { throw TestFailure("no such invitation") }
         let draft = try author.accept(
-            open, on: zone.roster, invitationKeys: invitation.keys, identity: chain, epochKey: zone.key, time: 4)
+            invitation.keys, on: zone.roster, identity: chain, epochKey: zone.key, time: 4)
         var request = Sealkit_V1_AcceptShareRequest()
         request.operationID = Data(randomBytes(16))
         request.routingID = Data(routingID ?? invitation.routingID)

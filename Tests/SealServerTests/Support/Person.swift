@@ -83,7 +83,7 @@ struct Person: Sendable {
     /// A zone that is shared, with nobody yet.
     func makeSharedZone(_ name: String = "notes") async throws -> TestZone {
         var zone = try await makeZone(name)
-        try await append(try next(on: zone, [.settings]), to: &zone)
+        try await append(try next(on: zone, [.settings(.init(linkID: Digest(randomBytes(32))))]), to: &zone)
         return zone
     }
 
@@ -171,6 +171,17 @@ struct Person: Sendable {
         return try author.next(
             on: zone.roster, changes: changes, invitations: invitations, rotating: rotating, current: zone.key, time: 3,
             random: &random)
+    }
+
+    /// A rotation with changes that the rules refuse, which no honest author writes.
+    func forge(on zone: TestZone, _ changes: [RosterChange]) throws -> RosterAuthor<XWingHPKE>.Draft {
+        let honest = try next(on: zone, rotating: true)
+        var entry = try RosterEntry(canonicalBytes: honest.entry.bytes, container: TestClient.container)
+        entry.changes = changes
+        let bytes = entry.canonicalBytes()
+        let signature = keys.signingKey.sign(RosterEntry.signedBytes(bytes))
+        return .init(
+            entry: SignedRosterEntry(bytes: bytes, signature: signature), grants: honest.grants, epochKey: honest.epochKey)
     }
 }
 

@@ -67,12 +67,15 @@ struct World {
     /// Entry 0.
     let opening: RosterEntry
 
+    /// The scope is shared, nobody joins by the share-wide URL alone.
+    static let settings = RosterChange.settings(.init(linkID: digest(77)))
+
     init(isShared: Bool = true) throws {
         owner = try Person(1)
         scope = Scope(container: World.container, environment: .production, owner: owner.userID, zoneName: "Notes")
         opening = World.opening(of: scope, by: owner)
         roster = try Roster(opening: World.sign(opening, with: owner.signingKey), scope: scope)
-        if isShared { try append(by: owner, [.settings]) }
+        if isShared { try append(by: owner, [World.settings]) }
     }
 
     static func opening(of scope: Scope, by owner: Person, following roster: Roster? = nil) -> RosterEntry {
@@ -142,7 +145,12 @@ struct World {
 struct RosterState: Equatable {
     let hashes: [Digest]
     let incarnations: Incarnations
-    let isClosed, isShared, rotationDue: Bool
+    let isClosed, rotationDue: Bool
+    let linkID: Digest?
+    let publicSeat: PublicSeat?
+    let blocked: Set<UserID>
+    let inviters: [ID16: UserID]
+    let abandoned: [RosterChange.AbandonedHead]
     let members: [UserID: [String]]
     let invitations: [ID16: Invitation]
     let epochs: [[String]]
@@ -154,7 +162,11 @@ struct RosterState: Equatable {
         hashes = roster.hashes
         incarnations = roster.incarnations
         isClosed = roster.isClosed
-        isShared = roster.isShared
+        linkID = roster.linkID
+        publicSeat = roster.publicSeat
+        blocked = roster.blocked
+        inviters = roster.inviters
+        abandoned = roster.abandonedHeads
         rotationDue = roster.rotationDue
         members = roster.members.mapValues { ["\($0.permission)", "\($0.role)", "\($0.since)", "\($0.identity.signed.count)"] }
         invitations = roster.invitations
@@ -164,6 +176,6 @@ struct RosterState: Equatable {
         }
         rootRecordName = roster.rootRecordName
         used = roster.usedInvitations
-        history = roster.history.mapValues { $0.map { "\($0.from) \(String(describing: $0.permission)) \($0.signingKey.bytes)" } }
+        history = roster.history.mapValues { $0.map { "\($0.from) \(String(describing: $0.permission)) \($0.role) \($0.identity.hash.hex)" } }
     }
 }

@@ -1,0 +1,98 @@
+import SealEnvelope
+import SealKit
+import SealPrimitives
+import SealStatements
+
+enum LinkVectors: Construction {
+    static let name = "links"
+    static let algorithm = "Link secrets, share URLs, previews"
+    static let header = [
+        "InvitationKeys: what `linkSecret` gives in `scopeID` for `invitationID`.",
+        "LinkID: `linkSecret` has `linkID` in `scopeID`.",
+        "URL: `url` has these parts and names `scopeID`.",
+        "Preview: `sealed` opens to title, type and thumbnail; `random` gives the very bytes.",
+    ]
+
+    static func generate(into builder: inout VectorBuilder) throws {
+        let zone = try VectorZone()
+        try builder.group("InvitationKeys") { group in
+            for number in [1, 2] as [UInt8] {
+                let keys = try zone.invitationKeys(number)
+                group.valid(
+                    "invitation \(number)",
+                    [
+                        "linkSecret": .hex(VectorZone.linkBytes), "scopeID": .hex(zone.scope.id), "invitationID": .hex(keys.id),
+                        "signingKey": .hex(keys.signingKey.verificationKey.bytes), "grantSeed": .hex(keys.grantSeed),
+                        "grantKey": .hex(try XWingHPKE.publicKey(seed: keys.grantSeed)),
+                    ])
+            }
+        }
+        let link = try VectorZone.link()
+        try builder.group("LinkID") { group in
+            group.valid(
+                "the share-wide secret",
+                ["linkSecret": .hex(VectorZone.linkBytes), "scopeID": .hex(zone.scope.id), "linkID": .hex(link.id(in: zone.scope.id))])
+            group.altered("another scope", ["scopeID": .hex(Digest.zero)])
+            group.altered("another secret", ["linkSecret": .hex(Digest.zero)])
+        }
+        let routing = try ID16([UInt8](repeating: 0x33, count: 16))
+        let url = ShareURL(origin: "https://notes.example.org", routingID: routing, secret: link, scopeID: zone.scope.id).text()
+        try builder.group("URL") { group in
+            group.valid(
+                "a share URL",
+                [
+                    "url": .string(url), "origin": .string("https://notes.example.org"), "routingID": .hex(routing),
+                    "linkSecret": .hex(VectorZone.linkBytes), "scopeID": .hex(zone.scope.id),
+                ])
+            group.altered("another share behind it", ["scopeID": .hex(Digest.zero)])
+            for (comment, text) in [
+                ("cut short", String(url.dropLast())), ("cut at the secret part", String(url.prefix { $0 != "#" })), ("no secret part", String(url.prefix { $0 != "#" }) + "#"),
+                ("a letter more", url + "A"), ("padding", url + "="), ("another version", url.replacing("#A", with: "#B")),
+                ("unused bits set in the version's first letter", url.replacing("#A", with: "#C")), ("another path", url.replacing("/s/", with: "/t/")),
+                ("another scheme", url.replacing("https:", with: "ftp:")), ("a shorter routing id", url.replacing("/s/M", with: "/s/")),
+                ("the last letter altered", String(url.dropLast()) + (url.last == "A" ? "B" : "A")),
+            ] { group.altered(comment, ["url": .string(text)]) }
+        }
+        try builder.group("Preview") { group in
+            var random = RecordingRandom("preview")
+            let preview = SharePreview(title: "Einkaufsliste", shareType: "list", thumbnail: [1, 2, 3])
+            let sealed = try link.sealPreview(preview, scopeID: zone.scope.id, random: &random)
+            group.valid(
+                "a preview",
+                [
+                    "linkSecret": .hex(VectorZone.linkBytes), "scopeID": .hex(zone.scope.id), "title": .string(preview.title), "shareType": .string(preview.shareType),
+                    "thumbnail": .hex(preview.thumbnail), "random": .hex(random.drawn), "sealed": .hex(sealed),
+                ])
+            group.altered("another scope", ["scopeID": .hex(Digest.zero)])
+            group.altered("another link secret", ["linkSecret": .hex(Digest.zero)])
+            group.altered("cut short", ["sealed": .hex([UInt8](sealed.dropLast()))])
+        }
+    }
+
+    static func check(_ test: Fields, shared: Fields, type: String) throws {
+        let scopeID = try test.digest("scopeID")
+        let link = try LinkSecret(test.secret("linkSecret"))
+        switch type {
+        case "InvitationKeys":
+            let keys = try link.invitationKeys(scopeID: scopeID, invitationID: test.id("invitationID"))
+            try test.expect("signingKey", .hex(keys.signingKey.verificationKey.bytes))
+            try test.expect("grantSeed", .hex(keys.grantSeed))
+            try test.expect("grantKey", .hex(try XWingHPKE.publicKey(seed: keys.grantSeed)))
+        case "LinkID": try link.check(linkID: test.digest("linkID"), scopeID: scopeID)
+        case "URL":
+            let url = try ShareURL(test.string("url"))
+            try url.check(scopeID: scopeID)
+            try test.expect("origin", .string(url.origin))
+            try test.expect("routingID", .hex(url.routingID))
+            try test.expect("linkSecret", .hex(url.secret.bytes))
+            try test.expect("url", .string(ShareURL(origin: url.origin, routingID: url.routingID, secret: link, scopeID: scopeID).text()))
+        default:
+            let preview = try link.openPreview(test.bytes("sealed"), scopeID: scopeID)
+            try test.expect("title", .string(preview.title))
+            try test.expect("shareType", .string(preview.shareType))
+            try test.expect("thumbnail", .hex(preview.thumbnail))
+            var random = ReplayedRandom(try test.bytes("random"))
+            try test.expect("sealed", .hex(try link.sealPreview(preview, scopeID: scopeID, random: &random)))
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import SealEnvelope
+import SealPrimitives
+import SealStatements
+
+/// A zone and a hierarchical share in it, for what concerns both: Alice may write in the zone and in the share, Bob in the
+/// share alone, Carol in the zone alone.
+struct SharedWorld {
+    let zone: VectorZone
+    let share: VectorZone
+    let alice, bob, carol: VectorPerson
+    var owner: VectorPerson { zone.owner }
+
+    static let header =
+        "The group's `rosters` are those of a zone and of a hierarchical share in it (root record `Root`, share record `Share-1`). A signed statement is given as `statement`, `proof` and the `roster` that it verifies in."
+
+    init() throws {
+        (alice, bob, carol) = (try VectorPerson(2), try VectorPerson(3), try VectorPerson(4))
+        var zone = try VectorZone()
+        try zone.join(alice, 1)
+        try zone.join(carol, 2)
+        var share = try VectorZone(share: "Share-1")
+        try share.join(alice, 1)
+        try share.join(bob, 2)
+        (self.zone, self.share) = (zone, share)
+    }
+
+    var shared: [String: JSON] {
+        func json(_ log: VectorZone) -> JSON { .object(["scope": .scope(log.scope), "entries": .entries(log.entries)]) }
+        return ["rosters": .object(["zone": json(zone), "share": json(share)])]
+    }
+
+    /// A statement of the roster that its scope names, alone in its save.
+    func signed(_ statement: Statement, by author: VectorPerson) -> JSON {
+        let bytes = statement.canonicalBytes()
+        let signature = author.keys.signingKey.sign(StatementTree.signedBytes(root: Statement.hash(bytes), leafCount: 1))
+        return .object([
+            "statement": .hex(bytes), "proof": .proof(StatementProof(signature: signature, leafCount: 1, index: 0, path: [])),
+            "roster": .string(statement.scopeID == share.scope.id ? "share" : "zone"),
+        ])
+    }
+}
+
+extension Fields {
+    func rosters() throws -> [String: Roster] {
+        let rosters = try object("rosters")
+        return ["zone": try rosters.object("zone").roster(), "share": try rosters.object("share").roster()]
+    }
+
+    /// The verified statement, and the roster that it verifies in.
+    func signed(_ key: String, in rosters: [String: Roster]) throws -> (statement: VerifiedStatement, roster: Roster) {
+        let fields = try object(key)
+        guard let roster = rosters[try fields.string("roster")] else { throw VectorError.missing(key) }
+        var verifier = StatementVerifier(roster: roster)
+        return (try verifier.verify(fields.bytes("statement"), proof: fields.proof(), recordName: nil), roster)
+    }
+}
+
+enum PlacementVectors: Construction {
+    static let name = "placement"
+    static let algorithm = "Whether a record is where its parent says"
+    static let header = [SharedWorld.header, "Placement: `record` with its `parent` (absent where it is not at hand) is in place, or held back: `inPlace`."]
+
+    static func generate(into builder: inout VectorBuilder) throws {
+        let world = try SharedWorld()
+        try builder.group("Placement", shared: world.shared) { group in
+            func statement(_ name: String, in log: VectorZone, parent: String? = nil, share: String? = nil, type: String = "Note") -> Statement {
+                var statement = log.statement(name, by: world.owner)
+                statement.parent = parent
+                statement.share = share
+                statement.recordType = type
+                return statement
+            }
+            func placed(_ comment: String, _ inPlace: Bool, _ record: Statement, parent: Statement? = nil) {
+                var fields: [String: JSON] = ["record": world.signed(record, by: world.owner), "inPlace": .bool(inPlace)]
+                if let parent { fields["parent"] = world.signed(parent, by: world.owner) }
+                group.valid(comment, fields, flag: "Rule")
+            }
+            let (zone, share) = (world.zone, world.share)
+            let root = statement("Root", in: share, share: "Share-1")
+            placed("no parent, in the zone", true, statement("Note-1", in: zone))
+            placed("a parent in the zone", true, statement("Note-1", in: zone, parent: "Folder"), parent: statement("Folder", in: zone))
+            placed("a parent that is not at hand", false, statement("Note-1", in: zone, parent: "Folder"))
+            placed("another parent than it names", false, statement("Note-1", in: zone, parent: "Folder"), parent: statement("Other", in: zone))
+            placed("in the zone, with a parent in the share", false, statement("Note-1", in: zone, parent: "Root"), parent: root)
+            placed("the root", true, root)
+            placed("a root that does not name its share", false, statement("Root", in: share))
+            placed("the root below a record of the zone", true, statement("Root", in: share, parent: "Folder", share: "Share-1"), parent: statement("Folder", in: zone))
+            placed("the share's record", true, statement("Share-1", in: share, type: "cloudkit.share"))
+            placed("a record of another type under the share's name", false, statement("Share-1", in: share))
+            placed("a child of the root", true, statement("Note-1", in: share, parent: "Root"), parent: root)
+            placed("in the share, without a parent", false, statement("Note-1", in: share))
+            placed("in the share, with a parent in the zone", false, statement("Note-1", in: share, parent: "Folder"), parent: statement("Folder", in: zone))
+            var deleted = statement("Folder", in: zone)
+            deleted.kind = .delete
+            deleted.wrappedKey = []
+            placed("a parent that is deleted", false, statement("Note-1", in: zone, parent: "Folder"), parent: deleted)
+        }
+    }
+
+    static func check(_ test: Fields, shared: Fields, type: String) throws {
+        let rosters = try shared.rosters()
+        let (record, roster) = try test.signed("record", in: rosters)
+        let parent = test.has("parent") ? try test.signed("parent", in: rosters).statement : nil
+        try test.expect("inPlace", .bool(Placement(of: record, roster: roster, parent: parent) == .inPlace))
+    }
+}
