@@ -100,8 +100,9 @@ let package = Package(
         .executableTarget(
             name: "sealkit",
             dependencies: [
-                "SealKit", "SealServer", "SealPrimitives", "SealStatements", "SealEnvelope",
+                "CSodium", "SealKit", "SealServer", "SealPrimitives", "SealStatements", "SealEnvelope",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: house),
         .executableTarget(

@@ -9,19 +9,24 @@ enum JSON: Codable, Equatable {
     case bool(Bool)
     case array([JSON])
     case object([String: JSON])
+    /// Null or a fraction, of which others' files have some and ours none.
+    case other
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        if let value = try? container.decode(Bool.self) {
-            self = .bool(value)
+        // The most frequent first: the published files are large.
+        if let value = try? container.decode(String.self) {
+            self = .string(value)
         } else if let value = try? container.decode(Int.self) {
             self = .int(value)
-        } else if let value = try? container.decode(String.self) {
-            self = .string(value)
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
         } else if let value = try? container.decode([JSON].self) {
             self = .array(value)
+        } else if let value = try? container.decode([String: JSON].self) {
+            self = .object(value)
         } else {
-            self = .object(try container.decode([String: JSON].self))
+            self = .other
         }
     }
 
@@ -33,6 +38,7 @@ enum JSON: Codable, Equatable {
         case .bool(let value): try container.encode(value)
         case .array(let value): try container.encode(value)
         case .object(let value): try container.encode(value)
+        case .other: try container.encodeNil()
         }
     }
 
