@@ -115,6 +115,13 @@ let package = Package(
         .testTarget(
             name: "SealEnvelopeTests", dependencies: ["SealPrimitives", "SealStatements", "SealEnvelope", "SealKit"],
             swiftSettings: house),
+        .testTarget(
+            name: "SecretsTests",
+            dependencies: [
+                "SealKit", "SealServer", "SealEnvelope", "SealStatements", "SealPrimitives", "SealWire",
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            swiftSettings: house),
         .testTarget(name: "VectorsTests", dependencies: ["sealkit"], swiftSettings: house),
         .testTarget(
             name: "SealKitTests",
@@ -131,6 +138,7 @@ let package = Package(
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

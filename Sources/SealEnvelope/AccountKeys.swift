@@ -15,6 +15,18 @@ public struct AccountSeed: Sendable {
         bytes = SecretBytes(random: &random)
     }
 
+    /// The seeds of all generations as a bundle or a key file holds them, oldest first.
+    /// - Throws: `malformed` unless there is a whole number of them, 1 to 64.
+    public static func all(in bytes: SecretBytes) throws(SealError) -> [AccountSeed] {
+        guard bytes.count > 0, bytes.count % 32 == 0, bytes.count / 32 <= Limits.identityGenerations else { throw .malformed }
+        var seeds: [AccountSeed] = []
+        for start in stride(from: 0, to: bytes.count, by: 32) {
+            guard let part = bytes.part(start..<start + 32) else { throw .malformed }
+            seeds.append(try AccountSeed(part))
+        }
+        return seeds
+    }
+
     /// Logs in to servers: per account, the same in every container, never used towards other people.
     public func loginKey() throws(SealError) -> SigningKey {
         try SigningKey(seed: Hash.derive(bytes, .loginSeed, []))

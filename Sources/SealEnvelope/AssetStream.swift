@@ -19,19 +19,22 @@ public struct SealedAsset: Sendable {
     }
 
     /// File key ‖ LE64 size: sealed under the record key, bound to the field.
-    func descriptorBytes() -> [UInt8] {
-        var bytes = fileKey.copyBytes()
-        bytes.appendLittleEndian(size)
-        return bytes
+    func descriptor() -> SecretBytes {
+        unsafe SecretBytes(count: SealedAsset.descriptorBytes) { output in
+            unsafe fileKey.withPointer { unsafe output.update(from: $0, count: 32) }
+            for index in 0..<8 { unsafe output[32 + index] = UInt8(truncatingIfNeeded: size >> UInt64(index * 8)) }
+        }
     }
 
+    private static let descriptorBytes = 40
+
     /// - Throws: `malformed` unless the size gives exactly the committed number of chunks; `invalidLength` above the limit.
-    init(descriptor: [UInt8], commitment: AssetCommitment) throws(SealError) {
-        var reader = CanonicalReader(descriptor)
-        var key = try reader.raw(32)
-        size = try reader.number()
-        try reader.finish()
-        fileKey = SecretBytes(taking: &key)
+    init(descriptor: SecretBytes, commitment: AssetCommitment) throws(SealError) {
+        guard descriptor.count == SealedAsset.descriptorBytes, let key = descriptor.part(0..<32) else { throw .malformed }
+        fileKey = key
+        size = unsafe descriptor.withPointer { bytes in
+            (0..<8).reduce(0) { unsafe $0 | UInt64(bytes[32 + $1]) << UInt64($1 * 8) }
+        }
         salt = commitment.salt
         chunkCount = commitment.chunkCount
         root = commitment.root
@@ -126,11 +129,9 @@ public struct AssetCipher: Sendable {
 public enum AssetTree {
     /// What precedes a chunk's bytes in `SHA-256(PAE("asset-leaf", chunk))`: hash it, then the chunk.
     public static func leafPrefix(chunkBytes: Int) -> [UInt8] {
-        var prefix = PAE(.assetLeaf, pieces: 0).finish()
-        // Two pieces in all; the second follows from elsewhere, without a copy.
-        prefix.replaceSubrange(0..<8, with: [2, 0, 0, 0, 0, 0, 0, 0])
-        prefix.appendLittleEndian(UInt64(chunkBytes))
-        return prefix
+        var pae = PAE(.assetLeaf, pieces: 1, capacity: 48)
+        pae.announce(chunkBytes)
+        return pae.finish()
     }
 
     public static func leaf(_ chunk: [UInt8]) -> Digest {

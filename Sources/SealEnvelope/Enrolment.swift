@@ -108,7 +108,7 @@ extension Enrolment {
     public struct NewDevice<H: HybridEncryption>: Sendable {
         public let enrolmentID: ID16
         public let reveal: Reveal
-        private let seed: SecretBytes
+        let seed: SecretBytes
 
         public init(random: inout some RandomSource) throws(SealError) {
             enrolmentID = ID16(random: &random)

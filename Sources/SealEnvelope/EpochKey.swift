@@ -31,10 +31,8 @@ public struct EpochKey: Sendable {
     public var keyID: Digest {
         var pae = PAE(.keyID, pieces: EpochContext.pieces + 1)
         context.add(to: &pae)
-        var bytes = key.copyBytes()
-        pae.add(bytes)
-        wipe(&bytes)
-        return Hash.digest(pae)
+        pae.announce(key.count)
+        return Hash.digest(pae, followedBy: key)
     }
 
     // MARK: The key before
@@ -59,9 +57,7 @@ public struct EpochKey: Sendable {
     // MARK: Record keys
 
     func wrap(_ recordKey: SecretBytes, recordContext: Digest, draw: inout NonceDraw, wrapper: borrowing SealingKey) -> [UInt8] {
-        var plaintext = recordKey.copyBytes()
-        defer { wipe(&plaintext) }
-        return wrapper.seal(plaintext, associatedData: recordKeyData(recordContext), draw: &draw)
+        wrapper.seal(recordKey, associatedData: recordKeyData(recordContext), draw: &draw)
     }
 
     /// - Throws: `authenticationFailed`.

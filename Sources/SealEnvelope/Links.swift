@@ -117,25 +117,22 @@ public struct ShareURL: Sendable {
         let address = text[..<hash]
         guard let slash = address.utf8.lastIndex(of: 0x2F), address[..<slash].hasSuffix("/s"),
             let routing = try? Base64URL.decode(address[address.utf8.index(after: slash)...]), let id = try? ID16(routing),
-            var secretPart = try? Base64URL.decode(text[text.utf8.index(after: hash)...]),
-            secretPart.count == ShareURL.secretPartBytes, secretPart[0] == ShareURL.version
+            let part = try? Base64URL.decodeSecret(text[text.utf8.index(after: hash)...]), part.count == ShareURL.secretPartBytes,
+            let version = part.part(0..<1)?.copyBytes(), version == [ShareURL.version], let bytes = part.part(1..<33),
+            let check = part.part(33..<49)
         else { throw .invalidURL }
-        defer { wipe(&secretPart) }
         origin = String(address[..<slash].dropLast(2))
         guard origin.hasPrefix("https://") || origin.hasPrefix("http://") else { throw .invalidURL }
         routingID = id
-        secret = try LinkSecret(SecretBytes(copying: secretPart[1..<33]))
-        scopeCheck = try ID16(secretPart[33..<49])
+        secret = try LinkSecret(bytes)
+        scopeCheck = try ID16(check.copyBytes())
     }
 
     /// The URL itself, a secret: show it to its user, keep it nowhere.
     public func text() -> String {
-        var part: [UInt8] = [ShareURL.version]
-        var secretBytes = secret.bytes.copyBytes()
-        part += secretBytes
-        wipe(&secretBytes)
-        scopeCheck.append(to: &part)
-        defer { wipe(&part) }
+        let part = SecretBytes(joining: [
+            SecretBytes(copying: [ShareURL.version]), secret.bytes, SecretBytes(copying: scopeCheck.bytes),
+        ])
         return origin + "/s/" + Base64URL.encode(routingID.bytes) + "#" + Base64URL.encode(part)
     }
 

@@ -45,9 +45,8 @@ public struct RecordOpener: Sendable {
             return .encrypted(value)
         case .asset(let commitment):
             let data = binding.descriptorData(name, salt: commitment.salt)
-            var plaintext = try AEAD.open(commitment.descriptor, under: recordKey, associatedData: data)
-            defer { wipe(&plaintext) }
-            return .asset(try SealedAsset(descriptor: plaintext, commitment: commitment))
+            let descriptor = try AEAD.openSecret(commitment.descriptor, under: recordKey, associatedData: data)
+            return .asset(try SealedAsset(descriptor: descriptor, commitment: commitment))
         }
     }
 }

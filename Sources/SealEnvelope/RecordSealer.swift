@@ -94,15 +94,16 @@ public enum RecordSealer {
         var draw = NonceDraw(random: &random)
         let wrapper = SealingKey(epochKey.wrappingKey, draw: draw)
         // One draw of randomness for all keys and salts: a system call a record would cost as much as sealing a field.
-        var pool = random.bytes(drafts.count * 48)
-        defer { wipe(&pool) }
+        let pool = SecretBytes(random: &random, count: drafts.count * 48)
         var records: [SealedRecord] = []
         records.reserveCapacity(drafts.count)
         for (index, draft) in drafts.enumerated() {
-            let fresh = pool[index * 48..<index * 48 + 32]
-            let salt = try ID16(pool[index * 48 + 32..<index * 48 + 48])
+            guard let fresh = pool.part(index * 48..<index * 48 + 32) else { throw .invalidLength }
+            let salt = try unsafe pool.withPointer { bytes throws(SealError) in
+                try unsafe ID16(UnsafeBufferPointer(start: bytes + index * 48 + 32, count: 16))
+            }
             records.append(
-                try seal(draft, freshKey: SecretBytes(copying: fresh), salt: salt, epochKey: epochKey, wrapper: wrapper, draw: &draw))
+                try seal(draft, freshKey: fresh, salt: salt, epochKey: epochKey, wrapper: wrapper, draw: &draw))
         }
         let tree = try StatementTree(leaves: records.map(\.hash))
         return (records, signingKey.sign(StatementTree.signedBytes(root: tree.root, leafCount: tree.leafCount)))
@@ -155,10 +156,8 @@ public enum RecordSealer {
             let sealed = sealer.seal(padded, associatedData: binding.fieldData(name, type: value.type), draw: &draw)
             return .stored(.encrypted(value.type, sealed: sealed))
         case .asset(let asset):
-            var plaintext = asset.descriptorBytes()
-            defer { wipe(&plaintext) }
             let data = binding.descriptorData(name, salt: asset.salt)
-            let descriptor = sealer.seal(plaintext, associatedData: data, draw: &draw)
+            let descriptor = sealer.seal(asset.descriptor(), associatedData: data, draw: &draw)
             return .stored(
                 .asset(AssetCommitment(salt: asset.salt, chunkCount: asset.chunkCount, root: asset.root, descriptor: descriptor)))
         case .carried(let digest):

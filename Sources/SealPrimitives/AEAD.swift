@@ -19,9 +19,8 @@ public enum AEAD {
     public static func seal(
         _ secret: SecretBytes, under key: SecretBytes, associatedData: [UInt8], random: inout some RandomSource
     ) -> [UInt8] {
-        var plaintext = secret.copyBytes()
-        defer { wipe(&plaintext) }
-        return seal(plaintext, under: key, associatedData: associatedData, random: &random)
+        var draw = NonceDraw(random: &random)
+        return SealingKey(key, draw: draw).seal(secret, associatedData: associatedData, draw: &draw)
     }
 
     /// - Throws: `authenticationFailed`, for any of wrong key, wrong associated data, altered or short bytes.
@@ -29,19 +28,11 @@ public enum AEAD {
         _ sealed: [UInt8], under key: SecretBytes, associatedData: [UInt8]
     ) throws(SealError) -> [UInt8] {
         guard sealed.count >= overhead, key.count == keyBytes else { throw .authenticationFailed }
-        let count = sealed.count - overhead
-        var failed = false
-        let plaintext = unsafe [UInt8].filled(count: count) { output in
-            let code = unsafe sealed.withPointer { sealedBytes in
-                unsafe key.withPointer { key in
-                    unsafe crypto_aead_xchacha20poly1305_ietf_decrypt(
-                        output, nil, nil, sealedBytes + nonceBytes, UInt64(sealed.count - nonceBytes), associatedData,
-                        UInt64(associatedData.count), sealedBytes, key)
-                }
-            }
-            failed = code != 0
+        var isGood = false
+        let plaintext = unsafe [UInt8].filled(count: sealed.count - overhead) { output in
+            isGood = unsafe decrypt(sealed, under: key, associatedData: associatedData, into: output)
         }
-        if failed { throw .authenticationFailed }
+        guard isGood else { throw .authenticationFailed }
         return plaintext
     }
 
@@ -49,8 +40,26 @@ public enum AEAD {
     public static func openSecret(
         _ sealed: [UInt8], under key: SecretBytes, associatedData: [UInt8]
     ) throws(SealError) -> SecretBytes {
-        var plaintext = try open(sealed, under: key, associatedData: associatedData)
-        return SecretBytes(taking: &plaintext)
+        guard sealed.count >= overhead, key.count == keyBytes else { throw .authenticationFailed }
+        var isGood = false
+        let secret = unsafe SecretBytes(count: sealed.count - overhead) { output in
+            isGood = unsafe decrypt(sealed, under: key, associatedData: associatedData, into: output)
+        }
+        guard isGood else { throw .authenticationFailed }
+        return secret
+    }
+
+    /// Lengths are checked; `output` has room for the plaintext, and holds zeros where this gives false.
+    private static func decrypt(
+        _ sealed: [UInt8], under key: SecretBytes, associatedData: [UInt8], into output: UnsafeMutablePointer<UInt8>
+    ) -> Bool {
+        unsafe sealed.withPointer { bytes in
+            unsafe key.withPointer { key in
+                unsafe crypto_aead_xchacha20poly1305_ietf_decrypt(
+                    output, nil, nil, bytes + nonceBytes, UInt64(sealed.count - nonceBytes), associatedData,
+                    UInt64(associatedData.count), bytes, key) == 0
+            }
+        }
     }
 }
 
@@ -88,8 +97,22 @@ public struct SealingKey: ~Copyable {
     }
 
     public func seal(_ plaintext: [UInt8], associatedData: [UInt8], draw: inout NonceDraw) -> [UInt8] {
+        unsafe plaintext.withPointer { bytes in
+            unsafe seal(bytes, count: plaintext.count, associatedData: associatedData, draw: &draw)
+        }
+    }
+
+    /// Seals a key without a copy of it.
+    public func seal(_ secret: SecretBytes, associatedData: [UInt8], draw: inout NonceDraw) -> [UInt8] {
+        unsafe secret.withPointer { bytes in
+            unsafe seal(bytes, count: secret.count, associatedData: associatedData, draw: &draw)
+        }
+    }
+
+    private func seal(
+        _ plaintext: UnsafePointer<UInt8>, count: Int, associatedData: [UInt8], draw: inout NonceDraw
+    ) -> [UInt8] {
         assert(draw.prefix == prefix, "a key prepared for one draw seals under that draw alone")
-        let count = plaintext.count
         let counter = draw.next().littleEndian
         return unsafe [UInt8].filled(count: count + AEAD.overhead) { output in
             let nonce = (UInt32(0), UInt32(truncatingIfNeeded: counter), UInt32(truncatingIfNeeded: counter >> 32))

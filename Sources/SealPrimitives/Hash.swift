@@ -11,6 +11,14 @@ public enum Hash {
         }
     }
 
+    /// The same where the last piece is a key: the PAE has announced it.
+    public static func digest(_ pae: PAE, followedBy secret: SecretBytes) -> Digest {
+        let message = SecretBytes(joining: [SecretBytes(copying: pae.finish()), secret])
+        return unsafe Digest { output in
+            unsafe message.withPointer { _ = unsafe crypto_generichash(output, 32, $0, UInt64(message.count), nil, 0) }
+        }
+    }
+
     public static func digest(_ label: Label, _ pieces: [UInt8]...) -> Digest {
         var pae = PAE(label, pieces: pieces.count)
         for piece in pieces { pae.add(piece) }

@@ -39,13 +39,45 @@ public enum Hex {
 /// Base64url without padding (RFC 4648 section 5), by libsodium: constant time, so that secrets may pass; strict, so
 /// that there is one valid spelling.
 public enum Base64URL {
+    private static let variant = sodium_base64_VARIANT_URLSAFE_NO_PADDING
+
     public static func encode(_ bytes: [UInt8]) -> String {
-        let variant = sodium_base64_VARIANT_URLSAFE_NO_PADDING
-        let capacity = sodium_base64_encoded_len(bytes.count, variant)
-        var out = [CChar](repeating: 0, count: capacity)
-        unsafe sodium_bin2base64(&out, capacity, bytes, bytes.count, variant)
-        defer { unsafe out.withUnsafeMutableBytes { unsafe sodium_memzero($0.baseAddress, capacity) } }
-        return String(decoding: out.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        unsafe bytes.withPointer { unsafe encode($0, count: bytes.count) }
+    }
+
+    /// The text is the secret itself; no other copy of it stays behind.
+    public static func encode(_ secret: SecretBytes) -> String {
+        unsafe secret.withPointer { unsafe encode($0, count: secret.count) }
+    }
+
+    private static func encode(_ bytes: UnsafePointer<UInt8>, count: Int) -> String {
+        // With the zero that ends a C string.
+        let capacity = sodium_base64_encoded_len(count, variant)
+        return unsafe String(unsafeUninitializedCapacity: capacity) { buffer in
+            guard let output = buffer.baseAddress else { return 0 }
+            unsafe output.withMemoryRebound(to: CChar.self, capacity: capacity) { output in
+                _ = unsafe sodium_bin2base64(output, capacity, bytes, count, variant)
+            }
+            return capacity - 1
+        }
+    }
+
+    /// Decodes a secret: its bytes are nowhere but in the result.
+    public static func decodeSecret(_ text: some StringProtocol) throws(SealError) -> SecretBytes {
+        let input = SecretBytes(copying: text.utf8)
+        var count = 0
+        let whole = unsafe SecretBytes(count: input.count / 4 * 3 + 3) { output in
+            let code = unsafe input.withPointer { bytes in
+                unsafe bytes.withMemoryRebound(to: CChar.self, capacity: input.count) { characters in
+                    unsafe sodium_base642bin(
+                        output, input.count / 4 * 3 + 3, characters, input.count, nil, &count, nil, variant)
+                }
+            }
+            if code != 0 { count = -1 }
+        }
+        guard count >= 0, let secret = whole.part(0..<count) else { throw .malformed }
+        guard SecretBytes.areEqual(SecretBytes(copying: encode(secret).utf8), input) else { throw .malformed }
+        return secret
     }
 
     public static func decode(_ text: some StringProtocol) throws(SealError) -> [UInt8] {
@@ -53,7 +85,7 @@ public enum Base64URL {
         var out = [UInt8](repeating: 0, count: input.count / 4 * 3 + 3)
         var count = 0
         let code = unsafe sodium_base642bin(
-            &out, out.count, input, input.count, nil, &count, nil, sodium_base64_VARIANT_URLSAFE_NO_PADDING)
+            &out, out.count, input, input.count, nil, &count, nil, variant)
         guard code == 0 else { throw .malformed }
         // Without an end pointer libsodium refuses trailing bytes; the spelling is compared all the same.
         out.removeLast(out.count - count)

@@ -60,6 +60,13 @@ public struct PAE: Sendable {
         remaining -= 1
     }
 
+    /// The length of the last piece, whose bytes follow from elsewhere: large ones without a copy, and keys, which must
+    /// not be left behind in an array.
+    public mutating func announce(_ count: Int) {
+        bytes.appendLittleEndian(UInt64(count))
+        remaining -= 1
+    }
+
     private mutating func append(_ piece: UnsafeBufferPointer<UInt8>) {
         bytes.appendLittleEndian(UInt64(piece.count))
         unsafe bytes.append(contentsOf: piece)

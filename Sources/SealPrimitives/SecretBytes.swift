@@ -31,6 +31,17 @@ public final class SecretBytes: @unchecked Sendable {
         wipe(&bytes)
     }
 
+    /// Several secrets, one after the other.
+    public convenience init(joining parts: [SecretBytes]) {
+        unsafe self.init(count: parts.reduce(0) { $0 + $1.count }) { output in
+            var offset = 0
+            for part in parts {
+                unsafe part.withPointer { unsafe (output + offset).update(from: $0, count: part.count) }
+                offset += part.count
+            }
+        }
+    }
+
     public convenience init(random: inout some RandomSource, count: Int = 32) {
         unsafe self.init(count: count) { _ in }
         unsafe random.fill(UnsafeMutableRawBufferPointer(start: storage, count: count))
@@ -41,12 +52,20 @@ public final class SecretBytes: @unchecked Sendable {
         unsafe storage.deallocate()
     }
 
-    public func withPointer<R>(_ body: (UnsafePointer<UInt8>) -> R) -> R {
-        unsafe body(storage)
+    public func withPointer<R, E: Error>(_ body: (UnsafePointer<UInt8>) throws(E) -> R) throws(E) -> R {
+        try unsafe body(storage)
+    }
+
+    /// Some of the bytes as a secret of its own; nil where there are not so many.
+    public func part(_ range: Range<Int>) -> SecretBytes? {
+        guard range.lowerBound >= 0, range.upperBound <= count else { return nil }
+        return unsafe SecretBytes(count: range.count) { output in
+            unsafe output.update(from: storage + range.lowerBound, count: range.count)
+        }
     }
 
     /// A copy outside this type's care: only for handing a key to a file that its user asked for, or to a library that
-    /// takes arrays. Wipe it afterwards.
+    /// takes arrays. Wipe it afterwards, and do not append to it: an array that grows leaves its old bytes behind.
     public func copyBytes() -> [UInt8] {
         unsafe [UInt8](UnsafeBufferPointer(start: storage, count: count))
     }
@@ -62,10 +81,15 @@ extension SecretBytes: CustomStringConvertible {
     public var description: String { "SecretBytes" }
 }
 
-/// Overwrites bytes that held a secret for a moment.
+/// Overwrites bytes that held a secret for a moment. Nothing else may refer to the array: it would be copied first, and
+/// the copy wiped.
 public func wipe(_ bytes: inout [UInt8]) {
     let count = bytes.count
-    unsafe bytes.withUnsafeMutableBytes { unsafe sodium_memzero($0.baseAddress, count) }
+    let before = unsafe bytes.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
+    unsafe bytes.withUnsafeMutableBytes { buffer in
+        assert(UInt(bitPattern: buffer.baseAddress) == before, "a secret that is wiped has one owner")
+        unsafe sodium_memzero(buffer.baseAddress, count)
+    }
     bytes.removeAll()
 }
 

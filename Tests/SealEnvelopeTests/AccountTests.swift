@@ -136,53 +136,6 @@ import Testing
     }
 }
 
-@Suite struct PrintingTests {
-    /// Prints everything that holds a secret, in every way, and sees no secret.
-    @Test func `No type that holds a secret shows it`() throws {
-        var random = FixedRandom(9)
-        let account = try Account(0xA7)
-        let link = try LinkSecret(secret(0xA7))
-        let url = ShareURL(origin: "https://a", routingID: ID16(prefixOf: .zero), secret: link, scopeID: .zero)
-        var zone = try Zone()
-        let draft = try zone.owner.author.open(zone.scope, following: nil, identity: zone.owner.identity, time: 1, random: &random)
-        let record = RecordDraft(statement: zone.statement(), recordKey: secret(0xA7), fields: [])
-        let sealed = try zone.seal([record])
-        let opener = try RecordOpener(zone.verify(sealed.records, sealed.signature)[0], epochKey: zone.key)
-        let shown: [(any Sendable, [SecretBytes])] = [
-            (account.seed, [account.seed.bytes]),
-            (account.keys, [account.seed.bytes, account.keys.grantSeed]),
-            (account.author, [account.keys.grantSeed]),
-            (link, [link.bytes]),
-            (url, [link.bytes]),
-            (try link.invitationKeys(scopeID: .zero, invitationID: ID16(prefixOf: .zero)), [link.bytes]),
-            (try RecoveryKey(secret(0xA7)), [secret(0xA7)]),
-            (zone.key, [zone.key.key, zone.key.wrappingKey]),
-            (draft, [try #require(draft.epochKey).key]),
-            (record, [secret(0xA7)]),
-            (opener, [opener.recordKey]),
-            (SealedAsset(fileKey: secret(0xA7), size: 1, salt: .zero, chunkCount: 1, root: .zero), [secret(0xA7)]),
-            (AssetCipher(fileKey: secret(0xA7), salt: .zero, layout: AssetLayout(size: 1)), [secret(0xA7)]),
-            (Optional.some(account.keys), [account.keys.grantSeed]),
-            ([link], [link.bytes]),
-        ]
-        for (value, secrets) in shown {
-            var text = "\(value) " + String(reflecting: value)
-            dump(value, to: &text)
-            for secret in secrets {
-                let bytes = secret.copyBytes()
-                let part = bytes.prefix(6)
-                for spelling in [
-                    Hex.encode([UInt8](part)), part.map(String.init).joined(separator: ", "), part.map { "- \($0)\n" }.joined(),
-                    String(Base64URL.encode(bytes).prefix(8)),
-                ] {
-                    #expect(!text.contains(spelling), "\(type(of: value)) shows a secret")
-                }
-            }
-        }
-        #expect(!"\(url)".contains("#"))
-    }
-}
-
 @Suite struct HostileBytesTests {
     /// Every decoder, on valid bytes with a bit flipped, cut short or spliced: a typed error, or something that encodes
     /// to the very same bytes. (A crash ends the run.)

@@ -149,6 +149,6 @@ import Testing
         var descriptor = [UInt8](repeating: 1, count: 32)
         descriptor.appendLittleEndian(size)
         let commitment = AssetCommitment(salt: .zero, chunkCount: .max, root: .zero, descriptor: [])
-        #expect(throws: SealError.invalidLength) { try SealedAsset(descriptor: descriptor, commitment: commitment) }
+        #expect(throws: SealError.invalidLength) { try SealedAsset(descriptor: SecretBytes(copying: descriptor), commitment: commitment) }
     }
 }

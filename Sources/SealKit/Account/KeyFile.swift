@@ -18,7 +18,7 @@ public struct KeyFile: Sendable {
 
     public let server: String
     public let isSealed: Bool
-    private let seeds: [UInt8]
+    private let seeds: SecretBytes
 
     /// - Throws: `invalidArguments` when there is no such file, or it is not a key file.
     public init(contentsOf url: URL) throws(SealKitError) {
@@ -28,7 +28,7 @@ public struct KeyFile: Sendable {
                 remedy: "make an account first, or name its key file")
         }
         guard let content = try? JSONDecoder().decode(Content.self, from: data), content.format == "sealkit-key-file",
-            let seeds = try? Base64URL.decode(content.seeds)
+            let seeds = try? Base64URL.decodeSecret(content.seeds)
         else { throw SealKitError(.invalidArguments, "\(url.path) is not a key file", remedy: "name another file") }
         guard content.version == 1 else {
             throw SealKitError(.incompatibleVersion, "\(url.path) was made by a newer version", remedy: "update SealKit")
@@ -41,12 +41,11 @@ public struct KeyFile: Sendable {
     /// - Parameter passphrase: asked for only when the file is sealed.
     /// - Throws: `wrongPassphrase`; `invalidArguments` for a damaged file.
     public func open(passphrase: () throws(SealKitError) -> String) throws(SealKitError) -> [AccountSeed] {
-        var bytes = seeds
-        defer { wipe(&bytes) }
+        var opened = seeds
         if isSealed {
-            let password = SecretBytes(copying: Array(try passphrase().utf8))
+            let password = SecretBytes(copying: try passphrase().utf8)
             do {
-                bytes = try PasswordBox.open(seeds, password: password).copyBytes()
+                opened = try PasswordBox.open(seeds.copyBytes(), password: password)
             } catch {
                 switch error {
                 case .authenticationFailed:
@@ -62,36 +61,24 @@ public struct KeyFile: Sendable {
                 }
             }
         }
-        guard !bytes.isEmpty, bytes.count % 32 == 0 else {
+        do {
+            return try AccountSeed.all(in: opened)
+        } catch {
             throw SealKitError(.invalidArguments, "the key file is damaged", remedy: "recover the account with its recovery key")
         }
-        var opened: [AccountSeed] = []
-        for start in stride(from: 0, to: bytes.count, by: 32) {
-            opened.append(
-                try verifying("the key file") { () throws(SealError) in
-                    try AccountSeed(SecretBytes(copying: bytes[start..<start + 32]))
-                })
-        }
-        return opened
     }
 
     /// Writes the file whole or not at all, readable by its user alone.
     /// - Throws: `constraintViolation` when there is one already; `storageFull` or `internalError` when it cannot be written.
     public static func write(_ account: Account, to url: URL, passphrase: String?) throws(SealKitError) {
-        var plaintext: [UInt8] = []
-        for seed in account.seeds {
-            var bytes = seed.bytes.copyBytes()
-            plaintext += bytes
-            wipe(&bytes)
-        }
-        defer { wipe(&plaintext) }
+        let plaintext = SecretBytes(joining: account.seeds.map(\.bytes))
         var random = SystemRandom()
-        let stored: [UInt8]
+        let stored: SecretBytes
         if let passphrase {
             guard !passphrase.isEmpty else { throw SealKitError(.invalidArguments, "the passphrase is empty", remedy: "give one, or none at all") }
             do {
-                stored = try PasswordBox.seal(
-                    SecretBytes(copying: plaintext), password: SecretBytes(copying: Array(passphrase.utf8)), random: &random)
+                let box = try PasswordBox.seal(plaintext, password: SecretBytes(copying: passphrase.utf8), random: &random)
+                stored = SecretBytes(copying: box)
             } catch {
                 throw SealKitError(.internalError, "there is not enough memory to seal the key file", remedy: "Argon2id needs 256 MiB")
             }

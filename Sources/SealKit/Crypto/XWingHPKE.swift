@@ -28,7 +28,10 @@ public enum XWingHPKE: HybridEncryption {
             var recipient = try HPKE.Recipient(
                 privateKey: key, ciphersuite: suite, info: Data(info),
                 encapsulatedKey: Data(sealed.prefix(HybridSizes.encapsulatedKey)))
-            return [UInt8](try recipient.open(sealed.dropFirst(HybridSizes.encapsulatedKey)))
+            var plaintext = try recipient.open(sealed.dropFirst(HybridSizes.encapsulatedKey))
+            // What a grant holds is a key; the caller wipes its own copy.
+            defer { plaintext.resetBytes(in: plaintext.startIndex..<plaintext.endIndex) }
+            return [UInt8](plaintext)
         } catch {
             throw .authenticationFailed
         }

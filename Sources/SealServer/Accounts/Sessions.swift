@@ -91,3 +91,9 @@ final class Sessions: Sendable {
         }
     }
 }
+
+extension Sessions.Issued: CustomStringConvertible, CustomReflectable {
+    /// The token shows nowhere.
+    var description: String { "Sessions.Issued" }
+    var customMirror: Mirror { Mirror(self, children: [:]) }
+}

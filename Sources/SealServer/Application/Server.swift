@@ -43,7 +43,7 @@ public struct Server: Sendable {
         try configuration.validate()
         // Before anything is opened: a wrong certificate should not leave traces.
         let http = try Self.httpServer(configuration)
-        let logger = Self.logger(configuration)
+        let logger = replacing.logger ?? Self.logger(configuration)
 
         try PrivateFiles.createFolder(at: configuration.dataFolder)
         try PrivateFiles.createFolder(at: configuration.secretsFolder)

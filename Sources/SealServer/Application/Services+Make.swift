@@ -9,6 +9,7 @@ struct ServiceReplacements: Sendable {
     var limits: AbuseLimits?
     var seats: (any PlaceholderSeats)?
     var outboxWaits: [Duration]?
+    var logger: Logger?
 }
 
 extension Services {

@@ -1,5 +1,6 @@
 import Foundation
 import SealKit
+import SealPrimitives
 
 /// A key file that is about to be written: checked before anything is made on the server.
 struct NewKeyFile {
@@ -34,7 +35,8 @@ struct NewKeyFile {
         guard ask else { return nil }
         let first = try Prompt.secret("New passphrase: ")
         guard !first.isEmpty else { throw SealKitError(.invalidArguments, "the passphrase is empty") }
-        guard try Prompt.secret("Once more: ") == first else {
+        let again = try Prompt.secret("Once more: ")
+        guard SecretBytes.areEqual(SecretBytes(copying: again.utf8), SecretBytes(copying: first.utf8)) else {
             throw SealKitError(.invalidArguments, "the two passphrases differ", remedy: "try again")
         }
         return first

@@ -6,7 +6,7 @@ enum MoveVectors: Construction {
     static let name = "moves"
     static let algorithm = "Successors, and records carried over into another scope or epoch"
     static let header = [
-        "Successor: the statement `encoded` follows `predecessor`.",
+        "Successor: the statement `encoded`, which has `hash`, follows `predecessor`.",
         "Rewrap: `record` (a signed statement with all its `fields`' digests, whose record key opens under `key` in `context`) is carried over by the account `seed` at `clientTime` into the roster that `into` has (its present head), under `newKey` in `newContext`. With `random` drawn in order this gives the statement `encoded` and `signature` exactly.",
         SharedWorld.header,
         "Verification: as in statements.json, in the roster of `scope` and `entries`; `migrating` says that an earlier life of a share is taken too.",
@@ -33,7 +33,8 @@ enum MoveVectors: Construction {
             return next
         }
         func json(_ next: Statement, _ before: Statement) -> [String: JSON] {
-            ["predecessor": .hex(before.canonicalBytes()), "encoded": .hex(next.canonicalBytes())]
+            let bytes = next.canonicalBytes()
+            return ["predecessor": .hex(before.canonicalBytes()), "encoded": .hex(bytes), "hash": .hex(Statement.hash(bytes))]
         }
         let deleted = following(first) {
             $0.kind = .delete
@@ -182,7 +183,9 @@ enum MoveVectors: Construction {
         switch type {
         case "Successor":
             let before = try test.bytes("predecessor")
-            try Statement(canonicalBytes: test.bytes("encoded")).check(follows: Statement(canonicalBytes: before), hash: Statement.hash(before))
+            let bytes = try test.bytes("encoded")
+            try Statement(canonicalBytes: bytes).check(follows: Statement(canonicalBytes: before), hash: Statement.hash(before))
+            try test.expect("hash", .hex(Statement.hash(bytes)))
         case "Rewrap":
             let rosters = try shared.rosters()
             let (record, roster) = try test.signed("record", in: rosters)

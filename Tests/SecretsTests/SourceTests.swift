@@ -1,0 +1,114 @@
+import Foundation
+import SealPrimitives
+import Testing
+
+/// What only the sources tell: where a secret is kept as text, compared, or put into a message. Each place that is right is
+/// written out here; a new one has to be looked at.
+@Suite struct SourceTests {
+    static let modules = [
+        "SealPrimitives", "SealStatements", "SealEnvelope", "SealCoding", "SealKit", "SealServer", "sealkit",
+    ]
+
+    /// Lines of code, comments left out; the vectors' secrets are public.
+    static func lines(_ isWanted: (Substring) -> Bool) throws -> [String] {
+        try SecretTypes.swiftFiles(in: modules).filter { !$0.name.hasPrefix("sealkit/Vectors/") }.flatMap { file in
+            file.text.split(separator: "\n").filter(isWanted).compactMap { line in
+                let code = line.drop { $0 == " " }
+                return code.hasPrefix("//") ? nil : "\(file.name): \(code)"
+            }
+        }
+    }
+
+    @Test func `A secret that is kept as text is in a type that does not show it`() throws {
+        let names = ["token", "password", "passphrase", "secret", "seed", "onetimeurls", "plaintext", "recoverykey"]
+        let found = try SourceTests.lines { line in
+            guard line.contains("let ") || line.contains("var "), !line.contains("{"), !line.contains("static "),
+                let colon = line.firstIndex(of: ":")
+            else { return false }
+            let name = (line[..<colon].split(separator: " ").last ?? "").lowercased()
+            let type = line[line.index(after: colon)...].drop { $0 == " " }
+            return (names.contains { name.contains($0) } || name == "url")
+                && ["String", "[UInt8]", "Data", "Substring", "[String"].contains { type.hasPrefix($0) }
+        }
+        #expect(
+            found == [
+                // Written to the key file by its own function, private to it.
+                "SealKit/Account/KeyFile.swift: var seeds: String",
+                // Hidden by `Share`.
+                "SealKit/Sharing/Share.swift: public internal(set) var url: String?",
+                "SealKit/Sharing/Share.swift: var oneTimeURLs: [String: String] = [:]",
+                // A hash.
+                "SealServer/Accounts/Session.swift: let tokenHash: [UInt8]",
+                // Hidden by `Sessions.Issued`.
+                "SealServer/Accounts/Sessions.swift: let token: String",
+                // A path.
+                "SealServer/Application/ServerConfiguration.swift: public var secretsFolder: String",
+                // Hidden by `MailConfiguration`.
+                "SealServer/Application/ServerConfiguration.swift: public var url: String",
+                "SealServer/Application/ServerConfiguration.swift: public var password: String?",
+                // Arguments of commands: paths, and a share's URL that its user typed.
+                "sealkit/Serve/ServeCommand.swift: var secrets: String?",
+                "sealkit/Serve/ServeCommand.swift: var smtpPasswordFile: String?",
+                "sealkit/Share/ShareURLArgument.swift: var url: String?",
+                "sealkit/Support/GlobalOptions.swift: var passphraseFile: String?",
+            ])
+    }
+
+    @Test func `No secret is compared by ==`() throws {
+        let names = [
+            "token", "password", "passphrase", "secret", "seed", "mac", "codehash", "tokenhash", "addresshash", "challenge",
+            "copybytes", "adr",
+        ]
+        let found = try SourceTests.lines { line in
+            for comparison in [" == ", " != "] {
+                guard let range = line.range(of: comparison) else { continue }
+                let left = SourceTests.lastName(line[..<range.lowerBound]).lowercased()
+                let right = SourceTests.firstName(line[range.upperBound...]).lowercased()
+                if right != "nil", names.contains(left) || names.contains(right) { return true }
+            }
+            return false
+        }
+        #expect(found == [])
+        #expect(!(SecretBytes.self is any Equatable.Type))
+        for shown in try PrintingTests.core() where shown.type != "FieldDraft" {
+            #expect(!(shown.value is any Equatable), "\(shown.type)")
+        }
+    }
+
+    @Test func `No message or log line has a secret in it`() throws {
+        let names = [
+            "token", "password", "passphrase", "secret", "seed", "seeds", "code", "digits", "plaintext", "bytes", "url",
+            "address", "recipient", "body", "recoverykey", "text",
+        ]
+        // The commands print what their user asked for.
+        var found: Set<String> = []
+        for line in try SourceTests.lines({ $0.contains("\\(") }) where !line.hasPrefix("sealkit/") {
+            for part in line.split(separator: "\\(", omittingEmptySubsequences: false).dropFirst() {
+                let name = SourceTests.lastName(part.prefix { $0 != ")" })
+                if names.contains(name.lowercased()) { found.insert("\(line.prefix { $0 != ":" }) \(name)") }
+            }
+        }
+        #expect(
+            found == [
+                "SealKit/Transport/HTTPTransport.swift token",  // the header itself
+                "SealPrimitives/Labels.swift text",  // a label's
+                "SealServer/Application/ConfigurationError.swift address",  // that it listens on
+                "SealServer/Application/ServerConfiguration.swift url",  // of the mail relay
+                "SealServer/Storage/PrivateFiles.swift code",  // errno
+                "SealServer/Storage/StorageError.swift code",  // SQLite's
+                "SealServer/Verification/CodeMessage.swift code",  // the mail that brings it
+                "SealServer/Verification/MailMessage.swift address",  // the mail's headers
+                "SealServer/Verification/MailMessenger.swift address",  // its envelope
+                "SealServer/Verification/MailMessenger.swift recipient",
+            ])
+    }
+
+    private static func lastName(_ text: Substring) -> String {
+        String(text.reversed().drop { "()!?".contains($0) }.prefix { $0.isLetter || $0.isNumber || $0 == "_" }.reversed())
+    }
+
+    /// The last part of the dotted name that a text begins with.
+    private static func firstName(_ text: Substring) -> String {
+        lastName(text.prefix { $0.isLetter || $0.isNumber || "._".contains($0) })
+    }
+}
