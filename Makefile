@@ -1,9 +1,12 @@
 # The two that matter: `make demo` and `make test`. CONFIGURATION=release builds with optimisation.
 
 CONFIGURATION ?= debug
+# Of `make fuzz`: how long each target runs, and which (all where none is named).
+SECONDS ?= 60
+TARGETS ?=
 SEALKIT = .build/$(CONFIGURATION)/sealkit
 
-.PHONY: help setup build demo test bench vectors protobuf clean
+.PHONY: help setup build demo test bench fuzz vectors protobuf clean
 
 help: ## Lists these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -23,6 +26,9 @@ test: setup ## Runs everything that is tested, and prints the totals
 bench: setup ## Measures sealing against bare libsodium, and the whole path from client to server
 	swift build -c release
 	.build/release/SealBench
+
+fuzz: setup ## Feeds every decoder of the core hostile bytes, SECONDS=60 each; TARGETS="value statement" for some
+	@/usr/bin/python3 Fuzz/fuzz.py --seconds $(SECONDS) $(TARGETS)
 
 vectors: build ## Generates the test vectors again
 	$(SEALKIT) vectors generate

@@ -1,6 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+import class Foundation.ProcessInfo
+
 let house: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
@@ -148,3 +150,18 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// `make fuzz`: the core alone, and what feeds it to libFuzzer. Nothing else is fetched or built, and without the variable
+// the package has no such targets: they link only with the sanitizer.
+if ProcessInfo.processInfo.environment["SEALKIT_FUZZ"] == "1" {
+    let core = ["CSodium", "SealPrimitives", "SealStatements", "SealEnvelope"]
+    package.dependencies = []
+    package.products = []
+    package.targets.removeAll { !core.contains($0.name) }
+    package.targets += [
+        .target(name: "CFuzz", path: "Fuzz/Sources/CFuzz"),
+        .executableTarget(
+            name: "SealFuzz", dependencies: ["CFuzz", "SealPrimitives", "SealStatements", "SealEnvelope"],
+            path: "Fuzz/Sources/SealFuzz", swiftSettings: house),
+    ]
+}

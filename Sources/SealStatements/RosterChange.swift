@@ -16,14 +16,16 @@ public enum Role: UInt8, Sendable, Hashable {
 
 /// What an entry does to a roster. `Roster+Rules.swift` says who may make which change when.
 public enum RosterChange: Sendable, Hashable {
+    // The large ones lie elsewhere: a change may be one byte of an entry, and many of them must take no more memory than
+    // those bytes justify.
     /// The first entry, or the first after `close`: the owner alone.
-    case open(Opening)
+    indirect case open(Opening)
     /// The scope is shared, how the public may join, and which share-wide URL is the one in use.
-    case settings(Settings)
-    case invite(Invitation)
+    indirect case settings(Settings)
+    indirect case invite(Invitation)
     case revoke(ID16)
     /// Authored by the acceptor; the signature is the invitation key's.
-    case accept(Acceptance)
+    indirect case accept(Acceptance)
     case setPermission(UserID, Permission)
     /// Administrator or private user: the other roles come with opening and accepting.
     case setRole(UserID, Role)

@@ -90,6 +90,7 @@ public struct RosterEntry: Sendable, Hashable {
         time = try reader.number()
         let count = try reader.count(UInt16.self, ofAtLeast: 1)
         var changes: [RosterChange] = []
+        changes.reserveCapacity(count)
         for _ in 0..<count { changes.append(try RosterChange(reading: &reader, container: container)) }
         self.changes = changes
         epoch = try reader.flag() ? try EpochOpening(reading: &reader) : nil

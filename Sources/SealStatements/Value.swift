@@ -114,7 +114,7 @@ public enum Value: Sendable, Hashable {
 
 extension Value {
     /// Tag byte and payload.
-    /// - Throws: `malformed` when a list mixes kinds or holds lists.
+    /// - Throws: `malformed` when a list mixes kinds or holds lists; `unsupported` for a list of assets.
     public func canonicalBytes() throws(SealError) -> [UInt8] {
         var writer = CanonicalWriter(capacity: 64)
         try write(to: &writer)
@@ -124,6 +124,8 @@ extension Value {
     private func write(to writer: inout CanonicalWriter) throws(SealError) {
         writer.number(type.tag)
         guard case .list(let kind, let elements) = self else { return writePayload(to: &writer) }
+        // Assets are no values, and neither is a list of none of them: no reader would take it.
+        guard kind != .asset else { throw .unsupported }
         writer.number(UInt32(elements.count))
         for element in elements {
             guard element.type == ValueType(kind) else { throw .malformed }

@@ -81,6 +81,10 @@ import Testing
         }
     }
 
+    @Test func `No list is of assets, not even an empty one`() {
+        #expect(throws: SealError.unsupported) { try Value.list(.asset, []).canonicalBytes() }
+    }
+
     @Test func `All but references and assets may be encrypted`() {
         #expect(ValueKind.allCases.filter { !$0.mayBeEncrypted } == [.reference, .asset])
     }

@@ -1,0 +1,40 @@
+/// All targets, in the order in which they run. A new one is a file and a line here.
+let targets: [any FuzzTarget.Type] = [
+    // Encodings
+    CanonicalReaderTarget.self,
+    ValueTarget.self,
+    MadeValueTarget.self,
+    PaddedValueTarget.self,
+    HexTarget.self,
+    Base64URLTarget.self,
+    NameTarget.self,
+    PublicKeyTarget.self,
+    // Statements
+    FieldSetTarget.self,
+    StatementTarget.self,
+    StatementProofTarget.self,
+    StatementVerificationTarget.self,
+    IdentityTarget.self,
+    IdentityChainTarget.self,
+    PasetoTarget.self,
+    // Rosters
+    RosterEntryTarget.self,
+    RosterAppendTarget.self,
+    RosterReplayTarget.self,
+    // Envelope
+    GrantTarget.self,
+    SealedAddressTarget.self,
+    PreviousKeyTarget.self,
+    RecordKeyTarget.self,
+    SealedFieldTarget.self,
+    AssetDescriptorTarget.self,
+    AssetLayoutTarget.self,
+    AssetChunkTarget.self,
+    AssetTreeTarget.self,
+    ShareURLTarget.self,
+    PreviewTarget.self,
+    StorageBoxTarget.self,
+    PasswordBoxTarget.self,
+    RecoveryTextTarget.self,
+    RecoveryBundleTarget.self,
+]
