@@ -36,9 +36,9 @@ extension RecoveryKey {
         guard let symbols = RecoveryKey.symbols(text), RecoveryKey.mistyped(symbols).isEmpty else {
             throw .mistypedRecoveryKey
         }
-        var rest: UInt32 = 0
         let key = unsafe SecretBytes(count: 32) { output in
             unsafe symbols.withPointer { symbols in
+                var rest: UInt32 = 0
                 var bits = 0
                 var written = 0
                 for index in 0..<RecoveryKey.groups * RecoveryKey.groupSymbols
@@ -52,7 +52,6 @@ extension RecoveryKey {
                 }
             }
         }
-        guard rest & 0xF == 0 else { throw .mistypedRecoveryKey }
         try self.init(key)
     }
 
@@ -68,7 +67,10 @@ extension RecoveryKey {
                 for place in 0..<dataSymbols {
                     difference ^= unsafe weighted(symbols[group * groupSymbols + place], place: place)
                 }
-                return unsafe difference != symbols[group * groupSymbols + dataSymbols]
+                difference ^= unsafe symbols[group * groupSymbols + dataSymbols]
+                // The last group has four bits more than the key, which are zero.
+                let spare = group == groups - 1 ? unsafe symbols[group * groupSymbols + dataSymbols - 1] & 0xF : 0
+                return difference | spare != 0
             }
         }
     }

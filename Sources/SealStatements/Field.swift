@@ -8,14 +8,21 @@ public enum StoredField: Sendable, Hashable {
     case encrypted(ValueType, sealed: [UInt8])
     case asset(AssetCommitment)
 
-    /// `H("field", name, class, type, stored bytes)`: binds the bytes to their name and their meaning.
-    /// - Throws: `malformed` for a list of mixed kinds.
-    public func digest(name: String) throws(SealError) -> Digest {
+    /// What the digest covers beside the name: class, type tag and stored bytes (PROTOCOL.md, "Fields").
+    /// - Throws: `malformed` for a list of mixed kinds; `unsupported` for a list of assets.
+    public func form() throws(SealError) -> (class: UInt8, tag: UInt8, bytes: [UInt8]) {
         switch self {
-        case .plain(let value): StoredField.digest(name, class: 1, tag: value.type.tag, try value.canonicalBytes())
-        case .encrypted(let type, let sealed): StoredField.digest(name, class: 2, tag: type.tag, sealed)
-        case .asset(let asset): StoredField.digest(name, class: 3, tag: ValueKind.asset.rawValue, asset.canonicalBytes())
+        case .plain(let value): (1, value.type.tag, try value.canonicalBytes())
+        case .encrypted(let type, let sealed): (2, type.tag, sealed)
+        case .asset(let asset): (3, ValueKind.asset.rawValue, asset.canonicalBytes())
         }
+    }
+
+    /// `H("field", name, class, type, stored bytes)`: binds the bytes to their name and their meaning.
+    /// - Throws: as `form`.
+    public func digest(name: String) throws(SealError) -> Digest {
+        let form = try form()
+        return StoredField.digest(name, class: form.class, tag: form.tag, form.bytes)
     }
 
     fileprivate static func digest(_ name: String, class fieldClass: UInt8, tag: UInt8, _ stored: [UInt8]) -> Digest {

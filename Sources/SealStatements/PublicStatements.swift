@@ -16,6 +16,7 @@ public enum PublicStatements {
         guard statement.isPublic, statement.container == container, statement.environment == environment,
             statement.owner == UserID(.zero), statement.zoneName == Names.defaultZone
         else { throw .wrongContext }
+        guard statement.share == nil, !statement.isShareRecord else { throw .wrongContext }
         if let recordName, recordName != statement.recordName { throw .wrongContext }
         guard statement.revision > 1 || statement.creator == statement.author else { throw .wrongContext }
         guard author.userID == statement.author, author.current.container == container else { throw .authorNotPermitted }

@@ -10,7 +10,7 @@ extension Roster {
         scopeID = scope.id
         incarnations = Incarnations(zone: 0, scope: 0)
         let entry = try RosterEntry(canonicalBytes: signed.bytes, container: scope.container)
-        guard entry.changes.count == 1, case .open = entry.changes[0] else { throw .notNextEntry }
+        guard case .open? = entry.changes.first else { throw .notNextEntry }
         try append(signed)
     }
 

@@ -93,6 +93,9 @@ public struct Statement: Sendable, Hashable {
     /// Of a record in the public database, which has no scopes: signed, and nothing in it sealed.
     public var isPublic: Bool { scopeID == .zero }
 
+    /// The record of a share itself.
+    public var isShareRecord: Bool { recordType == Names.shareType || recordName == Names.zoneWideShare }
+
     /// Bytes of a wrapped record key.
     public static let wrappedKeyBytes = AEAD.overhead + 32
 }

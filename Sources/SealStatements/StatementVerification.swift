@@ -74,9 +74,7 @@ public struct StatementVerifier: Sendable {
             standing.permission == .readWrite
         else { throw .authorNotPermitted }
         // The share's own record is for the owner and administrators to write, and only the owner moves records.
-        if statement.recordType == Names.shareType || statement.recordName == Names.zoneWideShare {
-            guard standing.mayAdminister else { throw .authorNotPermitted }
-        }
+        guard !statement.isShareRecord || standing.mayAdminister else { throw .authorNotPermitted }
         guard statement.formerScope == nil || statement.author == scope.owner else { throw .authorNotPermitted }
         return standing.identity.current.signingKey
     }

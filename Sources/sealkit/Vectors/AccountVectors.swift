@@ -34,6 +34,7 @@ enum RecoveryVectors: Construction {
             var groups = text.split(separator: "-").map(String.init)
             groups.swapAt(0, 12)
             mistyped("two groups swapped", groups.joined(separator: "-"))
+            mistyped("spare bits that are not zero", texts[0].text().dropLast(5) + "0001W")
             mistyped("a letter missing", String(text.dropLast()))
             mistyped("a letter too many", text + "0")
             mistyped("a letter that is not in the alphabet", "U" + text.dropFirst())

@@ -66,6 +66,7 @@ enum DeletionVectors: Construction {
                 group.invalid(comment, try fields(steps, end), flag: "Rule")
             }
             try refused("in another scope, where the deleter may not write", [step("Item", to: "List", in: share)], tombstone("List", in: zone, by: world.carol))
+            try refused("a target of another zone", [good], tombstone("List", in: world.other, by: world.owner))
             try refused("no step", [], end)
             try refused("a reference without deleteSelf", [step("Item", to: "List", in: zone, action: .none)], end)
             try refused("a reference to another record", [step("Item", to: "Other", in: zone)], end)

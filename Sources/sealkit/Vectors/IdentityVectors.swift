@@ -58,6 +58,18 @@ enum IdentityVectors: Construction {
             group.altered(
                 "generation 0 with a signature of one before",
                 ["chain": chain([SignedIdentity(bytes: good.bytes, signature: good.signature, previousSignature: good.signature)])])
+            func generation(_ comment: String, number: UInt32, previous: Digest) {
+                let identity = Identity(
+                    container: VectorZone.container, generation: number, signingKey: second.keys.signingKey.verificationKey,
+                    grantKey: second.keys.grantKey, time: VectorZone.time, previous: previous)
+                let message = Identity.signedBytes(identity.canonicalBytes())
+                let link = SignedIdentity(
+                    bytes: identity.canonicalBytes(), signature: second.keys.signingKey.sign(message),
+                    previousSignature: first.keys.signingKey.sign(message))
+                group.altered(comment, ["chain": chain([good, link])])
+            }
+            generation("another number", number: 2, previous: Hash.digest(.identityHash, good.bytes))
+            generation("another generation before", number: 1, previous: .zero)
             func resigned(_ comment: String, _ change: (inout [UInt8]) -> Void) {
                 var bytes = good.bytes
                 change(&bytes)

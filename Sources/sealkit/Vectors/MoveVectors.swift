@@ -158,6 +158,21 @@ enum MoveVectors: Construction {
             group.valid("the share's record by an administrator", json(byAdministrator, by: alice, migrating: false), flag: "Rule")
             group.invalid("the share's record from before it was one", json(forged, by: alice, migrating: false), flag: "Rule")
         }
+        var zoneShare = share.statement(Names.zoneWideShare, by: alice)
+        zoneShare.recordType = "Note"
+        try builder.group("Verification", shared: shared(share, "open, Alice may write")) { group in
+            group.invalid("a record of a share's reserved name by somebody who may write", json(zoneShare, by: alice, migrating: false), flag: "Rule")
+        }
+        let newAlice = try VectorPerson(6, after: alice)
+        var renewed = share
+        try renewed.append(by: alice, [newAlice.newGeneration], rotating: true)
+        try builder.group("Verification", shared: shared(renewed, "Alice has new keys")) { group in
+            group.valid("what she signed with the old ones, citing the head of then", json(old, by: alice, migrating: false), flag: "Rule")
+            group.invalid("what she signed with the new ones, citing the head of then", json(old, by: newAlice, migrating: false), flag: "Rule")
+            let new = renewed.statement(by: newAlice)
+            group.valid("what she signed with the new ones", json(new, by: newAlice, migrating: false), flag: "Rule")
+            group.invalid("what she signed with the old ones, citing the head of now", json(new, by: alice, migrating: false), flag: "Rule")
+        }
         var closed = share
         try closed.append(by: owner, [.close])
         try builder.group("Verification", shared: shared(closed, "closed")) { group in

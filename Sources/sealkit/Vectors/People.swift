@@ -46,10 +46,10 @@ struct VectorZone {
     private(set) var keys: [EpochKey]
 
     /// - Parameter share: the share record's name, for a hierarchical share of the record `Root`.
-    init(isShared: Bool = true, share: String? = nil) throws {
+    init(isShared: Bool = true, share: String? = nil, zoneName: String = "Notes") throws {
         owner = try VectorPerson(1)
         scope = Scope(
-            container: VectorZone.container, environment: .production, owner: owner.user, zoneName: "Notes", shareRecordName: share ?? "")
+            container: VectorZone.container, environment: .production, owner: owner.user, zoneName: zoneName, shareRecordName: share ?? "")
         let opening = VectorZone.opening(scope, owner: owner, following: nil, root: share == nil ? nil : "Root")
         let signed = owner.sign(opening.entry)
         roster = try Roster(opening: signed, scope: scope)
@@ -107,6 +107,14 @@ struct VectorZone {
             coverage: after.subjects.filter { !gone.contains($0) }.map {
                 .init(subject: $0, grantHash: VectorZone.grantHash($0))
             })
+    }
+
+    /// The next epoch for exactly these.
+    func epoch(covering subjects: [GrantSubject]) -> EpochOpening {
+        let epoch = epoch()
+        return EpochOpening(
+            number: epoch.number, keyID: epoch.keyID, previousKey: epoch.previousKey,
+            coverage: subjects.sorted().map { .init(subject: $0, grantHash: VectorZone.grantHash($0)) })
     }
 
     mutating func append(by author: VectorPerson, _ changes: [RosterChange], rotating: Bool = false) throws {

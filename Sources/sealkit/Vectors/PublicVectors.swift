@@ -68,6 +68,8 @@ enum PublicVectors: Construction {
             refused("another environment") { $0.environment = .development }
             refused("an owner") { $0.owner = alice.user }
             refused("another zone") { $0.zoneName = "Notes" }
+            refused("a share's record") { $0.recordType = Names.shareType }
+            refused("in a share") { $0.share = "Share-1" }
             refused("another's creation") { $0.creator = bob.user }
             group.invalid("a record of a scope", fields(try VectorZone(isShared: false).statement("Place-1", by: alice), by: alice))
         }

@@ -49,7 +49,7 @@ enum RecordVectors: Construction {
     static let header = [
         "Seal: one save. `drafts` under the epoch's `key`, signed by the account `seed`'s signing key, with `random` drawn in order, give `records` and `signature` exactly. Each draft's statement lacks wrapped key, salt and fields' digest (empty or zero).",
         "Open: the encrypted field `name` of type tag `type` with bytes `sealed`, of the record whose verified statement is `statement`, opens to `value`. The group's roster, `proof` and `key` verify and unwrap.",
-        "Asset: as Open, for an asset's `commitment`; its descriptor opens to `fileKey` and `size`.",
+        "Asset: as Open, for an asset's `commitment`; its descriptor opens to `fileKey` and `size`, and its field has `digest`.",
         "In a draft, `carried` stands for a field whose digest is taken over; `recordKey` is the predecessor's. `random` is what sealing draws, in the order that PROTOCOL.md gives.",
     ]
 
@@ -153,6 +153,7 @@ enum RecordVectors: Construction {
                     "statement": .hex(records[0].statementBytes),
                     "proof": .proof(StatementProof(signature: signature, leafCount: 1, index: 0, path: [])),
                     "context": .context(zone.keys[0].context), "key": .hex([UInt8](repeating: 0x50, count: 32)), "name": .string("scan"),
+                    "digest": .hex(try StoredField.asset(commitment).digest(name: "scan")),
                     "commitment": json(commitment.descriptor), "fileKey": .hex(asset.fileKey), "size": .number(asset.size),
                 ])
             var altered = commitment.descriptor
@@ -216,6 +217,7 @@ enum RecordVectors: Construction {
                 salt: try fields.digest("salt"), chunkCount: try fields.number("chunkCount"), root: try fields.digest("root"),
                 descriptor: try fields.bytes("descriptor"))
             guard case .asset(let asset) = try opener.open(.asset(commitment), name: test.string("name")) else { throw VectorError.differs("fileKey") }
+            try test.expect("digest", .hex(StoredField.asset(commitment).digest(name: test.string("name"))))
             try test.expect("fileKey", .hex(asset.fileKey))
             return try test.expect("size", .number(asset.size))
         }

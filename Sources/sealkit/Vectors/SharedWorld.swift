@@ -7,11 +7,13 @@ import SealStatements
 struct SharedWorld {
     let zone: VectorZone
     let share: VectorZone
+    /// Another zone of the same owner.
+    let other: VectorZone
     let alice, bob, carol: VectorPerson
     var owner: VectorPerson { zone.owner }
 
     static let header =
-        "The group's `rosters` are those of a zone and of a hierarchical share in it (root record `Root`, share record `Share-1`). A signed statement is given as `statement`, `proof` and the `roster` that it verifies in."
+        "The group's `rosters` are those of a `zone`, of a hierarchical `share` in it (root record `Root`, share record `Share-1`), and of an `other` zone. A signed statement is given as `statement`, `proof` and the `roster` that it verifies in."
 
     init() throws {
         (alice, bob, carol) = (try VectorPerson(2), try VectorPerson(3), try VectorPerson(4))
@@ -22,11 +24,12 @@ struct SharedWorld {
         try share.join(alice, 1)
         try share.join(bob, 2)
         (self.zone, self.share) = (zone, share)
+        other = try VectorZone(zoneName: "Other")
     }
 
     var shared: [String: JSON] {
         func json(_ log: VectorZone) -> JSON { .object(["scope": .scope(log.scope), "entries": .entries(log.entries)]) }
-        return ["rosters": .object(["zone": json(zone), "share": json(share)])]
+        return ["rosters": .object(["zone": json(zone), "share": json(share), "other": json(other)])]
     }
 
     /// A statement of the roster that its scope names, alone in its save.
@@ -35,7 +38,7 @@ struct SharedWorld {
         let signature = author.keys.signingKey.sign(StatementTree.signedBytes(root: Statement.hash(bytes), leafCount: 1))
         return .object([
             "statement": .hex(bytes), "proof": .proof(StatementProof(signature: signature, leafCount: 1, index: 0, path: [])),
-            "roster": .string(statement.scopeID == share.scope.id ? "share" : "zone"),
+            "roster": .string(statement.scopeID == share.scope.id ? "share" : statement.scopeID == other.scope.id ? "other" : "zone"),
         ])
     }
 }
@@ -43,7 +46,7 @@ struct SharedWorld {
 extension Fields {
     func rosters() throws -> [String: Roster] {
         let rosters = try object("rosters")
-        return ["zone": try rosters.object("zone").roster(), "share": try rosters.object("share").roster()]
+        return try ["zone", "share", "other"].reduce(into: [:]) { $0[$1] = try rosters.object($1).roster() }
     }
 
     /// The verified statement, and the roster that it verifies in.
@@ -85,6 +88,8 @@ enum PlacementVectors: Construction {
             placed("the root", true, root)
             placed("a root that does not name its share", false, statement("Root", in: share))
             placed("the root below a record of the zone", true, statement("Root", in: share, parent: "Folder", share: "Share-1"), parent: statement("Folder", in: zone))
+            placed("a root that names another share", false, statement("Root", in: share, share: "Share-2"))
+            placed("another record of the share's type", false, statement("Share-2", in: share, type: "cloudkit.share"))
             placed("the share's record", true, statement("Share-1", in: share, type: "cloudkit.share"))
             placed("a record of another type under the share's name", false, statement("Share-1", in: share))
             placed("a child of the root", true, statement("Note-1", in: share, parent: "Root"), parent: root)

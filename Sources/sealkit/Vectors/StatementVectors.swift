@@ -6,6 +6,7 @@ enum StatementVectors: Construction {
     static let name = "statements"
     static let algorithm = "Record statements"
     static let header = [
+        "In a statement, `formerScope` has `scopeID` and `incarnation`.",
         "Coding: `statement` encodes to `encoded`, whose hash is `hash`; of an invalid test, `encoded` is refused.",
         "Verification: `encoded` with `proof`, asked for as `recordName`, against the roster of the group's `scope` and `entries`. Epoch 1 opens at entry 6, where Alice (author of the valid tests) still may write; at entry 7 she may only read.",
     ]
@@ -91,7 +92,7 @@ enum StatementVectors: Construction {
                 change(&statement)
                 group.invalid(comment, try fields(statement, by: signer ?? alice))
             }
-            try refused("another scope") { $0.scopeID = .zero }
+            try refused("another scope") { $0.scopeID = GrantHash.of([8]) }
             try refused("another container") { $0.container = "com.example.other" }
             try refused("another environment") { $0.environment = .development }
             try refused("another owner") { $0.owner = alice.user }

@@ -7,7 +7,7 @@ extension RosterRuleVectors {
         try openings(of: try VectorZone(isShared: false), "a zone, no entry yet") { cases in
             cases.refused("signed by somebody else", signedBy: alice) { _ in }
             cases.refused("authored by somebody else", signedBy: alice) { $0.author = alice.user }
-            cases.refused("with somebody else's identity") { $0.changes = [cases.change(owner: alice)] }
+            cases.refused("with somebody else's identity", signedBy: alice) { $0.changes = [cases.change(owner: alice)] }
             cases.refused("another scope id") { $0.scopeID = .zero }
             cases.refused("another scope") { $0.changes = [cases.change(zoneName: "Other")] }
             cases.refused("incarnation 2") { $0.changes = [cases.change(2, 2)] }
@@ -35,7 +35,7 @@ extension RosterRuleVectors {
             }
             cases.refused("a sequence above 0") { $0.sequence = 1 }
             cases.refused("a predecessor") { $0.previous = GrantHash.of([1]) }
-            cases.refused("something else before it") { $0.changes.insert(.leave, at: 0) }
+            cases.refused("another change beside it") { $0.changes.append(cases.settings) }
         }
         try openings(of: try VectorZone(isShared: false, share: "Share-1"), "a hierarchical share, no entry yet") { cases in
             cases.refused("no root record") { $0.changes = [cases.change()] }
@@ -79,6 +79,8 @@ extension RosterRuleVectors {
                     owner: (person ?? owner).identity))
         }
 
+        let settings = RosterChange.settings(.init(linkID: .zero))
+
         func refused(_ comment: String, signedBy signer: VectorPerson? = nil, _ change: (inout RosterEntry) -> Void) {
             var entry = good
             change(&entry)
@@ -97,7 +99,7 @@ extension RosterRuleVectors {
             try cases.obeys("the owner closes", by: owner, [.close])
             cases.breaks("a member closes", by: alice, [.close])
             cases.breaks("closed with another change", by: owner, [.close, .invite(try open.invitation(3))])
-            cases.breaks("closed with an epoch", by: owner, [.close], epoch: open.epoch())
+            cases.breaks("closed with an epoch", by: owner, [.close], epoch: open.epoch(covering: []))
             let again = VectorZone.opening(open.scope, owner: owner, following: open.roster).entry
             cases.breaks("opened without having been closed", [owner.sign(again)])
         }
@@ -123,6 +125,14 @@ extension RosterRuleVectors {
             let reused = owner.sign(reopened.entry(by: owner, [.invite(try reopened.invitation(1))]))
             cases.breaks("an invitation id of the life before", [owner.sign(good), reopened.entries[reopened.entries.count - 1], reused])
         }
+        var blocking = open
+        try blocking.append(by: owner, [.block(bob.user)], rotating: true)
+        try blocking.append(by: owner, [.close])
+        try blocking.append(VectorZone.opening(open.scope, owner: owner, following: blocking.roster).entry, by: owner)
+        try blocking.append(by: owner, [try blocking.settings()])
+        try replay("opened again; in the life before, Bob was blocked", from: blocking) { cases in
+            try cases.obeys("who was blocked is invited", by: owner, [.invite(try blocking.invitation(7, for: bob))])
+        }
         // A share's zone may be made again in the meantime, never an earlier one.
         var share = try VectorZone(isShared: false, share: "Share-1")
         try share.append(by: owner, [.close])
@@ -136,6 +146,19 @@ extension RosterRuleVectors {
             try cases.obeys("opened again in the same life of the zone", [reopening(zone: 1)])
             try cases.obeys("opened again in a later life of the zone", [reopening(zone: 3)])
             cases.breaks("opened in a zone that there never was", [reopening(zone: 0)])
+        }
+        var later = share
+        try later.append(
+            VectorZone.opening(share.scope, owner: owner, following: share.roster, incarnations: Incarnations(zone: 3, scope: 2), root: "Root").entry,
+            by: owner)
+        try later.append(by: owner, [.close])
+        try replay("a hierarchical share, closed in the zone's third life", from: later) { cases in
+            func reopening(zone: UInt32) -> SignedRosterEntry {
+                owner.sign(
+                    VectorZone.opening(later.scope, owner: owner, following: later.roster, incarnations: Incarnations(zone: zone, scope: 3), root: "Root").entry)
+            }
+            try cases.obeys("opened again in that life", [reopening(zone: 3)])
+            cases.breaks("opened again in the zone's life before", [reopening(zone: 2)])
         }
     }
 
@@ -180,6 +203,10 @@ extension RosterRuleVectors {
             fork("another branch", known, other)
             fork("another branch in which the owner gave this one up", known, ended)
             fork("another branch in which the owner gave an earlier head up", longer, ended)
+            var misnamed = base
+            let elsewhere = RosterChange.AbandonedHead(sequence: lost.sequence + 1, hash: lost.hash)
+            try misnamed.append(opening(on: base, life: 2, abandoning: elsewhere), by: owner)
+            fork("another branch in which the owner gave this head up at another sequence", known, misnamed)
         }
     }
 }

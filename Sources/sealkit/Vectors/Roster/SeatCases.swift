@@ -30,7 +30,15 @@ extension RosterRuleVectors {
             cases.breaks("another grant in the epoch than in the invitation", by: owner, [.invite(invitation)], rotating: true) { entry in
                 entry.changes = [.invite(invitation.with(grantHash: .zero))]
             }
-            cases.breaks("an invitation with a key of small order", [try shared.entryWithWeakInvitation(invitation, by: owner)])
+            let weak = [1] + [UInt8](repeating: 0, count: 31)
+            for (comment, changes) in [("an invitation", [.invite(invitation)]), ("a public seat", [try shared.settings(.readOnly)])] as [(String, [RosterChange])] {
+                let entry = shared.entry(by: owner, changes)
+                cases.breaks("\(comment) with a signing key of small order", [try shared.entry(entry, replacing: .signingKey, with: weak, by: owner)])
+                cases.breaks("\(comment) with a grant key that cannot be sealed to", [try shared.entry(entry, replacing: .grantKey, with: [0xFF, 0xFF], by: owner)])
+            }
+            let readers = [alice.user, bob.user].sorted().map { SealedAddress(reader: $0, sealed: [1]) }
+            try cases.obeys("sealed addresses", by: owner, [.invite(invitation.with(addresses: readers))])
+            cases.breaks("sealed addresses out of order", by: owner, [.invite(invitation.with(addresses: readers.reversed()))])
             cases.breaks("a gap in the log", by: owner, [.invite(invitation)]) { $0.sequence += 1 }
             cases.breaks("a fork", by: owner, [.invite(invitation)]) { $0.previous = .zero }
             cases.breaks("another scope's entry", by: owner, [.invite(invitation)]) { $0.scopeID = .zero }
@@ -52,14 +60,15 @@ extension RosterRuleVectors {
             let newer = try VectorPerson(5, after: bob)
             try cases.obeys("the known invitee accepts with newer keys", by: newer, [try invited.acceptance(2, by: newer)])
             cases.breaks("somebody else takes the known invitee's seat", by: alice, [try invited.acceptance(2, by: alice)])
-            cases.breaks("acceptance authored by another", by: bob, [accepted])
+            cases.breaks("acceptance authored by another", by: bob, [accepted], signedBy: alice)
             cases.breaks("acceptance signed by another", by: alice, [accepted], signedBy: bob)
             cases.breaks("acceptance at another head", by: alice, [try invited.acceptance(1, by: alice, head: .zero)])
             cases.breaks("acceptance of another scope", by: alice, [try invited.acceptance(1, by: alice, scopeID: .zero)])
             cases.breaks("acceptance with another invitation's key", by: alice, [try invited.acceptance(1, by: alice, keyOf: 2)])
             cases.breaks("acceptance of no invitation", by: alice, [try invited.acceptance(3, by: alice)])
             cases.breaks("acceptance by a member", by: owner, [try invited.acceptance(1, by: owner)])
-            cases.breaks("acceptance with an epoch", by: alice, [accepted], epoch: invited.epoch())
+            let after: [GrantSubject] = [.member(owner.user), .member(alice.user), .invitation(try invited.invitationKeys(2).id)]
+            cases.breaks("acceptance with an epoch", by: alice, [accepted], epoch: invited.epoch(covering: after))
             cases.breaks("acceptance with a second change", by: alice, [accepted, .leave])
             cases.breaks("acceptance as the second change", by: owner, [.invite(try shared.invitation(3)), accepted])
             try cases.obeys("the owner revokes, in a new epoch", by: owner, [.revoke(invitation.id)], rotating: true)
@@ -69,6 +78,15 @@ extension RosterRuleVectors {
             cases.breaks("a known person invited twice", by: owner, [.invite(try shared.invitation(3, .readOnly, for: bob))])
             let approval: [RosterChange] = [.revoke(invitation.id), .invite(try shared.invitation(3, .readOnly, for: alice))]
             try cases.obeys("who asks is approved in a placeholder's stead", by: owner, approval, rotating: true)
+        }
+        let newBob = try VectorPerson(5, after: bob)
+        var invitedAnew = shared
+        try invitedAnew.append(by: owner, [.invite(try shared.invitation(1, for: newBob))])
+        try replay("Bob invited with his second generation of keys", from: invitedAnew) { cases in
+            try cases.obeys("he accepts with them", by: newBob, [try invitedAnew.acceptance(1, by: newBob)])
+            cases.breaks("he accepts with the first", by: bob, [try invitedAnew.acceptance(1, by: bob)])
+            let other = try VectorPerson(7, after: bob)
+            cases.breaks("he accepts with another second generation", by: other, [try invitedAnew.acceptance(1, by: other)])
         }
         // Somebody whom this log has known with newer keys.
         var renewed = try VectorZone()
@@ -125,17 +143,27 @@ extension RosterRuleVectors {
             try cases.obeys("a public user removed, and the URL renewed", by: owner, [.remove(alice.user), renewed], rotating: true)
             try cases.obeys("a private user removed, and the URL renewed", by: owner, [.remove(bob.user), renewed], rotating: true)
             try cases.obeys("a name blocked, and the URL renewed", by: owner, [.block(carol.user), renewed], rotating: true)
-            cases.breaks("a public user removed under the same URL", by: owner, [.remove(alice.user)], rotating: true)
-            cases.breaks("a private user removed under the same URL", by: owner, [.remove(bob.user)], rotating: true)
-            cases.breaks("a name blocked under the same URL", by: owner, [.block(carol.user)], rotating: true)
+            let (seat, newSeat) = (GrantSubject.invitation(try joined.invitationKeys(0xA0).id), GrantSubject.invitation(try joined.invitationKeys(0xA1).id))
+            let everybody: [GrantSubject] = [.member(owner.user), .member(alice.user), .member(bob.user)]
+            let (withoutAlice, withoutBob) = (everybody.filter { $0 != .member(alice.user) }, everybody.filter { $0 != .member(bob.user) })
+            cases.breaks("a public user removed under the same URL", by: owner, [.remove(alice.user)], epoch: joined.epoch(covering: withoutAlice + [seat]))
+            cases.breaks("a private user removed under the same URL", by: owner, [.remove(bob.user)], epoch: joined.epoch(covering: withoutBob + [seat]))
+            cases.breaks("a name blocked under the same URL", by: owner, [.block(carol.user)], epoch: joined.epoch(covering: everybody + [seat]))
             cases.breaks(
                 "a removed user under another seat of the same URL", by: owner,
-                [.remove(alice.user), try joined.settings(.readOnly, seat: 0xA1)], rotating: true)
+                [.remove(alice.user), try joined.settings(.readOnly, seat: 0xA1)], epoch: joined.epoch(covering: withoutAlice + [newSeat]))
             try cases.obeys("no public permission any more: public users go", by: owner, [try joined.settings()], rotating: true)
             cases.breaks("no public permission any more, public users covered", by: owner, [try joined.settings()], epoch: joined.epoch(without: [.invitation(try joined.invitationKeys(0xA0).id)]))
             let lowered = try joined.settings(.readOnly, seat: 0xA1)
             try cases.obeys("the public permission lowered, for public users too", by: owner, [lowered], rotating: true)
             cases.breaks("the public permission lowered without an epoch", by: owner, [lowered])
+            var readOnly = joined
+            try readOnly.append(by: owner, [lowered], rotating: true)
+            try readOnly.append(by: bob, [.leave])
+            let due = [SignedRosterEntry](readOnly.entries.suffix(2))
+            cases.breaks(
+                "a public user rotates, when that is due, after the public permission was lowered",
+                due + [alice.sign(readOnly.entry(by: alice, [], epoch: readOnly.epoch()))])
             cases.breaks("a public user's own permission", by: owner, [.setPermission(alice.user, .readOnly)], rotating: true)
             try cases.obeys("a public user made a private one", by: owner, [.setRole(alice.user, .privateUser)])
         }
@@ -162,10 +190,10 @@ extension RosterRuleVectors {
 }
 
 extension Invitation {
-    fileprivate func with(grantHash: Digest) -> Invitation {
+    fileprivate func with(grantHash other: Digest? = nil, addresses: [SealedAddress] = []) -> Invitation {
         Invitation(
-            id: id, permission: permission, invitee: invitee, signingKey: signingKey, grantKey: grantKey, grantHash: grantHash,
-            expires: expires, sealedAddresses: sealedAddresses)
+            id: id, permission: permission, invitee: invitee, signingKey: signingKey, grantKey: grantKey,
+            grantHash: other ?? grantHash, expires: expires, sealedAddresses: addresses)
     }
 }
 
@@ -185,11 +213,20 @@ extension VectorZone {
         sign(entry(by: author, [.invite(try invitation(1))]).canonicalBytes() + [0], by: author)
     }
 
-    fileprivate func entryWithWeakInvitation(_ invitation: Invitation, by author: VectorPerson) throws -> SignedRosterEntry {
-        var bytes = entry(by: author, [.invite(invitation)]).canonicalBytes()
-        // Tag, id, permission and flag come before the signing key.
-        let keyOffset = 32 + 8 + 32 + 16 + 8 + 2 + 1 + 16 + 1 + 1
-        bytes.replaceSubrange(keyOffset..<keyOffset + 32, with: [1] + [UInt8](repeating: 0, count: 31))
+    fileprivate enum SeatKey {
+        case signingKey, grantKey
+    }
+
+    /// The entry with the key of its only seat overwritten at its beginning.
+    fileprivate func entry(
+        _ entry: RosterEntry, replacing key: SeatKey, with replacement: [UInt8], by author: VectorPerson
+    ) throws -> SignedRosterEntry {
+        var bytes = entry.canonicalBytes()
+        // Entry head and tag; then id, permission and flag of an invitation, or permission, link id and id of a public seat.
+        var offset = 32 + 8 + 32 + 16 + 8 + 2 + 1
+        if case .invite = entry.changes[0] { offset += 16 + 1 + 1 } else { offset += 1 + 32 + 16 }
+        if key == .grantKey { offset += 32 }
+        bytes.replaceSubrange(offset..<offset + replacement.count, with: replacement)
         return sign(bytes, by: author)
     }
 }
