@@ -54,7 +54,12 @@ actor ZoneKeeper {
     /// - Throws: `zoneNotFound`; `integrityFailure` for an entry that breaks a rule; `rollback` for one that forks the log.
     func refresh() async throws(SealKitError) -> ZoneView {
         try await load()
-        let known = roster?.sequence
+        let tail = try await fetch(after: roster?.sequence)
+        return try await adopt(tail.entries.map { SignedRosterEntry($0) }, grants: tail.grants)
+    }
+
+    /// - Parameter known: the last entry that is not asked for; nil for all.
+    private func fetch(after known: UInt64?) async throws(SealKitError) -> Sealkit_V1_RosterTail {
         let request = Sealkit_V1_FetchRostersRequest.with {
             $0.rosters = [
                 .with {
@@ -71,7 +76,18 @@ actor ZoneKeeper {
             throw SealKitError(.serverRejectedRequest, "the server's answer lacks the roster that was asked for")
         }
         if tail.hasFailure { throw SealKitError(tail.failure) }
-        return try await adopt(tail.entries.map { SignedRosterEntry($0) }, grants: tail.grants)
+        return tail
+    }
+
+    /// The whole roster and all of the caller's grants, as the server keeps them: for exports.
+    /// - Throws: `rollback` unless the entries are those that this device has verified.
+    func everything() async throws(SealKitError) -> Sealkit_V1_RosterTail {
+        let known = try await refresh()
+        let tail = try await fetch(after: nil)
+        guard tail.entries.map({ SignedRosterEntry($0) }).starts(with: stored), tail.entries.count >= known.roster.hashes.count else {
+            throw forked()
+        }
+        return tail
     }
 
     /// Takes over entries that follow the head, as a whole or not at all, and the caller's own grants.

@@ -1,0 +1,114 @@
+public import Foundation
+import NIOCore
+import NIOFoundationCompat
+import SealCoding
+import SealEnvelope
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+extension Database {
+    /// What an export wrote.
+    public struct RawExport: Sendable {
+        /// Deletions included.
+        public let records: Int
+        public let assets: Int
+        /// Of the roster.
+        public let entries: Int
+    }
+
+    /// Writes a zone's records as they are stored and sealed, with the roster, this account's grants and the assets' sealed
+    /// bytes: for checking real data with another implementation (PROTOCOL.md, "Raw export"). Nothing in the folder is
+    /// secret.
+    ///
+    /// Everything is verified and opened on the way; the first record that does not hold ends the export.
+    /// - Parameters:
+    ///   - recordNames: nil for all records, deletions included.
+    ///   - folder: made here, whole or not at all; it must not exist.
+    /// - Throws: `constraintViolation` when the folder exists; `unknownItem` for a record that is not there;
+    ///   `integrityFailure`, `rollback`; `internalError` or `storageFull` where it cannot be written.
+    public func exportRaw(
+        _ zoneID: RecordZone.ID, recordNames: [String]? = nil, to folder: URL
+    ) async throws(SealKitError) -> RawExport {
+        let writer = try RawExportWriter(folder: folder)
+        do {
+            let (records, view) = try await verifiedRecords(zoneID, recordNames: recordNames)
+            let tail = try await keeper(zoneID).everything()
+            var content = RawExportContent(view: view, tail: tail)
+            if scope == .private { content.shares = try await rawShares(view) }
+            for record in records { try await add(record, of: zoneID, to: &content, writer: writer) }
+            try writer.finish(content)
+            return RawExport(records: records.count, assets: content.assets.count, entries: tail.entries.count)
+        } catch {
+            writer.abandon()
+            throw error
+        }
+    }
+
+    private typealias Verified = (wire: Sealkit_V1_Record, outcome: RecordReader.Outcome)
+
+    /// Every record of the zone, or those asked for, as they came and as they opened.
+    private func verifiedRecords(
+        _ zoneID: RecordZone.ID, recordNames: [String]?
+    ) async throws(SealKitError) -> ([Verified], ZoneView) {
+        let keeper = try keeper(zoneID)
+        let wanted = recordNames.map { Set($0) }
+        var view = try await keeper.refresh()
+        // A record that changes while the feed is read comes again: the later one counts.
+        var newest: [String: Verified] = [:]
+        var token = Data()
+        var isMore = true
+        while isMore {
+            let request = Sealkit_V1_RecordChangesRequest.with {
+                $0.zone = view.scope.zoneIDOnWire
+                $0.token = token
+            }
+            let response: Sealkit_V1_RecordChangesResponse = try await core.call(scope, "records/changes", request)
+            view = try await keeper.current(citedBy: response.scopes, asked: view.roster.sequence)
+            let part = response.records.filter { wanted?.contains($0.recordName) ?? true }
+            let outcomes = try await read(part.map { ($0, nil) }, zone: zoneID, desiredKeys: nil, view: view)
+            for (record, outcome) in zip(part, outcomes) { newest[record.recordName] = (record, try outcome.get()) }
+            token = response.token
+            isMore = response.moreComing
+        }
+        if let missing = wanted?.subtracting(newest.keys).min() {
+            throw Database.unknown(Record.ID(recordName: missing, zoneID: zoneID))
+        }
+        return (newest.values.sorted { $0.wire.recordName < $1.wire.recordName }, view)
+    }
+
+    private func add(
+        _ record: Verified, of zoneID: RecordZone.ID, to content: inout RawExportContent, writer: RawExportWriter
+    ) async throws(SealKitError) {
+        content.records.append(
+            try verifying("record \(record.wire.recordName)") { () throws(SealError) in
+                try RawExportContent.Record(record.wire)
+            })
+        guard case .record(let opened) = record.outcome else { return }
+        for (field, state) in opened.fields.sorted(by: { $0.key < $1.key }) {
+            guard case .asset(let asset) = state, let remote = asset.remote else { continue }
+            let file = "asset-\(content.assets.count).blob"
+            let path = assetPath(of: remote.blob, in: try zoneScope(zoneID))
+            let handle = try writer.create(file)
+            defer { try? handle.close() }
+            try await core.account.client.transport.download(
+                path, range: 0..<remote.sealed.layout.blobBytes, token: try await core.account.session.token()
+            ) { part in
+                try writer.write(Data(part.readableBytesView), to: handle)
+            }
+            content.assets.append(.init(record: record.wire.recordName, field: field, file: file))
+        }
+    }
+
+    private func rawShares(_ view: ZoneView) async throws(SealKitError) -> [RawExportContent.Share] {
+        let request = Sealkit_V1_LinksRequest.with {
+            $0.zone = view.scope.zoneIDOnWire
+            $0.shareRecordName = view.scope.shareRecordName
+        }
+        let response: Sealkit_V1_LinksResponse = try await core.call(scope, "links/fetch", request)
+        return response.links.map {
+            .init(routingID: Hex.encode([UInt8]($0.routingID)), preview: $0.preview.isEmpty ? nil : Hex.encode([UInt8]($0.preview)))
+        }
+    }
+}

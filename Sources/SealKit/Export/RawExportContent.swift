@@ -1,0 +1,93 @@
+import SealCoding
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// `export.json` (PROTOCOL.md, "Raw export"): bytes are lower-case hex.
+struct RawExportContent: Encodable {
+    struct Entry: Encodable {
+        let bytes, signature: String
+    }
+
+    struct Grant: Encodable {
+        let epoch, zoneIncarnation, scopeIncarnation: UInt32
+        let sealed: String
+    }
+
+    struct Field: Encodable {
+        let name: String
+        let `class`, tag: UInt8
+        let stored: String
+    }
+
+    struct Record: Encodable {
+        let statement, signature: String
+        let leafCount, index: Int
+        let path: [String]
+        let fields: [Field]
+    }
+
+    struct Asset: Encodable {
+        let record, field, file: String
+    }
+
+    struct Share: Encodable {
+        let routingID: String
+        let preview: String?
+
+        /// With `null` where there is no preview.
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(routingID, forKey: .routingID)
+            try container.encode(preview, forKey: .preview)
+        }
+
+        private enum CodingKeys: CodingKey { case routingID, preview }
+    }
+
+    let format = "sealkit-raw"
+    let version = 1
+    let user, container, environment, owner, zoneName, shareRecordName: String
+    let roster: [Entry]
+    let grants: [Grant]
+    var records: [Record] = []
+    var assets: [Asset] = []
+    var shares: [Share] = []
+
+    init(view: ZoneView, tail: Sealkit_V1_RosterTail) {
+        let scope = view.scope
+        user = view.user.recordName
+        container = scope.container
+        environment = scope.environment.name
+        owner = scope.owner.recordName
+        zoneName = scope.zoneName
+        shareRecordName = scope.shareRecordName
+        roster = tail.entries.map { SignedRosterEntry($0) }.map {
+            Entry(bytes: Hex.encode($0.bytes), signature: Hex.encode($0.signature))
+        }
+        let life = view.roster.incarnations
+        grants = tail.grants.map {
+            Grant(
+                epoch: $0.epoch, zoneIncarnation: life.zone, scopeIncarnation: life.scope, sealed: Hex.encode([UInt8]($0.sealed)))
+        }
+    }
+}
+
+extension RawExportContent.Record {
+    init(_ wire: Sealkit_V1_Record) throws(SealError) {
+        let proof = try StatementProof(wire.proof)
+        statement = Hex.encode([UInt8](wire.statement))
+        signature = Hex.encode(proof.signature)
+        leafCount = proof.leafCount
+        index = proof.index
+        path = proof.path.map(\.hex)
+        var fields: [RawExportContent.Field] = []
+        for field in wire.fields {
+            guard case .stored(let stored, _) = try WireField(field) else { throw .fieldMismatch }
+            let form = try stored.form()
+            fields.append(.init(name: field.name, class: form.class, tag: form.tag, stored: Hex.encode(form.bytes)))
+        }
+        self.fields = fields
+    }
+}

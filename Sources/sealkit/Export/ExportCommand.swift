@@ -1,0 +1,45 @@
+import ArgumentParser
+import Foundation
+import SealKit
+
+struct ExportCommand: AccountHolderCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Write a zone's records as they are stored and sealed, for another implementation to check.",
+        discussion: """
+            The folder gets the signed roster, this account's grants, the records' statements and sealed fields, and the sealed \
+            bytes of their files. Nothing in it is secret; Vectors/verify.py opens it with the key file.
+
+              sealkit export --raw ./notes --zone Notes
+              sealkit export --raw ./first --zone Notes --record first
+            """)
+
+    @Option(help: ArgumentHelp("The folder to make.", valueName: "folder"))
+    var raw: String
+
+    @Option(name: .customLong("record"), help: ArgumentHelp("Only this record; may be given several times.", valueName: "name"))
+    var records: [String] = []
+
+    @OptionGroup var zone: ZoneOptions
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ client: Client) async throws {
+        let (database, zoneID) = zone.resolve(client)
+        let export: Database.RawExport
+        do {
+            export = try await database.exportRaw(
+                zoneID, recordNames: records.isEmpty ? nil : records, to: URL(fileURLWithPath: raw))
+        } catch {
+            guard [.internalError, .constraintViolation].contains(error.code) else { throw error as any Error }
+            throw Failure.Local(status: .cannotWrite, reason: error.reason, remedy: error.remedy)
+        }
+        func count(_ number: Int, _ one: String, _ many: String) -> String { "\(number) \(number == 1 ? one : many)" }
+        output.result(
+            "\(raw): \(count(export.records, "record", "records")), \(count(export.assets, "file", "files")), "
+                + count(export.entries, "roster entry", "roster entries"),
+            json: [
+                "folder": .string(raw), "records": .integer(Int64(export.records)), "assets": .integer(Int64(export.assets)),
+                "entries": .integer(Int64(export.entries)),
+            ])
+    }
+}

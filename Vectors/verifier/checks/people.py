@@ -1,0 +1,118 @@
+"""identity.json, safety-number.json, login.json, boxes.json, recovery.json."""
+
+from __future__ import annotations
+
+from .. import accounts, safety, xwing
+from ..codec import user_record_name
+from ..errors import Disagreement, MistypedRecoveryKey
+from ..identity import grant_seed, sign_identity, signing_seed, verify_chain
+from ..notation import le64_signed, public_signing_key, sign, verify
+from ..registry import Case, check
+from .common import chain_of
+
+
+@check("identity", "Derivation")
+def derivation(case: Case) -> None:
+    fields = case.fields
+    seed, container = fields.hex("seed"), fields.text("container")
+    signed = sign_identity(seed, container, fields.number("time"))
+    chain = verify_chain((signed,), container)
+    fields.expect("identity", signed.data)
+    fields.expect("signature", signed.signature)
+    fields.expect("signingKey", public_signing_key(signing_seed(seed, container)))
+    fields.expect("grantSeed", grant_seed(seed, container))
+    fields.expect("grantKey", xwing.public_key(grant_seed(seed, container)))
+    fields.expect("loginKey", public_signing_key(accounts.login_seed(seed)))
+    fields.expect("storageKey", accounts.storage_key(seed))
+    fields.expect("userRecordName", user_record_name(chain.user))
+
+
+@check("identity", "Chain")
+def chain(case: Case) -> None:
+    verified = verify_chain(chain_of(case.fields, "chain"), case.fields.text("container"))
+    case.fields.expect("userRecordName", user_record_name(verified.user))
+
+
+@check("safety-number", "SafetyNumber")
+def safety_number(case: Case) -> None:
+    fields = case.fields
+    container = fields.text("container")
+    one, other = (verify_chain(chain_of(fields, name), container) for name in ("one", "other"))
+    digits = safety.digits(container, one, other)
+    fields.expect("digits", digits)
+    if digits != safety.digits(container, other, one) or len(digits) != 60:
+        raise Disagreement("another number for the other of them")
+
+
+@check("login", "Login")
+def login(case: Case) -> None:
+    fields = case.fields
+    pieces = (fields.text("origin").encode(), fields.hex("challenge"), le64_signed(fields.number("time")))
+    verify(fields.hex("loginKey"), fields.hex("signature"), "login", *pieces)
+    seed = accounts.login_seed(fields.hex("seed"))
+    fields.expect("loginKey", public_signing_key(seed))
+    fields.expect("signature", sign(seed, "login", *pieces))
+
+
+@check("login", "Binding")
+def binding(case: Case) -> None:
+    fields = case.fields
+    pieces = (fields.text("container").encode(), fields.hex("loginKey"))
+    verify(fields.hex("signingKey"), fields.hex("signature"), "login-binding", *pieces)
+    seed = signing_seed(fields.hex("seed"), fields.text("container"))
+    fields.expect("signingKey", public_signing_key(seed))
+    fields.expect("loginKey", public_signing_key(accounts.login_seed(fields.hex("seed"))))
+    fields.expect("signature", sign(seed, "login-binding", *pieces))
+
+
+@check("login", "Code")
+def code(case: Case) -> None:
+    fields = case.fields
+    pieces = (fields.hex("verificationID"), fields.text("code").encode())
+    verify(fields.hex("signingKey"), fields.hex("signature"), "verification-code", *pieces)
+
+
+@check("boxes", "Storage")
+def storage(case: Case) -> None:
+    fields = case.fields
+    key, purpose, context = fields.hex("key"), fields.text("purpose"), fields.hex("context")
+    secret = accounts.open_storage(key, fields.hex("sealed"), purpose, context)
+    fields.expect("secret", secret)
+    fields.expect("sealed", accounts.seal_storage(key, secret, purpose, context, fields.hex("random")))
+
+
+@check("boxes", "Password")
+def password(case: Case) -> None:
+    fields = case.fields
+    box, passphrase = fields.hex("sealed"), fields.hex("password")
+    secret = accounts.open_password_box(passphrase, box)
+    fields.expect("secret", secret)
+    passes, kibibytes = int.from_bytes(box[:4], "little"), int.from_bytes(box[4:8], "little")
+    again = accounts.seal_password_box(passphrase, secret, passes, kibibytes, fields.hex("random"))
+    fields.expect("sealed", again)
+
+
+@check("recovery", "Text")
+def text(case: Case) -> None:
+    fields = case.fields
+    try:
+        key = accounts.parse_recovery_text(fields.text("text"))
+    except MistypedRecoveryKey as refusal:
+        if "mistypedGroups" in fields:
+            fields.expect("mistypedGroups", refusal.groups)
+        raise
+    fields.expect("key", key)
+    fields.expect("bundleID", accounts.bundle_id(key))
+    typed = fields.text("text").upper().replace(" ", "-")
+    if typed != accounts.recovery_text(key):
+        raise Disagreement("we print it otherwise")
+
+
+@check("recovery", "Bundle")
+def bundle(case: Case) -> None:
+    fields = case.fields
+    key = fields.hex("key")
+    seeds = accounts.open_bundle(key, fields.hex("sealed"))
+    if fields.hexes("seeds") != seeds:
+        fields.expect("seeds", [seed.hex() for seed in seeds])
+    fields.expect("sealed", accounts.seal_bundle(key, b"".join(seeds), fields.hex("random")))

@@ -1,0 +1,249 @@
+"""`--export`: opens real data that SealKit exported, with nothing of SealKit's.
+
+Everything is verified before anything is printed.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from . import assets, epochs
+from .changes import Invite
+from .codec import user_record_name
+from .entries import MEMBER
+from .errors import Reason, Refused, crash, present, require
+from .exportfile import Export, Grant, Record, Share, read_export
+from .fields import ASSET_CLASS, ENCRYPTED, PLAIN, Commitment, Field, check_fields
+from .identity import grant_seed, signing_seed
+from .identity import user_id as self_certified_id
+from .keyfile import read_seeds
+from .links import ShareURL, invitation_keys, link_id, open_preview
+from .notation import public_signing_key
+from .reading import check_distinct, verify_statement
+from .roster import Roster
+from .scope import Life
+from .sealing import open_descriptor, open_field, unwrap_record_key
+from .statements import DELETE, KINDS, Statement
+from .strictjson import line
+from .valuejson import value_json
+from .values import Value, decode_value
+from .xwing import public_key
+
+Keys = dict[tuple[Life, int], bytes]
+Lines = list[dict[str, object]]
+
+_FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
+_CLASSES = {PLAIN: "plain", ENCRYPTED: "encrypted", ASSET_CLASS: "asset"}
+
+
+def run_export(folder: Path, key_file: Path, url: str | None) -> int:
+    """Prints what the export holds, a JSON line each; or why it is refused. The process's exit code."""
+    try:
+        lines = open_export(read_export(folder), read_seeds(key_file), url)
+    except Refused as refusal:
+        print(f"refused: {refusal}", file=sys.stderr)
+        return 1
+    except Exception as error:  # a crash is no refusal, and its message could hold a secret
+        print(crash(error), file=sys.stderr)
+        return 3
+    for one in lines:
+        print(line(one))
+    return 0
+
+
+def open_export(export: Export, seeds: list[bytes], url: str | None) -> Lines:
+    roster = replay(export)
+    lines: Lines = [{
+        "scopeID": roster.scope_id.hex(),
+        "entries": len(roster.steps),
+        "head": roster.head.hex(),
+        "members": sorted(user_record_name(user) for user in roster.state.members),
+        "openInvitations": sorted(identifier.hex() for identifier in roster.state.invitations),
+    }]
+    check_membership(export, roster, seeds)
+    keys = open_keys(export, roster, seeds, lines)
+    # Every statement first (section 7, steps 1 to 6), then what the statements protect (step 8).
+    verified = [(record, verify_record(record, roster)) for record in export.records]
+    check_distinct([statement.record for _, statement in verified])
+    opened: set[tuple[str, str]] = set()
+    for record, statement in verified:
+        lines += show_record(export, record, statement, keys, opened)
+    require(opened == set(export.assets), Reason.EXPORT, "an asset that no record has")
+    lines += show_shares(export, roster, url)
+    lines.append({"records": len(verified), "assets": len(opened), "agrees": True})
+    return lines
+
+
+def replay(export: Export) -> Roster:
+    """Section 6, from entry 0."""
+    roster = Roster(export.scope)
+    for data, signature in export.roster:
+        roster.append(data, signature)
+    return roster
+
+
+def check_membership(export: Export, roster: Roster, seeds: list[bytes]) -> None:
+    """The user is who the seeds say, and a member under the keys that the seeds give (section 5)."""
+    container = export.scope.container
+    first = public_signing_key(signing_seed(seeds[0], container))
+    require(self_certified_id(container, first) == export.user, Reason.IDENTITY, "the key file is another account's")
+    member = present(roster.state.members.get(export.user), Reason.NOT_PERMITTED, "the user is no member")
+    generations = len(member.chain.generations)
+    require(generations <= len(seeds), Reason.IDENTITY, "the roster knows a newer generation than the key file")
+    seed = seeds[generations - 1]
+    keys = public_signing_key(signing_seed(seed, container)), public_key(grant_seed(seed, container))
+    expected = member.chain.signing_key, member.chain.grant_key
+    require(keys == expected, Reason.IDENTITY, "the roster's keys are not the key file's")
+
+
+def open_keys(export: Export, roster: Roster, seeds: list[bytes], lines: Lines) -> Keys:
+    """Opens the grants, and walks the previous keys from them (section 6)."""
+    lives: dict[Life, dict[int, bytes]] = {}
+    for grant in export.grants:
+        key = open_grant(export, roster, seeds, grant, lines)
+        if key is not None:
+            lives.setdefault(grant.life, {})[grant.epoch] = key
+    in_force = present(roster.state.epoch, Reason.MISSING_KEY, "no epoch is in force")
+    have_newest = any((g.life, g.epoch) == (roster.state.life, in_force.number) for g in export.grants)
+    require(have_newest, Reason.MISSING_KEY, "no grant for the epoch in force")
+    for life, keys in lives.items():
+        lines += [{"warning": problem} for problem in epochs.walk_previous_keys(roster, life, keys)]
+    return {(life, number): key for life, keys in lives.items() for number, key in keys.items()}
+
+
+def open_grant(export: Export, roster: Roster, seeds: list[bytes], grant: Grant, lines: Lines) -> bytes | None:
+    """A grant's key. One that is what its epoch's author committed to, but does not open, leaves that epoch
+    without a key and nothing else; one that is not what the author committed to is refused."""
+    committed = roster.epoch(grant.life, grant.epoch).grant_hashes.get((MEMBER, export.user))
+    if committed is not None:
+        same = epochs.grant_hash(grant.sealed) == committed
+        require(same, Reason.KEY_MISMATCH, "not the grant that the roster commits to")
+    else:
+        require(_joined_under(export, roster, grant), Reason.NOT_PERMITTED, "a grant of an epoch without the user")
+    for seed in reversed(seeds):  # older epochs' grants are sealed to older generations
+        try:
+            return epochs.open_member_grant(roster, grant.life, grant.epoch, export.user, seed, grant.sealed)
+        except Refused:
+            continue
+    # After accepting, the user sealed it to itself: nobody else is to blame.
+    require(committed is not None, Reason.AUTHENTICATION, "the user's own grant does not open")
+    lines.append({"warning": f"epoch {grant.epoch}: its author's grant does not open"})
+    return None
+
+
+def _joined_under(export: Export, roster: Roster, grant: Grant) -> bool:
+    """Whether the user accepted an invitation while an epoch was in force, and so sealed a grant to itself."""
+    return any(
+        step.state.life == grant.life
+        and step.state.epoch is not None
+        and step.state.epoch.number == grant.epoch
+        and export.user in step.state.members
+        for step in roster.steps
+    )
+
+
+def verify_record(record: Record, roster: Roster) -> Statement:
+    """The export has no feed behind it: of step 7 there is only that a record shows once."""
+    # What was asked for is what the export shows, under the statement's own name.
+    name = Statement.decode(record.statement).record
+    statement = verify_statement(record.statement, record.proof, name, roster)
+    require(statement.kind != DELETE or not record.fields, Reason.FIELDS, "a deletion covers no fields")
+    check_fields(record.fields, statement.fields)
+    return statement
+
+
+def show_record(
+    export: Export, record: Record, statement: Statement, keys: Keys, opened: set[tuple[str, str]]
+) -> Lines:
+    lines: Lines = [{
+        "record": statement.record,
+        "type": statement.type,
+        "statement": KINDS[statement.kind],
+        "revision": statement.revision,
+        "creator": user_record_name(statement.creator),
+        "author": user_record_name(statement.author),
+        "epoch": statement.epoch,
+    }]
+    if statement.kind == DELETE:
+        return lines
+    key = present(keys.get((statement.life, statement.epoch)), Reason.MISSING_KEY, "no key of a record's epoch")
+    record_key = unwrap_record_key(key, statement)
+    for field in record.fields:
+        shown: dict[str, object] = {
+            "record": statement.record, "field": field.name, "class": _CLASSES[field.class_]
+        }
+        if field.class_ == ASSET_CLASS:
+            shown |= open_asset(export, statement, record_key, field)
+            opened.add((statement.record, field.name))
+        else:
+            shown |= {"value": value_json(_value(statement, record_key, field))}
+        lines.append(shown)
+    return lines
+
+
+def _value(statement: Statement, record_key: bytes, field: Field) -> Value:
+    if field.class_ == PLAIN:
+        return decode_value(field.stored)
+    return open_field(record_key, statement.record_context, field)
+
+
+def open_asset(export: Export, statement: Statement, record_key: bytes, field: Field) -> dict[str, object]:
+    """Section 9. The bytes are hashed, not kept."""
+    commitment = Commitment.decode(field.stored)
+    file_key = open_descriptor(record_key, statement.record_context, field.name, commitment)
+    file = present(export.assets.get((statement.record, field.name)), Reason.EXPORT, "an asset without its file")
+    require(_FILE_NAME.match(file) is not None, Reason.EXPORT, "an asset's file lies in the export's folder")
+    path = export.folder / file
+    require(path.is_file() and not path.is_symlink(), Reason.EXPORT, "an asset's file is not there")
+    with path.open("rb") as blob:
+        size, digest = assets.digest_of(assets.open_blob(blob, file_key.key, file_key.size, commitment))
+    return {"file": file, "size": size, "sha256": digest}
+
+
+def show_shares(export: Export, roster: Roster, url: str | None) -> Lines:
+    """Section 10. A preview opens with a URL's link secret alone."""
+    routing_ids = [share.routing_id for share in export.shares]
+    require(len(set(routing_ids)) == len(routing_ids), Reason.EXPORT, "a share twice")
+    require(all(len(r) == 16 for r in routing_ids), Reason.EXPORT, "a routing id has 16 bytes")
+    if url is None:
+        return [sealed_share(share) for share in export.shares]
+    parsed = ShareURL.parse(url)
+    parsed.check_scope(roster.scope_id)
+    shares = [share for share in export.shares if share.routing_id == parsed.routing_id]
+    require(len(shares) == 1, Reason.URL, "a routing id that the export does not have")
+    matching = matching_invitations(roster, parsed.link_secret)
+    settings = roster.state.settings
+    share_wide = settings is not None and settings.link_id == link_id(parsed.link_secret, roster.scope_id)
+    require(share_wide or len(matching) > 0, Reason.URL, "the URL is not the share-wide one, nor any invitation's")
+    lines: Lines = [
+        {"url": parsed.routing_id.hex(), "origin": parsed.origin, "shareWide": share_wide, "invitations": matching}
+    ]
+    lines += [show_preview(share, parsed, roster.scope_id) for share in shares]
+    return lines + [sealed_share(share) for share in export.shares if share not in shares]
+
+
+def sealed_share(share: Share) -> dict[str, object]:
+    return {"share": share.routing_id.hex(), "preview": None if share.preview is None else "sealed: its URL opens it"}
+
+
+def matching_invitations(roster: Roster, link_secret: bytes) -> list[dict[str, str]]:
+    """The invitations, of all lives, whose public keys this link secret gives."""
+    found = []
+    for step in roster.steps:
+        for change in step.entry.changes:
+            if not isinstance(change, Invite):
+                continue
+            if invitation_keys(link_secret, roster.scope_id, change.id) == (change.signing_key, change.grant_key):
+                state = "open" if change.id in roster.state.invitations else "closed"
+                found.append({"invitation": change.id.hex(), "entry": str(step.entry.sequence), "state": state})
+    return found
+
+
+def show_preview(share: Share, url: ShareURL, scope_id: bytes) -> dict[str, object]:
+    if share.preview is None:
+        return {"share": share.routing_id.hex(), "preview": None}
+    preview = open_preview(share.preview, url.link_secret, scope_id)
+    shown = {"title": preview.title, "shareType": preview.share_type, "thumbnail": preview.thumbnail.hex()}
+    return {"share": share.routing_id.hex(), "preview": shown}

@@ -1,0 +1,115 @@
+"""The raw export format: export.json, read strictly into what the protocol's modules take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import strictjson
+from .codec import ENVIRONMENTS, user_id
+from .errors import Disagreement, Reason, Refused, require
+from .fields import Field
+from .reading import Proof
+from .scope import Life, Scope
+from .vectorfile import Fields
+
+FORMAT = "sealkit-raw"
+FILE = "export.json"
+
+
+@dataclass(frozen=True)
+class Grant:
+    life: Life
+    epoch: int
+    sealed: bytes
+
+
+@dataclass(frozen=True)
+class Record:
+    statement: bytes
+    proof: Proof
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True)
+class Share:
+    routing_id: bytes
+    preview: bytes | None
+
+
+@dataclass(frozen=True)
+class Export:
+    folder: Path
+    user: bytes
+    scope: Scope
+    roster: tuple[tuple[bytes, bytes], ...]  # entry, signature
+    grants: tuple[Grant, ...]
+    records: tuple[Record, ...]
+    assets: dict[tuple[str, str], str]  # record and field name: the file
+    shares: tuple[Share, ...]
+
+
+def read_export(folder: Path) -> Export:
+    """Refuses an export that has not exactly the format's shape."""
+    try:
+        document = strictjson.parse((folder / FILE).read_bytes())
+    except (OSError, strictjson.NotStrict):
+        raise Refused(Reason.EXPORT, f"{FILE} cannot be read") from None
+    require(type(document) is dict, Reason.EXPORT, f"{FILE} is no object")
+    fields = Fields(document, f"{FILE}: ")
+    try:
+        export = _export(folder, fields)
+    except Disagreement as disagreement:
+        raise Refused(Reason.EXPORT, str(disagreement)) from None
+    unknown = list(fields.unused())
+    require(not unknown, Reason.EXPORT, "something unknown in the export")
+    return export
+
+
+def _export(folder: Path, fields: Fields) -> Export:
+    require(fields.text("format") == FORMAT, Reason.EXPORT, "not a raw export")
+    require(fields.small("version") == 1, Reason.EXPORT, "an export of another version")
+    environments = {name: number for number, name in ENVIRONMENTS.items()}
+    environment = fields.text("environment")
+    require(environment in environments, Reason.EXPORT, "an unknown environment")
+    scope = Scope(
+        container=fields.text("container"),
+        environment=environments[environment],
+        owner=user_id(fields.text("owner")),
+        zone=fields.text("zoneName"),
+        share_record=fields.text("shareRecordName"),
+    )
+    assets = [
+        ((asset.text("record"), asset.text("field")), asset.text("file")) for asset in fields.children("assets")
+    ]
+    require(len(dict(assets)) == len(assets), Reason.EXPORT, "an asset twice")
+    return Export(
+        folder=folder,
+        user=user_id(fields.text("user")),
+        scope=scope,
+        roster=tuple((e.hex("bytes"), e.hex("signature")) for e in fields.children("roster")),
+        grants=tuple(_grant(grant) for grant in fields.children("grants")),
+        records=tuple(_record(record) for record in fields.children("records")),
+        assets=dict(assets),
+        shares=tuple(_share(share) for share in fields.children("shares")),
+    )
+
+
+def _grant(fields: Fields) -> Grant:
+    life = Life(fields.small("zoneIncarnation"), fields.small("scopeIncarnation"))
+    return Grant(life, fields.small("epoch"), fields.hex("sealed"))
+
+
+def _record(fields: Fields) -> Record:
+    proof = Proof(
+        fields.hex("signature"), fields.small("leafCount"), fields.small("index"), tuple(fields.hexes("path"))
+    )
+    stored = tuple(
+        Field(f.text("name"), f.small("class"), f.small("tag"), f.hex("stored")) for f in fields.children("fields")
+    )
+    return Record(fields.hex("statement"), proof, stored)
+
+
+def _share(fields: Fields) -> Share:
+    preview = None if fields.raw("preview") is None else fields.hex("preview")
+    return Share(fields.hex("routingID"), preview)

@@ -1,0 +1,33 @@
+"""Section 4: limits."""
+
+from __future__ import annotations
+
+NAME = 255
+STRING = 1_048_576
+RECORD = 1_048_576
+FIELDS = 1_000
+STATEMENTS = 400
+PARTICIPANTS = 100  # members and open invitations beside the owner
+BLOCKED = 1_000
+DERIVED = 750  # records that go one after the other with one deletion
+HEADS = 100_000  # that come along at an enrolment
+ENTRY = 1_048_576
+IDENTITY = 4_096
+GENERATIONS = 64
+GRANT = 4_096
+ADDRESS = 4_096
+ADDRESSES = 101
+SEALED_LINK = 4_096
+PREVIEW = 65_536
+CHUNK = 65_536
+CHUNKS = 2**32
+ASSET = 2**48
+TOKEN = 8_192
+ARGON2_PASSES = range(3, 16 + 1)
+ARGON2_KIBIBYTES = range(262_144, 4_194_304 + 1)
+REVISION = 2**62 - 1
+
+# Lengths that the constructions give (sections 1, 5, 8).
+WRAPPED_KEY = 72
+DESCRIPTOR = 80
+GRANT_KEY = 1_216

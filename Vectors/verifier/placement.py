@@ -1,0 +1,24 @@
+"""Section 7, "Placement": where a record belongs."""
+
+from __future__ import annotations
+
+from .scope import Scope
+from .statements import DELETE, SHARE_TYPE, Statement
+
+
+def in_place(statement: Statement, parent: Statement | None, scope: Scope) -> bool:
+    """Whether a verified save stands where its scope says; `parent` is the newest verified statement of the
+    record that it names as its parent, if there is one."""
+    if scope.share_record != "":
+        is_share = statement.type == SHARE_TYPE and statement.record == scope.share_record
+        if is_share or statement.share == scope.share_record:
+            return True
+        return statement.parent is not None and holds(statement, parent)
+    return statement.parent is None or holds(statement, parent)
+
+
+def holds(statement: Statement, parent: Statement | None) -> bool:
+    """Whether a parent is there, not deleted, and in the same scope and incarnation."""
+    if parent is None or parent.kind == DELETE or parent.record != statement.parent:
+        return False
+    return parent.zone_place == statement.zone_place and parent.place == statement.place

@@ -1,0 +1,136 @@
+"""Section 7: what a reader checks, in its order, before it shows anything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .codec import ZERO_DIGEST
+from .errors import Reason, Refused, present, require
+from .identity import Identity, VerifiedChain
+from .roster import Roster, Step
+from .scope import Life, Scope
+from .statements import Statement, check_successor, statement_hash
+from .tree import root_of_path, verify_root
+
+PUBLIC_ZONE = "_defaultZone"
+NOBODY = bytes(16)
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What a record travels with."""
+
+    signature: bytes
+    leaf_count: int
+    index: int
+    path: tuple[bytes, ...]
+
+
+def verify_statement(
+    data: bytes, proof: Proof, record: str, roster: Roster, carrying_over: bool = False
+) -> Statement:
+    """Steps 1 to 5. Step 6 is `fields.check_fields`, step 7 `Seen`.
+
+    `carrying_over`: the reader is a device of the owner's, which takes what an earlier life of a share has.
+    """
+    statement = Statement.decode(data)
+    _check_place(statement, record, roster.scope, roster.scope_id)  # step 1
+    known = statement.roster_sequence < len(roster.steps)
+    require(known, Reason.ROSTER_HEAD, "a roster entry that is not there")
+    step = roster.steps[statement.roster_sequence]
+    require(step.hash == statement.roster_head, Reason.ROSTER_HEAD, "a forked roster")  # step 2
+    _check_epoch(statement, roster, step, carrying_over)  # step 3
+    key = _author_key(statement, step, roster.scope)  # step 4
+    _check_proof(data, proof, key)  # step 5
+    return statement
+
+
+def verify_public_statement(
+    data: bytes, proof: Proof, record: str, container: str, environment: int, author: VerifiedChain
+) -> Statement:
+    """Steps 1 to 5 in the public database: the author's chain in place of a roster."""
+    statement = Statement.decode(data)
+    scope = Scope(container, environment, NOBODY, PUBLIC_ZONE, "")
+    _check_place(statement, record, scope, ZERO_DIGEST)
+    shares = statement.share is None and not statement.is_share
+    require(shares, Reason.CONTEXT, "something of a share in the public database")
+    require(statement.author == author.user, Reason.AUTHOR, "somebody else's identity")
+    keys = [Identity.decode(generation.data).signing_key for generation in author.generations]
+    for key in keys[:-1]:
+        try:
+            _check_proof(data, proof, key)
+        except Refused as refusal:
+            if refusal.reason is not Reason.SIGNATURE:
+                raise
+        else:
+            return statement
+    _check_proof(data, proof, keys[-1])
+    return statement
+
+
+def _check_place(statement: Statement, record: str, scope: Scope, scope_id: bytes) -> None:
+    require(statement.container == scope.container, Reason.CONTEXT, "a statement of another container")
+    require(statement.environment == scope.environment, Reason.CONTEXT, "a statement of another environment")
+    require(statement.owner == scope.owner, Reason.CONTEXT, "a statement of another owner's zone")
+    require(statement.zone == scope.zone, Reason.CONTEXT, "a statement of another zone")
+    require(statement.scope_id == scope_id, Reason.CONTEXT, "a statement of another scope")
+    require(statement.record == record, Reason.CONTEXT, "another record than the one asked for")
+    created = statement.revision != 1 or statement.creator == statement.author
+    require(created, Reason.CONTEXT, "a first revision in another creator's name")
+
+
+def _check_epoch(statement: Statement, roster: Roster, step: Step, carrying_over: bool) -> None:
+    """The epoch then in force, in the roster's present life."""
+    epoch, life = step.state.epoch, step.state.life
+    in_force = epoch is not None and (life, epoch.number) == (statement.life, statement.epoch)
+    require(in_force, Reason.STALE_EPOCH, "not the epoch in force at its head")
+    present_life = present(roster.state.life, Reason.STALE_EPOCH, "a roster without a life")
+    current = present_life == statement.life or (
+        carrying_over and roster.scope.share_record != "" and _earlier(statement.life, present_life)
+    )
+    require(current, Reason.STALE_EPOCH, "a statement of an earlier life")
+
+
+def _earlier(life: Life, present_life: Life) -> bool:
+    """An earlier life of the share, in the same life of the zone."""
+    return life.zone == present_life.zone and life.scope < present_life.scope
+
+
+def _author_key(statement: Statement, step: Step, scope: Scope) -> bytes:
+    author = present(step.state.members.get(statement.author), Reason.AUTHOR, "the author was no member")
+    require(author.may_write, Reason.AUTHOR, "the author might not write")
+    require(not statement.is_share or author.is_administrator, Reason.AUTHOR, "the share is an administrator's")
+    moves = statement.former_scope is not None
+    require(not moves or statement.author == scope.owner, Reason.AUTHOR, "a change of scope is the owner's")
+    return author.chain.signing_key
+
+
+def _check_proof(data: bytes, proof: Proof, key: bytes) -> None:
+    root = root_of_path(statement_hash(data), proof.index, proof.leaf_count, proof.path)
+    verify_root(key, proof.signature, root, proof.leaf_count)
+
+
+@dataclass
+class Seen:
+    """Step 7: the newest statement that was seen of each record, by its zone incarnation and name."""
+
+    newest: dict[tuple[object, ...], tuple[Statement, bytes]] = field(default_factory=dict)
+
+    def take(self, data: bytes) -> None:
+        """Refuses what goes back, forks, or does not follow."""
+        statement, digest = Statement.decode(data), statement_hash(data)
+        key = (*statement.zone_place, statement.record)
+        if key in self.newest:
+            before, before_hash = self.newest[key]
+            require(statement.revision >= before.revision, Reason.STALE, "an older revision than one seen")
+            if statement.revision == before.revision:
+                require(digest == before_hash, Reason.STALE, "another statement of a revision seen")
+            elif statement.revision == before.revision + 1:
+                check_successor(statement, before, before_hash)
+        self.newest[key] = (statement, digest)
+
+
+def check_distinct(records: Sequence[str]) -> None:
+    """Within one look, a record shows once: all that step 7 can say without a memory."""
+    require(len(set(records)) == len(records), Reason.CONTEXT, "a record shown twice")
