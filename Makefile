@@ -23,7 +23,8 @@ demo: build ## Three people share documents; a fourth, the server, and one who w
 test: setup ## Runs everything that is tested, and prints the totals
 	@Tests/Support/run-tests
 
-bench: setup ## Measures sealing against bare libsodium, and the whole path from client to server
+bench: ## Measures the core against bare libsodium and age, and the whole path from client to server
+	@Tests/Support/setup age
 	swift build -c release
 	.build/release/SealBench
 

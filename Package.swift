@@ -109,7 +109,10 @@ let package = Package(
             swiftSettings: house),
         .executableTarget(
             name: "SealBench",
-            dependencies: ["CSodium", "SealPrimitives", "SealStatements", "SealEnvelope", "SealKit"],
+            dependencies: [
+                "CSodium", "SealPrimitives", "SealStatements", "SealEnvelope", "SealKit",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
             swiftSettings: house),
         // Tests
         .testTarget(name: "SealPrimitivesTests", dependencies: ["SealPrimitives"], swiftSettings: house),

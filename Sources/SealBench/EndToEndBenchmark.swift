@@ -10,6 +10,7 @@ struct EndToEndBenchmark {
     static let assetBytes = 256 << 20
 
     func run(_ part: String?, _ report: inout Report) async throws {
+        report.heading("Client and server over HTTP: two cores, both processes together")
         let server = try BenchmarkServer()
         defer { server.stop() }
         let account = try await Account.create(transport: try HTTPTransport(server: server.origin), deviceName: "bench").account
@@ -29,9 +30,8 @@ struct EndToEndBenchmark {
             try await save(batches, in: database)
             saving = min(saving, (ContinuousClock.now - start) / .seconds(1))
         }
-        report.rate(
-            "records of ten 100 B fields sealed, saved, durable", Double(Self.records) / saving, "records/s",
-            aim: "15,000 on two cores, both processes together")
+        report.row(
+            "records of ten 100 B fields sealed, saved, durable", Double(Self.records) / saving, "/s", aim: .atLeast(15_000))
 
         var fetching = Double.infinity
         for _ in 0..<3 {
@@ -50,9 +50,7 @@ struct EndToEndBenchmark {
             guard count == Self.records else { throw Mismatch(found: count) }
             fetching = min(fetching, (ContinuousClock.now - start) / .seconds(1))
         }
-        report.rate(
-            "the same fetched, verified, opened", Double(Self.records) / fetching, "records/s",
-            aim: "15,000 on two cores, both processes together")
+        report.row("the same fetched, verified, opened", Double(Self.records) / fetching, "/s", aim: .atLeast(15_000))
     }
 
     struct Mismatch: Error { let found: Int }
@@ -107,10 +105,10 @@ struct EndToEndBenchmark {
             try FileManager.default.removeItem(at: copy)
         }
         let megabytes = Double(Self.assetBytes) / 1_000_000
-        report.rate("256 MiB asset up, sealed, durable", megabytes / up, "MB/s", aim: "400")
-        report.rate("256 MiB asset down, checked, opened", megabytes / down, "MB/s", aim: "400")
-        report.rate("peak memory, server", server.peakMegabytes, "MiB", aim: "under 100")
-        report.rate("peak memory, client (this process)", BenchmarkServer.peakMegabytes(of: getpid()), "MiB", aim: "under 100")
+        report.row("256 MiB asset up, sealed, durable", megabytes / up, "MB/s", aim: .atLeast(400))
+        report.row("256 MiB asset down, checked, opened", megabytes / down, "MB/s", aim: .atLeast(400))
+        report.row("peak memory, server", server.peakMegabytes, "MiB", aim: .atMost(100))
+        report.row("peak memory, client (this process)", BenchmarkServer.peakMegabytes(of: getpid()), "MiB", aim: .atMost(100))
     }
 
     private func makeFile(_ url: URL) throws {

@@ -16,13 +16,10 @@ public enum Padding {
         return overflow ? UInt64.max & ~mask : sum & ~mask
     }
 
-    static func pad(_ bytes: [UInt8]) -> [UInt8] {
-        let target = Int(paddedLength(UInt64(bytes.count)))
-        guard bytes.count < target else { return bytes }
-        var padded = bytes
-        padded.reserveCapacity(target)
-        padded.append(contentsOf: repeatElement(0, count: target - bytes.count))
-        return padded
+    static func pad(_ bytes: consuming [UInt8]) -> [UInt8] {
+        let missing = Int(paddedLength(UInt64(bytes.count))) - bytes.count
+        if missing > 0 { bytes.append(contentsOf: repeatElement(0, count: missing)) }
+        return bytes
     }
 }
 

@@ -5,7 +5,17 @@ public struct CanonicalWriter: Sendable {
 
     public init(capacity: Int = 256) { bytes.reserveCapacity(capacity) }
 
-    public mutating func number<N: FixedWidthInteger>(_ value: N) { bytes.appendLittleEndian(value) }
+    @inlinable
+    public mutating func number<N: FixedWidthInteger>(_ value: N) {
+        append(word: UInt64(truncatingIfNeeded: value), count: N.bitWidth / 8)
+    }
+
+    @usableFromInline
+    mutating func append(word: UInt64, count: Int) {
+        var word = word.littleEndian
+        unsafe withUnsafeBytes(of: &word) { unsafe bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+    }
+
     public mutating func flag(_ value: Bool) { bytes.append(value ? 1 : 0) }
     public mutating func digest(_ value: Digest) { value.append(to: &bytes) }
     public mutating func id(_ value: ID16) { value.append(to: &bytes) }
@@ -46,10 +56,16 @@ public struct CanonicalReader: Sendable {
         return offset..<(offset + count)
     }
 
+    @inlinable
     public mutating func number<N: FixedWidthInteger>(_ type: N.Type = N.self) throws(SealError) -> N {
-        let range = try take(N.bitWidth / 8)
-        var value: N = 0
-        for index in range.reversed() { value = (value << 8) | N(truncatingIfNeeded: bytes[index]) }
+        N(truncatingIfNeeded: try word(N.bitWidth / 8))
+    }
+
+    /// Up to eight bytes.
+    @usableFromInline
+    mutating func word(_ count: Int) throws(SealError) -> UInt64 {
+        var value: UInt64 = 0
+        for index in try take(count).reversed() { value = value << 8 | UInt64(bytes[index]) }
         return value
     }
 

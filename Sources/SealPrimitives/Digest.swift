@@ -52,6 +52,8 @@ public struct Digest: Sendable, Hashable, Comparable {
 
     public var hex: String { Hex.encode(bytes) }
 
+    fileprivate var firstWords: (UInt64, UInt64) { (a, b) }
+
     /// The order of the bytes: `bigEndian` of a word filled in memory order is the number that sorts like them.
     public static func < (left: Digest, right: Digest) -> Bool {
         (left.a.bigEndian, left.b.bigEndian, left.c.bigEndian, left.d.bigEndian)
@@ -86,12 +88,7 @@ public struct ID16: Sendable, Hashable, Comparable {
 
     /// The first half of a digest.
     public init(prefixOf digest: Digest) {
-        var words: (UInt64, UInt64) = (0, 0)
-        let bytes = digest.bytes
-        unsafe withUnsafeMutableBytes(of: &words) { buffer in
-            unsafe buffer.copyBytes(from: bytes[0..<16])
-        }
-        (a, b) = words
+        (a, b) = digest.firstWords
     }
 
     public var bytes: [UInt8] {

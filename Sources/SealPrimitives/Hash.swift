@@ -25,6 +25,27 @@ public enum Hash {
         return digest(pae)
     }
 
+    /// `H(label, left, right)`, the nodes of trees: the PAE is built on the stack.
+    public static func digest(_ label: Label, _ left: Digest, _ right: Digest) -> Digest {
+        label.text.withUTF8Buffer { text in
+            let count = 16 + text.count + 2 * (8 + Digest.byteCount)
+            return unsafe withUnsafeTemporaryAllocation(byteCount: count, alignment: 8) { buffer in
+                unsafe buffer.storeBytes(of: UInt64(3).littleEndian, as: UInt64.self)
+                unsafe buffer.storeBytes(of: UInt64(text.count).littleEndian, toByteOffset: 8, as: UInt64.self)
+                for index in 0..<text.count { unsafe buffer[16 + index] = text[index] }
+                var pieces = (UInt64(Digest.byteCount).littleEndian, left, UInt64(Digest.byteCount).littleEndian, right)
+                unsafe withUnsafeBytes(of: &pieces) { pieces in
+                    unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[(16 + text.count)...]).copyMemory(from: pieces)
+                }
+                return unsafe Digest { output in
+                    guard let bytes = buffer.baseAddress else { return }
+                    _ = unsafe crypto_generichash(
+                        output, 32, bytes.assumingMemoryBound(to: UInt8.self), UInt64(count), nil, 0)
+                }
+            }
+        }
+    }
+
     /// 32 secret bytes from a key of 16 to 64 bytes.
     public static func derive(_ key: SecretBytes, _ pae: PAE) -> SecretBytes {
         let message = pae.finish()

@@ -11,8 +11,14 @@ public struct PAE: Sendable {
     ///   - pieces: how many pieces follow the label.
     ///   - capacity: an estimate of the whole length, to allocate once.
     public init(_ label: Label, pieces: Int, capacity: Int = 256) {
-        self.init(pieces: pieces + 1, capacity: capacity)
-        label.text.withUTF8Buffer { unsafe append($0) }
+        remaining = pieces
+        bytes = []
+        bytes.reserveCapacity(capacity)
+        label.text.withUTF8Buffer { text in
+            var head = (UInt64(pieces + 1).littleEndian, UInt64(text.count).littleEndian)
+            unsafe withUnsafeBytes(of: &head) { unsafe bytes.append(contentsOf: $0) }
+            unsafe bytes.append(contentsOf: text)
+        }
     }
 
     /// Without a label: only PASETO itself, whose first piece is its own header, uses this.
@@ -42,21 +48,30 @@ public struct PAE: Sendable {
     }
 
     public mutating func add(_ piece: Digest) {
-        bytes.appendLittleEndian(32 as UInt64)
-        piece.append(to: &bytes)
+        // Length and bytes at once: what is appended in one piece costs half.
+        var words = (UInt64(32).littleEndian, piece)
+        unsafe withUnsafeBytes(of: &words) { unsafe bytes.append(contentsOf: $0) }
         remaining -= 1
     }
 
     public mutating func add(_ piece: ID16) {
-        bytes.appendLittleEndian(16 as UInt64)
-        piece.append(to: &bytes)
+        var words = (UInt64(16).littleEndian, piece)
+        unsafe withUnsafeBytes(of: &words) { unsafe bytes.append(contentsOf: $0) }
         remaining -= 1
     }
 
     /// A fixed-width number, little-endian.
+    @inlinable
     public mutating func add<N: FixedWidthInteger>(_ number: N) {
-        bytes.appendLittleEndian(UInt64(N.bitWidth / 8))
-        bytes.appendLittleEndian(number)
+        add(word: UInt64(truncatingIfNeeded: number), count: N.bitWidth / 8)
+    }
+
+    @usableFromInline
+    mutating func add(word: UInt64, count: Int) {
+        var words = (UInt64(count).littleEndian, word.littleEndian)
+        unsafe withUnsafeBytes(of: &words) { words in
+            unsafe bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: words[..<(8 + count)]))
+        }
         remaining -= 1
     }
 
@@ -64,12 +79,6 @@ public struct PAE: Sendable {
     /// not be left behind in an array.
     public mutating func announce(_ count: Int) {
         bytes.appendLittleEndian(UInt64(count))
-        remaining -= 1
-    }
-
-    private mutating func append(_ piece: UnsafeBufferPointer<UInt8>) {
-        bytes.appendLittleEndian(UInt64(piece.count))
-        unsafe bytes.append(contentsOf: piece)
         remaining -= 1
     }
 

@@ -103,9 +103,16 @@ extension [UInt8] {
     /// The bytes as a C function takes them: never null, also when empty.
     func withPointer<R>(_ body: (UnsafePointer<UInt8>) -> R) -> R { unsafe body(self) }
 
-    /// `count` bytes written by a C function, without zeroing them first.
+    /// `count` bytes written by a C function.
     static func filled(count: Int, _ body: (UnsafeMutablePointer<UInt8>) -> Void) -> [UInt8] {
-        unsafe [UInt8](unsafeUninitializedCapacity: Swift.max(count, 1)) { output, initialized in
+        // Zeroing some bytes costs less than what the standard library does to leave them out.
+        guard count > 4096 else {
+            var bytes = [UInt8](repeating: 0, count: Swift.max(count, 1))
+            unsafe body(&bytes)
+            if count == 0 { bytes.removeAll() }
+            return bytes
+        }
+        return unsafe [UInt8](unsafeUninitializedCapacity: count) { output, initialized in
             guard let base = output.baseAddress else { return }
             unsafe body(base)
             initialized = count

@@ -26,7 +26,7 @@ public enum StoredField: Sendable, Hashable {
     }
 
     fileprivate static func digest(_ name: String, class fieldClass: UInt8, tag: UInt8, _ stored: [UInt8]) -> Digest {
-        var pae = PAE(.field, pieces: 4, capacity: stored.count + name.utf8.count + 64)
+        var pae = PAE(.field, pieces: 4, capacity: stored.count + name.utf8.count + 80)
         pae.add(name)
         pae.add(fieldClass)
         pae.add(tag)
@@ -96,7 +96,15 @@ public struct FieldDigest: Sendable, Hashable {
 public enum FieldSet {
     /// The order of fields in everything that is hashed: by the bytes of the name.
     public static func isOrdered(_ left: String, _ right: String) -> Bool {
-        left.utf8.lexicographicallyPrecedes(right.utf8)
+        let order = unsafe left.utf8.withContiguousStorageIfAvailable { left in
+            unsafe right.utf8.withContiguousStorageIfAvailable { right in
+                for index in 0..<min(left.count, right.count) where unsafe left[index] != right[index] {
+                    return unsafe left[index] < right[index]
+                }
+                return left.count < right.count
+            }
+        }
+        return (order ?? nil) ?? left.utf8.lexicographicallyPrecedes(right.utf8)
     }
 
     /// `H("fields", name, digest, name, digest, …)`.

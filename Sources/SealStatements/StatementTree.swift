@@ -38,12 +38,7 @@ public struct StatementTree: Sendable {
         return path
     }
 
-    static func node(_ left: Digest, _ right: Digest) -> Digest {
-        var pae = PAE(.statementNode, pieces: 2, capacity: 128)
-        pae.add(left)
-        pae.add(right)
-        return Hash.digest(pae)
-    }
+    static func node(_ left: Digest, _ right: Digest) -> Digest { Hash.digest(.statementNode, left, right) }
 
     /// The bytes that the author signs.
     public static func signedBytes(root: Digest, leafCount: Int) -> PAE {

@@ -116,9 +116,20 @@ extension Value {
     /// Tag byte and payload.
     /// - Throws: `malformed` when a list mixes kinds or holds lists; `unsupported` for a list of assets.
     public func canonicalBytes() throws(SealError) -> [UInt8] {
-        var writer = CanonicalWriter(capacity: 64)
+        var writer = CanonicalWriter(capacity: estimatedBytes)
         try write(to: &writer)
         return writer.bytes
+    }
+
+    /// Room for the encoding and for the padding that may follow it (an eighth at most), so that nothing grows.
+    private var estimatedBytes: Int {
+        let payload =
+            switch self {
+            case .string(let text): text.utf8.count
+            case .data(let bytes): bytes.count
+            default: 24
+            }
+        return payload + payload / 8 + 40
     }
 
     private func write(to writer: inout CanonicalWriter) throws(SealError) {
