@@ -35,11 +35,14 @@ public struct RosterAuthor<H: HybridEncryption>: Sendable {
     /// - Parameters:
     ///   - incarnations: the next ones where they are not the zone's own: of a hierarchical share, or after a fork.
     ///   - abandoned: the head of another branch of the log, which is given up with this.
+    /// - Throws: `changeNotApplicable` after the last life that a number can name; `invalidKey`.
     public func open(
         _ scope: Scope, following: Roster?, incarnations: Incarnations? = nil, rootRecordName: String? = nil,
         abandoned: RosterChange.AbandonedHead? = nil, identity: IdentityChain, time: Int64, random: inout some RandomSource
     ) throws(SealError) -> Draft {
-        let next = (following?.incarnations.scope ?? 0) + 1
+        let (next, isPastLast) = (following?.incarnations.scope ?? 0).addingReportingOverflow(1)
+        // A log whose owner has named the last life that there is ends with it.
+        guard incarnations != nil || !isPastLast else { throw .changeNotApplicable }
         let incarnations = incarnations ?? Incarnations(zone: next, scope: next)
         let context = EpochContext(scopeID: scope.id, incarnations: incarnations, epoch: 0)
         let key = EpochKey(random: &random, context: context)

@@ -62,8 +62,8 @@ public struct DerivedDeletion: Sendable {
 
     private func checkRight(in step: Step) throws(SealError) {
         guard step.roster.scopeID == step.record.statement.scopeID else { throw .invalidNotice }
-        // In the tombstone's own scope its author's right was judged at the head that it cites.
-        if step.record.statement.epochContext.scopeID == tombstone.statement.scopeID { return }
+        // In the tombstone's own scope, and that life of it, its author's right was judged at the head that it cites.
+        if step.record.statement.place == tombstone.statement.place { return }
         guard step.roster.permission(of: tombstone.statement.author) == .readWrite else { throw .authorNotPermitted }
     }
 

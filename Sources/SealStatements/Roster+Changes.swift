@@ -41,7 +41,10 @@ extension Roster {
                 abandoned.sequence >= nextSequence || hashes[Int(abandoned.sequence)] != abandoned.hash
             else { throw .changeNotApplicable }
         } else {
-            guard opening.incarnations.scope == incarnations.scope + 1 else { throw .changeNotApplicable }
+            // Compared so that the last number there is refuses instead of stopping the reader.
+            guard opening.incarnations.scope > incarnations.scope,
+                opening.incarnations.scope - incarnations.scope == 1
+            else { throw .changeNotApplicable }
         }
         guard let epoch = entry.epoch else { throw .epochRequired }
         endLife(at: entry.sequence)
@@ -161,6 +164,8 @@ extension Roster {
         } else {
             throw .changeNotApplicable
         }
+        // One seat a person: another one's grant would be sealed to it even after it is removed as a member.
+        if let other = invitation(for: member.userID) { endInvitation(other.id) }
         members[member.userID] = member
         remember(member, from: entry.sequence)
     }

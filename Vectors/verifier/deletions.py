@@ -50,7 +50,8 @@ def check_notice(
         require(all(name != link.field for name, _ in link.others), Reason.FIELDS, "a field twice")
         pairs = sorted([*link.others, (link.field, digest)], key=lambda pair: pair[0].encode())
         require(fields_digest(pairs) == statement.fields, Reason.FIELDS, "not the fields that were signed")
-        allowed = statement.scope_id == deletion.scope_id or may_write(statement)
+        same = (statement.scope_id, statement.scope_incarnation) == (deletion.scope_id, deletion.scope_incarnation)
+        allowed = same or may_write(statement)
         require(allowed, Reason.AUTHOR, "the deletion's author may not write there")
     records = [link.statement.record for link in chain] + [deletion.record]
     require(len(set(records)) == len(records), Reason.DELETION, "a record twice")

@@ -78,6 +78,9 @@ def accept(turn: Turn, change: Accept) -> None:
         member = Member(chain, open_.invite.permission, PRIVATE_USER)
         del after.invitations[change.invitation]
     verify_acceptance(key, change.signature, turn.scope_id, change.invitation, chain, turn.entry.previous)
+    others = [key for key, open_ in after.invitations.items() if open_.known is not None and open_.known.user == chain.user]
+    for other in others:  # one seat a person
+        del after.invitations[other]
     turn.enter(member)
 
 

@@ -59,7 +59,7 @@ struct VectorZone {
     }
 
     static func key(_ context: EpochContext) -> EpochKey {
-        var random = ReplayedRandom([UInt8](repeating: UInt8(0x40 + context.incarnations.scope * 16 + context.epoch), count: 32))
+        var random = ReplayedRandom([UInt8](repeating: UInt8(truncatingIfNeeded: 0x40 &+ context.incarnations.scope &* 16 &+ context.epoch), count: 32))
         return EpochKey(random: &random, context: context)
     }
 
@@ -69,7 +69,7 @@ struct VectorZone {
         _ scope: Scope, owner: VectorPerson, following roster: Roster?, incarnations: Incarnations? = nil, root: String? = nil,
         abandoned: RosterChange.AbandonedHead? = nil
     ) -> (entry: RosterEntry, key: EpochKey) {
-        let life = (roster?.incarnations.scope ?? 0) + 1
+        let life = (roster?.incarnations.scope ?? 0) &+ 1
         let incarnations = incarnations ?? Incarnations(zone: life, scope: life)
         let key = key(EpochContext(scopeID: scope.id, incarnations: incarnations, epoch: 0))
         let opening = RosterChange.Opening(

@@ -183,6 +183,13 @@ extension RosterRuleVectors {
             try cases.obeys("with a life that leaves room for the lost ones", [owner.sign(opening(on: base, life: 9, abandoning: lost))])
             cases.breaks("in the same life", [owner.sign(opening(on: base, life: 1, abandoning: lost))])
             let own = RosterChange.AbandonedHead(sequence: base.roster.sequence, hash: base.roster.head)
+            var last = base
+            try last.append(opening(on: base, life: .max, abandoning: lost), by: owner)
+            let close = owner.sign(last.entry(by: owner, [.close]))
+            try last.append(by: owner, [.close])
+            cases.breaks(
+                "a life after the last that there can be",
+                [last.entries[last.entries.count - 2], close, owner.sign(opening(on: last, life: 1, abandoning: nil))])
             cases.breaks("giving up this very log", [owner.sign(opening(on: base, life: 2, abandoning: own))])
             cases.breaks("by somebody else", [alice.sign(opening(on: base, life: 2, abandoning: lost, by: alice))])
         }

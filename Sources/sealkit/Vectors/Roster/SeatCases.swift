@@ -76,6 +76,17 @@ extension RosterRuleVectors {
             cases.breaks("revoked, but covered", by: owner, [.revoke(invitation.id)], epoch: invited.epoch())
             cases.breaks("an invitation id used before", by: owner, [.invite(invitation)])
             cases.breaks("a known person invited twice", by: owner, [.invite(try shared.invitation(3, .readOnly, for: bob))])
+            // Bob comes by the other seat: his own invitation must not outlive his membership.
+            var both = invited
+            try both.append(by: bob, [try invited.acceptance(1, by: bob)])
+            let joined = both.entries[both.entries.count - 1]
+            let members: [GrantSubject] = [.member(owner.user), .member(bob.user)]
+            try cases.obeys(
+                "the known invitee takes another seat, and its own invitation closes",
+                [joined, owner.sign(both.entry(by: owner, [], epoch: both.epoch(covering: members)))])
+            cases.breaks(
+                "that invitation is covered still",
+                [joined, owner.sign(both.entry(by: owner, [], epoch: both.epoch(covering: members + [.invitation(try invited.invitationKeys(2).id)])))])
             let approval: [RosterChange] = [.revoke(invitation.id), .invite(try shared.invitation(3, .readOnly, for: alice))]
             try cases.obeys("who asks is approved in a placeholder's stead", by: owner, approval, rotating: true)
         }
