@@ -11,6 +11,7 @@ public struct SealedAsset: Sendable {
     public let root: Digest
 
     public init(fileKey: SecretBytes, size: UInt64, salt: Digest, chunkCount: UInt64, root: Digest) {
+        precondition(fileKey.count == 32, "file keys have 32 bytes")
         self.fileKey = fileKey
         self.size = size
         self.salt = salt

@@ -5,8 +5,8 @@ public import SealStatements
 ///
 /// The new device commits to its key and nonce, the old one answers with its nonce, the new one reveals. Only then do both
 /// know the transcript, so that nobody between them could choose keys for a matching code: an attacker has one try in a
-/// million, in front of the users. The seeds are sealed only after the old device's user has confirmed the code (or
-/// scanned the whole transcript).
+/// million, in front of the users. Seeds are sealed and opened only after the users of both devices have
+/// confirmed the code (or scanned the whole transcript).
 public enum Enrolment {
     public static let nonceBytes = 32
 
@@ -35,7 +35,8 @@ public enum Enrolment {
     public struct Transcript: Sendable, Hashable {
         /// The hash to scan, 32 bytes.
         public let hash: Digest
-        public let grantKey: [UInt8]
+        let grantKey: [UInt8]
+        let loginKey: VerificationKey
 
         /// On both devices.
         /// - Parameters:
@@ -58,6 +59,7 @@ public enum Enrolment {
             pae.add(loginKey.bytes)
             hash = Hash.digest(pae)
             grantKey = reveal.grantKey
+            self.loginKey = loginKey
         }
 
         /// Six digits to compare: LE64 of the hash's first 8 bytes, modulo 1,000,000.
@@ -67,11 +69,27 @@ public enum Enrolment {
             return String(decoding: Decimal.digits(number % 1_000_000, count: 6), as: UTF8.self)
         }
 
+        /// Once this device's user has seen the same code on both devices and said so. Both devices need it: a server that
+        /// talks to the new one alone could hand it an account of its own.
+        public func confirmedByUser() -> Confirmed { Confirmed(transcript: self) }
+
+        /// Once this device has scanned the whole hash off the other one.
+        /// - Throws: `keyMismatch` when it is another.
+        public func confirmed(byScanning scanned: Digest) throws(SealError) -> Confirmed {
+            guard constantTimeEqual(scanned.bytes, hash.bytes) else { throw .keyMismatch }
+            return Confirmed(transcript: self)
+        }
+
         fileprivate var info: [UInt8] {
             var pae = PAE(.enrolmentSeeds, pieces: 1)
             pae.add(hash)
             return pae.finish()
         }
+    }
+
+    /// A transcript that both devices have been seen to share: only with one are seeds sealed and opened.
+    public struct Confirmed: Sendable {
+        let transcript: Transcript
     }
 
     /// The highest head that the old device has verified of a roster: the new one accepts nothing before it.
@@ -125,24 +143,24 @@ extension Enrolment {
 
         /// - Throws: `authenticationFailed`; `malformed`; `keyMismatch` when the newest seed is not of the account whose
         ///   login key the transcript names.
-        public func open(_ sealed: [UInt8], transcript: Transcript, loginKey: VerificationKey) throws(SealError) -> Package {
-            var plaintext = try H.open(sealed, seed: seed, info: transcript.info)
+        public func open(_ sealed: [UInt8], confirmed: Confirmed) throws(SealError) -> Package {
+            var plaintext = try H.open(sealed, seed: seed, info: confirmed.transcript.info)
             defer { wipe(&plaintext) }
             let package = try Package(padded: plaintext)
-            guard let newest = package.seeds.last, try newest.loginKey().verificationKey == loginKey else {
+            guard let newest = package.seeds.last, try newest.loginKey().verificationKey == confirmed.transcript.loginKey else {
                 throw .keyMismatch
             }
             return package
         }
     }
 
-    /// On the old device, and only once its user has confirmed the code.
+    /// On the old device.
     public static func seal<H: HybridEncryption>(
-        _ package: Package, to transcript: Transcript, using: H.Type
+        _ package: Package, to confirmed: Confirmed, using: H.Type
     ) throws(SealError) -> [UInt8] {
         var plaintext = try package.paddedBytes()
         defer { wipe(&plaintext) }
-        return try H.seal(plaintext, to: transcript.grantKey, info: transcript.info)
+        return try H.seal(plaintext, to: confirmed.transcript.grantKey, info: confirmed.transcript.info)
     }
 }
 

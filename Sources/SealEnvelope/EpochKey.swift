@@ -14,8 +14,9 @@ public struct EpochKey: Sendable {
 
     /// - Throws: `keyMismatch` unless the key is the one that `keyID` names.
     public init(_ key: SecretBytes, context: EpochContext, keyID: Digest) throws(SealError) {
+        guard key.count == 32 else { throw .keyMismatch }
         self.init(unchecked: key, context: context)
-        guard key.count == 32, self.keyID == keyID else { throw .keyMismatch }
+        guard self.keyID == keyID else { throw .keyMismatch }
     }
 
     /// Without comparing with a key id: for new keys, and for showing what an old one does not open.

@@ -29,6 +29,7 @@ public enum PublicRecords {
             var statement = draft.statement
             statement.salt = ID16(random: &random)
             statement.fieldsDigest = try FieldSet.digest(draft.fields)
+            try statement.check()
             statements.append(statement.canonicalBytes())
         }
         let tree = try StatementTree(leaves: statements.map { Statement.hash($0) })

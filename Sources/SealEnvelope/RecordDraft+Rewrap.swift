@@ -3,7 +3,8 @@ public import SealStatements
 
 extension RecordDraft {
     /// A record as it is, carried over into another scope or epoch: the same fields under the same record key, which alone
-    /// is wrapped anew. For sharing, re-parenting and migration; the next write there makes a fresh record key.
+    /// is wrapped anew. For sharing, re-parenting and migration; the statement says so (`isKeyCarried`), and whoever seals
+    /// something there next makes a fresh record key.
     ///
     /// - Parameters:
     ///   - record: the record's newest statement, verified.
@@ -28,6 +29,7 @@ extension RecordDraft {
         statement.scopeIncarnation = roster.incarnations.scope
         statement.epoch = roster.currentEpoch.number
         statement.formerScope = former == statement.place ? nil : former
+        if former != statement.place || record.statement.epoch != statement.epoch { statement.isKeyCarried = true }
         statement.rosterSequence = roster.sequence
         statement.rosterHead = roster.head
         self.init(

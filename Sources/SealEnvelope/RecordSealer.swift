@@ -9,6 +9,14 @@ public enum FieldDraft: Sendable {
     case asset(SealedAsset)
     /// Unchanged since the predecessor, whose verified statement covers this digest: the stored bytes stay.
     case carried(Digest)
+
+    /// Whether sealing it uses the record key.
+    var isSealed: Bool {
+        switch self {
+        case .encrypted, .asset: true
+        case .plain, .carried: false
+        }
+    }
 }
 
 /// A record as its author wants it stored.
@@ -87,7 +95,8 @@ public enum RecordSealer {
     /// - Returns: the sealed records, and the author's signature over the tree of their statements, in this order.
     /// - Throws: `malformed` for mixed lists or fields out of order; `unsupported` for a reference or an asset among
     ///   encrypted values; `wrongContext` when a draft names another epoch; `missingKey` when a field is carried without
-    ///   the key it was sealed under.
+    ///   the key it was sealed under, or something is sealed under a key that was carried over; `invalidLength` and others for
+    ///   what no statement can say.
     public static func seal(
         _ drafts: [RecordDraft], epochKey: EpochKey, signingKey: SigningKey, random: inout some RandomSource
     ) throws(SealError) -> (records: [SealedRecord], signature: [UInt8]) {
@@ -115,6 +124,7 @@ public enum RecordSealer {
     ) throws(SealError) -> SealedRecord {
         var statement = draft.statement
         guard statement.epochContext == epochKey.context else { throw .wrongContext }
+        guard !statement.isKeyCarried || draft.recordKey != nil else { throw .missingKey }
 
         let binding = RecordBinding(statement)
         let recordKey = draft.recordKey ?? freshKey
@@ -124,6 +134,8 @@ public enum RecordSealer {
         contents.reserveCapacity(draft.fields.count)
         digests.reserveCapacity(draft.fields.count)
         for (name, field) in draft.fields {
+            // Nothing new under a key that people of another epoch or scope may hold.
+            if statement.isKeyCarried, field.isSealed { throw .missingKey }
             // Under a fresh key a carried ciphertext could never be opened again.
             if case .carried = field, draft.recordKey == nil { throw .missingKey }
             let content = try seal(field, name: name, binding: binding, sealer: sealer, draw: &draw)
@@ -140,6 +152,7 @@ public enum RecordSealer {
         statement.wrappedKey =
             statement.kind == .delete
             ? [] : epochKey.wrap(recordKey, recordContext: binding.context, draw: &draw, wrapper: wrapper)
+        try statement.check()
         let bytes = statement.canonicalBytes()
         return SealedRecord(statement: statement, statementBytes: bytes, hash: Statement.hash(bytes), fields: contents, recordKey: recordKey)
     }

@@ -88,6 +88,7 @@ public struct SealingKey: ~Copyable {
     private let prefix: ID16
 
     public init(_ key: SecretBytes, draw: borrowing NonceDraw) {
+        precondition(key.count == AEAD.keyBytes, "keys have 32 bytes")
         let prefixBytes = draw.prefix.bytes
         prefix = draw.prefix
         subkey = unsafe SecretBytes(count: 32) { output in
@@ -112,12 +113,15 @@ public struct SealingKey: ~Copyable {
     private func seal(
         _ plaintext: UnsafePointer<UInt8>, count: Int, associatedData: [UInt8], draw: inout NonceDraw
     ) -> [UInt8] {
-        assert(draw.prefix == prefix, "a key prepared for one draw seals under that draw alone")
+        precondition(draw.prefix == prefix, "a key prepared for one draw seals under that draw alone")
         let counter = draw.next().littleEndian
         return unsafe [UInt8].filled(count: count + AEAD.overhead) { output in
             let nonce = (UInt32(0), UInt32(truncatingIfNeeded: counter), UInt32(truncatingIfNeeded: counter >> 32))
             let written = (prefix, counter)
-            unsafe withUnsafeBytes(of: written) { unsafe UnsafeMutableRawPointer(output).copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(output), byteCount: AEAD.nonceBytes) }
+            unsafe withUnsafeBytes(of: written) { written in
+                guard let written = written.baseAddress else { return }
+                unsafe UnsafeMutableRawPointer(output).copyMemory(from: written, byteCount: AEAD.nonceBytes)
+            }
             unsafe withUnsafeBytes(of: nonce) { nonce in
                 guard let nonce = nonce.baseAddress else { return }
                 unsafe subkey.withPointer { key in

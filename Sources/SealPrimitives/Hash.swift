@@ -48,6 +48,7 @@ public enum Hash {
 
     /// 32 secret bytes from a key of 16 to 64 bytes.
     public static func derive(_ key: SecretBytes, _ pae: PAE) -> SecretBytes {
+        precondition(key.count >= 16 && key.count <= 64, "BLAKE2b takes keys of 16 to 64 bytes")
         let message = pae.finish()
         return unsafe SecretBytes(count: 32) { output in
             unsafe key.withPointer { bytes in

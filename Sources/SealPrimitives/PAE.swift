@@ -84,7 +84,7 @@ public struct PAE: Sendable {
 
     /// The finished encoding. That the promised number of pieces came is a property of the calling code, not of input.
     public consuming func finish() -> [UInt8] {
-        assert(remaining == 0, "a PAE must hold as many pieces as it announces")
+        precondition(remaining == 0, "a PAE must hold as many pieces as it announces")
         return bytes
     }
 }

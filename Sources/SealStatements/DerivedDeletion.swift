@@ -7,7 +7,7 @@ public struct DerivedDeletion: Sendable {
     public struct Step: Sendable {
         /// The record's newest statement, verified in its own scope.
         public let record: VerifiedStatement
-        /// The roster of that scope, as the reader has it.
+        /// The roster of that scope, as it was at the notice's place in the feed.
         public let roster: Roster
         /// The field whose reference names the next step's record (the last step's: the target).
         public let field: String
@@ -63,7 +63,11 @@ public struct DerivedDeletion: Sendable {
     private func checkRight(in step: Step) throws(SealError) {
         guard step.roster.scopeID == step.record.statement.scopeID else { throw .invalidNotice }
         // In the tombstone's own scope, and that life of it, its author's right was judged at the head that it cites.
-        if step.record.statement.place == tombstone.statement.place { return }
+        // A deletion that is older than what it is said to take along takes nothing.
+        if step.record.statement.place == tombstone.statement.place {
+            guard tombstone.statement.rosterSequence >= step.record.statement.rosterSequence else { throw .invalidNotice }
+            return
+        }
         guard step.roster.permission(of: tombstone.statement.author) == .readWrite else { throw .authorNotPermitted }
     }
 

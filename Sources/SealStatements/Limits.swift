@@ -6,6 +6,7 @@ public enum Limits {
     public static let itemsPerRequest = 400
     public static let participantsPerScope = 100
     public static let blockedPerScope = 1_000
+    public static let changesPerEntry = 1_024
     public static let rosterEntryBytes = 1_048_576
     public static let identityBytes = 4_096
     public static let identityGenerations = 64

@@ -17,6 +17,10 @@ public enum PublicStatements {
             statement.owner == UserID(.zero), statement.zoneName == Names.defaultZone
         else { throw .wrongContext }
         guard statement.share == nil, !statement.isShareRecord else { throw .wrongContext }
+        // Somebody's own record is that person's to write.
+        guard statement.recordType != Names.usersType || statement.recordName == author.userID.recordName else {
+            throw .authorNotPermitted
+        }
         if let recordName, recordName != statement.recordName { throw .wrongContext }
         guard statement.revision > 1 || statement.creator == statement.author else { throw .wrongContext }
         guard author.userID == statement.author, author.current.container == container else { throw .authorNotPermitted }

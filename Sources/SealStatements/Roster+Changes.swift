@@ -48,7 +48,9 @@ extension Roster {
         }
         guard let epoch = entry.epoch else { throw .epochRequired }
         endLife(at: entry.sequence)
-        if let abandoned = opening.abandoned { abandonedHeads.append(abandoned) }
+        if let abandoned = opening.abandoned {
+            abandonments.append(Abandonment(head: abandoned, incarnations: opening.incarnations, owner: opening.owner))
+        }
         incarnations = opening.incarnations
         rootRecordName = opening.rootRecordName
         isClosed = false
@@ -177,7 +179,8 @@ extension Roster {
         _ permission: Permission, of user: UserID, by author: Member, at sequence: UInt64
     ) throws(SealError) -> Bool {
         let target = try subordinate(user, to: author)
-        guard target.role != .publicUser, target.permission != permission else { throw .changeNotApplicable }
+        // Public users have the public permission, and administrators may write: what they can give they have.
+        guard target.role == .privateUser, target.permission != permission else { throw .changeNotApplicable }
         update(user, at: sequence) { $0.permission = permission }
         return permission < target.permission
     }
@@ -186,7 +189,9 @@ extension Roster {
     mutating func applyRole(_ role: Role, of user: UserID, by author: Member, at sequence: UInt64) throws(SealError) -> Bool {
         guard author.role == .owner else { throw .changeNotPermitted }
         let target = try subordinate(user, to: author)
-        guard target.role != role, role == .administrator || role == .privateUser else { throw .changeNotApplicable }
+        guard target.role != role, role == .privateUser || (role == .administrator && target.permission == .readWrite) else {
+            throw .changeNotApplicable
+        }
         update(user, at: sequence) { $0.role = role }
         if target.role == .administrator { endPlaceholders(of: user) }
         return target.role == .administrator
@@ -215,13 +220,18 @@ extension Roster {
     mutating func applyLeave(of author: Member, at sequence: UInt64) throws(SealError) {
         guard author.role != .owner else { throw .changeNotPermitted }
         endMembership(of: author, at: sequence)
-        rotationDue = true
+        makeRotationDue(by: author)
+    }
+
+    /// Whoever joined by the public URL could come back by it: what it does keeps nobody from writing.
+    private mutating func makeRotationDue(by author: Member) {
+        if author.role != .publicUser { rotationDue = true }
     }
 
     mutating func applyIdentity(_ generations: [SignedIdentity], of author: Member, at sequence: UInt64) throws(SealError) {
         let extended = try author.identity.extended(by: generations)
         update(author.userID, at: sequence) { $0.identity = extended }
-        rotationDue = true
+        makeRotationDue(by: author)
     }
 
     // MARK: Epochs

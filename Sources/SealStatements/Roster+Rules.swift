@@ -68,9 +68,9 @@ extension Roster {
     }
 
     /// While rotation is due any member who may write rotates, and changes nothing else: otherwise a writer could open
-    /// epochs at will. Whoever brings new keys may do it in the same step.
+    /// epochs at will. Whoever brings new keys may do it in the same step. Public users are anybody, and never do.
     private func mayRotate(_ author: Member, with changes: [RosterChange]) -> Bool {
-        guard rotationDue, author.permission == .readWrite else { return false }
+        guard rotationDue, author.permission == .readWrite, author.role != .publicUser else { return false }
         guard let change = changes.first else { return true }
         if case .identity = change { return true }
         return false

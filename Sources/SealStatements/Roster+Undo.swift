@@ -13,7 +13,7 @@ struct RosterUndo {
     private let blocked: Set<UserID>
     private let rootRecordName: String?
     private let lastGrantHashes: [GrantSubject: Digest]
-    private let abandonedHeads: Int
+    private let abandonments: Int
 
     init(_ roster: Roster) {
         incarnations = roster.incarnations
@@ -27,7 +27,7 @@ struct RosterUndo {
         blocked = roster.blocked
         rootRecordName = roster.rootRecordName
         lastGrantHashes = roster.epochs.last?.grantHashes ?? [:]
-        abandonedHeads = roster.abandonedHeads.count
+        abandonments = roster.abandonments.count
     }
 
     func restore(_ roster: inout Roster) {
@@ -41,7 +41,7 @@ struct RosterUndo {
         roster.inviters = inviters
         roster.blocked = blocked
         roster.rootRecordName = rootRecordName
-        roster.abandonedHeads.removeSubrange(abandonedHeads...)
+        roster.abandonments.removeSubrange(abandonments...)
         let refused = roster.nextSequence
         roster.epochs.removeAll { $0.openedAt >= refused }
         if !roster.epochs.isEmpty { roster.epochs[roster.epochs.count - 1].grantHashes = lastGrantHashes }

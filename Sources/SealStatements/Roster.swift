@@ -19,8 +19,8 @@ public struct Roster: Sendable {
     public internal(set) var invitations: [ID16: Invitation] = [:]
     /// Names that can't accept nor be invited.
     public internal(set) var blocked: Set<UserID> = []
-    /// Ends of other branches of this log that the owner gave up.
-    public internal(set) var abandonedHeads: [RosterChange.AbandonedHead] = []
+    /// Other branches of this log that the owner gave up.
+    public internal(set) var abandonments: [Abandonment] = []
     /// Every epoch of every incarnation, oldest first.
     public internal(set) var epochs: [Epoch] = []
     public internal(set) var rootRecordName: String?
@@ -54,6 +54,14 @@ public struct Roster: Sendable {
         public internal(set) var grantHashes: [GrantSubject: Digest]
 
         public var number: UInt32 { context.epoch }
+    }
+
+    /// The opening in which the owner gave another branch up.
+    public struct Abandonment: Sendable {
+        public let head: RosterChange.AbandonedHead
+        /// The life that it opened.
+        public let incarnations: Incarnations
+        public let owner: IdentityChain
     }
 
     /// What somebody could do after some entry, and with which keys.
@@ -102,12 +110,20 @@ public struct Roster: Sendable {
 
     public var isShared: Bool { linkID != nil }
 
-    /// Whether this log ends a fork that `other` is the other side of: it continues `other`, or the owner has given the
-    /// head of `other` up in it. Anything else that differs is an error (PROTOCOL.md, "Forks").
+    /// Whether a device that holds `other` takes this log over: it continues `other`, or it ends a fork. Anything else that
+    /// differs is an error (PROTOCOL.md, "Forks").
+    ///
+    /// A fork ends with the opening in which the owner gives the head of `other` up: signed with no older key than `other`
+    /// knows, and for a life that `other` has not had, so that a stolen key of the past ends nothing.
     public func succeeds(_ other: Roster) -> Bool {
         guard scopeID == other.scopeID else { return false }
         if nextSequence >= other.nextSequence, hashes[Int(other.sequence)] == other.head { return true }
-        return abandonedHeads.contains(RosterChange.AbandonedHead(sequence: other.sequence, hash: other.head))
+        let head = RosterChange.AbandonedHead(sequence: other.sequence, hash: other.head)
+        return abandonments.contains { abandonment in
+            abandonment.head == head && abandonment.incarnations.scope > other.incarnations.scope
+                && abandonment.incarnations.zone >= other.incarnations.zone
+                && (other.knownIdentity(of: other.owner).map { abandonment.owner.continues($0) } ?? false)
+        }
     }
 
     /// Whom the next epoch has to cover, ascending.

@@ -1,4 +1,4 @@
-public import SealPrimitives
+import SealPrimitives
 
 extension RosterChange {
     private enum Tag: UInt8 {

@@ -89,6 +89,7 @@ public struct RosterEntry: Sendable, Hashable {
         author = UserID(try reader.id())
         time = try reader.number()
         let count = try reader.count(UInt16.self, ofAtLeast: 1)
+        guard count <= Limits.changesPerEntry else { throw .invalidLength }
         var changes: [RosterChange] = []
         changes.reserveCapacity(count)
         for _ in 0..<count { changes.append(try RosterChange(reading: &reader, container: container)) }

@@ -31,6 +31,9 @@ public struct Statement: Sendable, Hashable {
     public var formerScope: FormerScope?
     /// The record key under the epoch's wrapping key; empty for a deletion, and in the public database.
     public var wrappedKey: [UInt8]
+    /// The wrapped key was made in an earlier epoch or in another scope, and only wrapped anew since: whoever seals something
+    /// next makes a fresh one, since people who were there then may hold this one.
+    public var isKeyCarried: Bool
     /// The roster's head when the author signed: its rights are judged there.
     public var rosterSequence: UInt64
     public var rosterHead: Digest
@@ -55,7 +58,7 @@ public struct Statement: Sendable, Hashable {
         kind: Kind, container: String, environment: Environment, owner: UserID, zoneName: String, zoneIncarnation: UInt32,
         recordName: String, recordType: String, creator: UserID, author: UserID, clientTime: Int64, revision: UInt64,
         previous: Digest, scopeID: Digest, scopeIncarnation: UInt32, epoch: UInt32, formerScope: FormerScope? = nil,
-        wrappedKey: [UInt8], rosterSequence: UInt64, rosterHead: Digest, parent: String?, share: String?, salt: ID16,
+        wrappedKey: [UInt8], isKeyCarried: Bool = false, rosterSequence: UInt64, rosterHead: Digest, parent: String?, share: String?, salt: ID16,
         fieldsDigest: Digest
     ) {
         self.kind = kind
@@ -76,6 +79,7 @@ public struct Statement: Sendable, Hashable {
         self.epoch = epoch
         self.formerScope = formerScope
         self.wrappedKey = wrappedKey
+        self.isKeyCarried = isKeyCarried
         self.rosterSequence = rosterSequence
         self.rosterHead = rosterHead
         self.parent = parent
@@ -127,6 +131,7 @@ extension Statement {
             writer.number(formerScope.incarnation)
         }
         writer.blob(wrappedKey)
+        writer.flag(isKeyCarried)
         writer.number(rosterSequence)
         writer.digest(rosterHead)
         writer.optionalString(parent)
@@ -159,6 +164,7 @@ extension Statement {
         epoch = try reader.number()
         formerScope = try reader.flag() ? FormerScope(scopeID: try reader.digest(), incarnation: try reader.number()) : nil
         wrappedKey = try reader.blob(atMost: Statement.wrappedKeyBytes)
+        isKeyCarried = try reader.flag()
         rosterSequence = try reader.number()
         rosterHead = try reader.digest()
         parent = try reader.optionalName()
@@ -166,18 +172,25 @@ extension Statement {
         salt = try reader.id()
         fieldsDigest = try reader.digest()
         try reader.finish()
+        try check()
+    }
+
+    /// What a statement cannot say, whoever signs it: checked when one is read, and before one is signed.
+    /// - Throws: `malformed`, `invalidName`, `invalidLength`.
+    public func check() throws(SealError) {
         guard wrappedKey.count == (kind == .save && !isPublic ? Statement.wrappedKeyBytes : 0) else { throw .invalidLength }
+        guard revision > 0, revision <= Limits.revision, (revision == 1) == (previous == .zero) else { throw .malformed }
+        guard Names.isRecordType(recordType) else { throw .invalidName }
+        guard parent != recordName else { throw .malformed }
         // The public database has no scopes: nothing of one may stand there.
-        guard !isPublic || (self.epochContext == .publicDatabase && rosterSequence == 0 && rosterHead == .zero) else {
+        guard !isPublic || (epochContext == .publicDatabase && rosterSequence == 0 && rosterHead == .zero) else {
             throw .malformed
         }
         if let formerScope {
-            guard kind == .save, revision > 1, !isPublic,
-                formerScope != place
-            else { throw .malformed }
+            guard kind == .save, revision > 1, !isPublic, formerScope != place else { throw .malformed }
         }
-        guard revision > 0, revision <= Limits.revision, (revision == 1) == (previous == .zero) else { throw .malformed }
-        guard Names.isRecordType(recordType) else { throw .invalidName }
+        // A key that has been wrapped before, in a record that has been saved before.
+        guard !isKeyCarried || (kind == .save && revision > 1 && !isPublic) else { throw .malformed }
     }
 
     /// `H("statement", bytes)`: the leaf of the signed tree, and what the next statement names as its predecessor.

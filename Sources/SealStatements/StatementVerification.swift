@@ -74,7 +74,8 @@ public struct StatementVerifier: Sendable {
             standing.permission == .readWrite
         else { throw .authorNotPermitted }
         // The share's own record is for the owner and administrators to write, and only the owner moves records.
-        guard !statement.isShareRecord || standing.mayAdminister else { throw .authorNotPermitted }
+        let isShareRecord = statement.isShareRecord || statement.recordName == scope.shareRecordName
+        guard !isShareRecord || standing.mayAdminister else { throw .authorNotPermitted }
         guard statement.formerScope == nil || statement.author == scope.owner else { throw .authorNotPermitted }
         return standing.identity.current.signingKey
     }
@@ -109,6 +110,23 @@ extension Statement {
             guard creator == predecessor.creator, recordType == predecessor.recordType else { throw .notSuccessor }
         }
         guard formerScope == (place == predecessor.place ? nil : predecessor.place) else { throw .notSuccessor }
+        // Its author has verified the predecessor, and so knows the head that that one cites.
+        guard place != predecessor.place || rosterSequence >= predecessor.rosterSequence else { throw .notSuccessor }
+    }
+
+    /// The statement may be what a record has become since a reader saw `seen` of it, an older one by any number.
+    ///
+    /// Right after `seen` it has to follow it. Where statements in between are not at hand, it stays in its scope or is the
+    /// owner's, who alone moves records, and does not cite an older head: a writer of one scope has no say about a record
+    /// of another.
+    /// - Throws: `notSuccessor` (fetch what lies between and check each step, or refuse).
+    public func check(after seen: Statement, hash: Digest) throws(SealError) {
+        guard revision > seen.revision + 1 else { return try check(follows: seen, hash: hash) }
+        guard recordName == seen.recordName, container == seen.container, environment == seen.environment,
+            owner == seen.owner, zoneName == seen.zoneName, zoneIncarnation == seen.zoneIncarnation
+        else { throw .notSuccessor }
+        guard place == seen.place || author == owner else { throw .notSuccessor }
+        guard place != seen.place || rosterSequence >= seen.rosterSequence else { throw .notSuccessor }
     }
 
     /// The scope, and its life, that the record is in.

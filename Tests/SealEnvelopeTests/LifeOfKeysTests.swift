@@ -156,6 +156,13 @@ import Testing
         let proof = StatementProof(signature: signature, leafCount: 1, index: 0, path: [])
         let inShare = try verifier.verify(records[0].statementBytes, proof: proof, recordName: "Note-1")
         try inShare.check(follows: verified)
+        // Whoever was in the zone may hold its key: nothing new is sealed under it.
+        #expect(inShare.statement.isKeyCarried)
+        var next = moved
+        next.fields = [("body", .encrypted(.string("New")))]
+        #expect(throws: SealError.missingKey) {
+            try RecordSealer.seal([next], epochKey: key, signingKey: zone.owner.keys.signingKey, random: &zone.random)
+        }
         // A root names its share.
         #expect(Placement(of: inShare, roster: share, parent: nil) == .heldBack)
 
@@ -188,8 +195,8 @@ import Testing
             enrolmentID: device.enrolmentID, commitment: device.commitment, answer: answer, reveal: device.reveal, loginKey: loginKey)
         let new = try device.transcript(answer: answer, loginKey: loginKey)
         #expect(old == new && old.code.count == 6 && old.code.allSatisfy(\.isNumber))
-        let sealed = try Enrolment.seal(Enrolment.Package(seeds: seeds, heads: heads), to: old, using: XWingHPKE.self)
-        let package = try device.open(sealed, transcript: new, loginKey: loginKey)
+        let sealed = try Enrolment.seal(Enrolment.Package(seeds: seeds, heads: heads), to: old.confirmedByUser(), using: XWingHPKE.self)
+        let package = try device.open(sealed, confirmed: new.confirmed(byScanning: old.hash))
         #expect(package.seeds.map { $0.bytes.copyBytes() } == seeds.map { $0.bytes.copyBytes() })
         #expect(package.heads == heads.sorted { $0.scopeID < $1.scopeID })
     }
@@ -210,10 +217,11 @@ import Testing
             reveal: attacker.reveal, loginKey: loginKey)
         let shownByNew = try device.transcript(answer: answer, loginKey: loginKey)
         #expect(shownByOld.code != shownByNew.code)
+        #expect(throws: SealError.keyMismatch) { try shownByNew.confirmed(byScanning: shownByOld.hash) }
         // A package of an account of its own, which the transcript does not name.
         let other = Enrolment.Package(seeds: [try AccountSeed(secret(9))], heads: [])
-        let sealed = try Enrolment.seal(other, to: shownByNew, using: XWingHPKE.self)
-        #expect(throws: SealError.keyMismatch) { try device.open(sealed, transcript: shownByNew, loginKey: loginKey) }
+        let sealed = try Enrolment.seal(other, to: shownByNew.confirmedByUser(), using: XWingHPKE.self)
+        #expect(throws: SealError.keyMismatch) { try device.open(sealed, confirmed: shownByNew.confirmedByUser()) }
     }
 
     @Test func `A package has seeds, and each scope once`() throws {
@@ -221,10 +229,10 @@ import Testing
         let device = try Enrolment.NewDevice<XWingHPKE>(random: &random)
         let transcript = try device.transcript(answer: .zero, loginKey: loginKey)
         #expect(throws: SealError.invalidLength) {
-            try Enrolment.seal(Enrolment.Package(seeds: [], heads: []), to: transcript, using: XWingHPKE.self)
+            try Enrolment.seal(Enrolment.Package(seeds: [], heads: []), to: transcript.confirmedByUser(), using: XWingHPKE.self)
         }
         #expect(throws: SealError.malformed) {
-            try Enrolment.seal(Enrolment.Package(seeds: seeds, heads: heads + heads), to: transcript, using: XWingHPKE.self)
+            try Enrolment.seal(Enrolment.Package(seeds: seeds, heads: heads + heads), to: transcript.confirmedByUser(), using: XWingHPKE.self)
         }
     }
 }

@@ -209,6 +209,8 @@ import Testing
         var orphan = ann.note(in: zone, "x")
         orphan.parent = Record.Reference(recordName: "absent")
         #expect(await failure { try await ann.own.save(orphan) } == .referenceViolation)
+        orphan.parent = Record.Reference(recordName: orphan.recordID.recordName)
+        #expect(await failure { try await ann.own.save(orphan) } == .invalidArguments)
         var large = ann.note(in: zone, "x")
         large.encryptedValues["body"] = String(repeating: "x", count: 1_100_000)
         #expect(await failure { try await ann.own.save(large) } == .limitExceeded)

@@ -37,7 +37,7 @@ def check_notice(
     chain: Sequence[Link], deletion: Statement, may_write: Callable[[Statement], bool]
 ) -> None:
     """Whether a notice holds. Every statement in it is verified already; `may_write` says whether the
-    deletion's author may write in another statement's scope, by the reader's present roster of it."""
+    deletion's author may write in another statement's scope, by its roster at the notice's place in the feed."""
     require(1 <= len(chain) <= limits.DERIVED, Reason.LENGTH, "no record that goes, or too many")
     require(deletion.kind == DELETE, Reason.DELETION, "the target was not deleted")
     nexts = [link.statement for link in chain[1:]] + [deletion]
@@ -51,6 +51,8 @@ def check_notice(
         pairs = sorted([*link.others, (link.field, digest)], key=lambda pair: pair[0].encode())
         require(fields_digest(pairs) == statement.fields, Reason.FIELDS, "not the fields that were signed")
         same = (statement.scope_id, statement.scope_incarnation) == (deletion.scope_id, deletion.scope_incarnation)
+        later = not same or deletion.roster_sequence >= statement.roster_sequence
+        require(later, Reason.DELETION, "a deletion that is older than the record")
         allowed = same or may_write(statement)
         require(allowed, Reason.AUTHOR, "the deletion's author may not write there")
     records = [link.statement.record for link in chain] + [deletion.record]

@@ -12,6 +12,7 @@ BLOCKED = 1_000
 DERIVED = 750  # records that go one after the other with one deletion
 HEADS = 100_000  # that come along at an enrolment
 ENTRY = 1_048_576
+CHANGES = 1_024  # of an entry
 IDENTITY = 4_096
 GENERATIONS = 64
 GRANT = 4_096

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .errors import Reason, present, require
 from .fields import fields_digest
@@ -32,10 +32,11 @@ def carried_over(
     life = present(into.state.life, Reason.STALE_EPOCH, "a roster without a life")
     after = Statement(
         SAVE, before.container, before.environment, before.owner, before.zone, life.zone, before.record, before.type,
-        before.creator, author, time, before.revision + 1, before_hash, into.scope_id, life.scope, epoch, None, b"",
+        before.creator, author, time, before.revision + 1, before_hash, into.scope_id, life.scope, epoch, None, b"", before.key_carried,
         into.steps[-1].entry.sequence, into.head, before.parent, before.share, bytes(16), bytes(32),
     )
-    return after.leaving(before)
+    stays = after.place == before.place and after.epoch == before.epoch
+    return replace(after.leaving(before), key_carried=before.key_carried or not stays)
 
 
 def rewrap(

@@ -6,13 +6,15 @@ from .scope import Scope
 from .statements import DELETE, SHARE_TYPE, Statement
 
 
-def in_place(statement: Statement, parent: Statement | None, scope: Scope) -> bool:
+def in_place(statement: Statement, parent: Statement | None, scope: Scope, root: str | None) -> bool:
     """Whether a verified save stands where its scope says; `parent` is the newest verified statement of the
-    record that it names as its parent, if there is one."""
+    record that it names as its parent, if there is one, `root` the record that `open` names."""
     if scope.share_record != "":
         is_share = statement.type == SHARE_TYPE and statement.record == scope.share_record
-        if is_share or statement.share == scope.share_record:
-            return True
+        if statement.record == root:
+            return statement.share == scope.share_record
+        if is_share or statement.record == scope.share_record:
+            return is_share
         return statement.parent is not None and holds(statement, parent)
     return statement.parent is None or holds(statement, parent)
 

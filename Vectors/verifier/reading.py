@@ -10,10 +10,11 @@ from .errors import Reason, Refused, present, require
 from .identity import Identity, VerifiedChain
 from .roster import Roster, Step
 from .scope import Life, Scope
-from .statements import Statement, check_successor, statement_hash
+from .statements import Statement, check_later, statement_hash
 from .tree import root_of_path, verify_root
 
 PUBLIC_ZONE = "_defaultZone"
+USERS = "Users"
 NOBODY = bytes(16)
 
 
@@ -56,6 +57,8 @@ def verify_public_statement(
     shares = statement.share is None and not statement.is_share
     require(shares, Reason.CONTEXT, "something of a share in the public database")
     require(statement.author == author.user, Reason.AUTHOR, "somebody else's identity")
+    is_own = statement.type != USERS or statement.record == "_" + author.user.hex()
+    require(is_own, Reason.AUTHOR, "the record of somebody else's person")
     keys = [Identity.decode(generation.data).signing_key for generation in author.generations]
     for key in keys[:-1]:
         try:
@@ -100,7 +103,8 @@ def _earlier(life: Life, present_life: Life) -> bool:
 def _author_key(statement: Statement, step: Step, scope: Scope) -> bytes:
     author = present(step.state.members.get(statement.author), Reason.AUTHOR, "the author was no member")
     require(author.may_write, Reason.AUTHOR, "the author might not write")
-    require(not statement.is_share or author.is_administrator, Reason.AUTHOR, "the share is an administrator's")
+    is_share = statement.is_share or statement.record == scope.share_record
+    require(not is_share or author.is_administrator, Reason.AUTHOR, "the share is an administrator's")
     moves = statement.former_scope is not None
     require(not moves or statement.author == scope.owner, Reason.AUTHOR, "a change of scope is the owner's")
     return author.chain.signing_key
@@ -126,8 +130,8 @@ class Seen:
             require(statement.revision >= before.revision, Reason.STALE, "an older revision than one seen")
             if statement.revision == before.revision:
                 require(digest == before_hash, Reason.STALE, "another statement of a revision seen")
-            elif statement.revision == before.revision + 1:
-                check_successor(statement, before, before_hash)
+            else:
+                check_later(statement, before, before_hash)
         self.newest[key] = (statement, digest)
 
 

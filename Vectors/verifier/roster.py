@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass, field
 
-from .changes import ADMINISTRATOR, OWNER, Head, Invite, Settings
+from .changes import ADMINISTRATOR, OWNER, Head, Invite, Open, Settings
 from .codec import READ_WRITE, ZERO_DIGEST
 from .entries import MEMBER, SEAT, Entry, Epoch, entry_hash
 from .errors import Reason, present
@@ -94,6 +94,12 @@ class Step:
 
 class Roster:
     """A replayed roster. `append` accepts the next entry or changes nothing."""
+
+    @property
+    def root_record(self) -> str | None:
+        """Of a hierarchical share, as its newest `open` names it."""
+        openings = (change for step in self.steps for change in step.entry.changes if isinstance(change, Open))
+        return list(openings)[-1].root_record if self.steps else None
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope

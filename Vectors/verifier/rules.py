@@ -9,6 +9,7 @@ from typing import Any
 
 from . import rules_people, rules_scope
 from .changes import (
+    PUBLIC_USER,
     Accept,
     Block,
     Close,
@@ -96,7 +97,8 @@ def _epoch(turn: Turn, epoch: Epoch) -> None:
     if not opens and not (member is not None and member.is_administrator):
         own = all(isinstance(change, NewIdentity) for change in entry.changes)
         due = after.rotation_due and own
-        require(due and member is not None and member.may_write, Reason.NOT_PERMITTED, "may not open an epoch")
+        may = member is not None and member.may_write and member.role != PUBLIC_USER
+        require(due and may, Reason.NOT_PERMITTED, "may not open an epoch")
     last = after.epoch  # None right after an `open`, whose state is a new one
     require(epoch.number == (last.number + 1 if last else 0), Reason.EPOCH_REQUIRED, "not the next epoch")
     require(last is None or epoch.key_id != last.key_id, Reason.EPOCH_REQUIRED, "the key before kept")

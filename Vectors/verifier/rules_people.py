@@ -78,8 +78,9 @@ def accept(turn: Turn, change: Accept) -> None:
         member = Member(chain, open_.invite.permission, PRIVATE_USER)
         del after.invitations[change.invitation]
     verify_acceptance(key, change.signature, turn.scope_id, change.invitation, chain, turn.entry.previous)
-    others = [key for key, open_ in after.invitations.items() if open_.known is not None and open_.known.user == chain.user]
-    for other in others:  # one seat a person
+    seats = list(after.invitations.items())
+    for other in (seat for seat, open_ in seats if open_.known is not None and open_.known.user == chain.user):
+        # One seat a person.
         del after.invitations[other]
     turn.enter(member)
 
@@ -87,7 +88,8 @@ def accept(turn: Turn, change: Accept) -> None:
 def set_permission(turn: Turn, change: SetPermission) -> None:
     turn.require_administrator()
     member = turn.subordinate(change.user)
-    require(member.role != PUBLIC_USER, Reason.NOT_APPLICABLE, "a public user has the public permission")
+    fixed = "a public user has the public permission, an administrator readWrite"
+    require(member.role == PRIVATE_USER, Reason.NOT_APPLICABLE, fixed)
     require(member.permission != change.permission, Reason.NOT_APPLICABLE, "the permission that it has")
     if change.permission < member.permission:
         turn.require_epoch()
@@ -99,6 +101,8 @@ def set_role(turn: Turn, change: SetRole) -> None:
     require(change.user != turn.scope.owner, Reason.NOT_PERMITTED, "not upon the owner")
     member = turn.member(change.user)
     require(member.role != change.role, Reason.NOT_APPLICABLE, "the role that it has")
+    fits = change.role != ADMINISTRATOR or member.may_write
+    require(fits, Reason.NOT_APPLICABLE, "an administrator has readWrite")
     turn.after.members[change.user] = replace(member, role=change.role)
     if member.role == ADMINISTRATOR:
         turn.require_epoch()
@@ -117,8 +121,8 @@ def leave(turn: Turn, change: Leave) -> None:
     turn.require_only_change()
     turn.require_no_epoch()
     require(not turn.is_owner, Reason.NOT_PERMITTED, "the owner cannot leave")
+    _make_rotation_due(turn, turn.member(turn.author))
     turn.end_membership(turn.author)
-    turn.after.rotation_due = True
 
 
 def identity(turn: Turn, change: NewIdentity) -> None:
@@ -128,7 +132,13 @@ def identity(turn: Turn, change: NewIdentity) -> None:
     chain = verify_chain(generations, turn.scope.container)
     turn.learn(chain)
     turn.after.members[turn.author] = replace(member, chain=chain)
-    turn.after.rotation_due = True
+    _make_rotation_due(turn, member)
+
+
+def _make_rotation_due(turn: Turn, member: Member) -> None:
+    """Whoever joined by the public seat could come back by it."""
+    if member.role != PUBLIC_USER:
+        turn.after.rotation_due = True
 
 
 def block(turn: Turn, change: Block) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from . import limits, tree
 from .errors import Reason, require
-from .fields import ENCRYPTED, Commitment, Field, check_sealable, fields_digest
+from .fields import ASSET_CLASS, ENCRYPTED, Commitment, Field, check_sealable, fields_digest
 from .notation import Nonces, kdf, open_, seal
 from .scope import EpochContext
 from .statements import SAVE, Statement, statement_hash
@@ -106,6 +106,10 @@ def seal_save(
 
 def _seal_record(draft: Draft, epoch_key: bytes, draw: bytes, nonces: Nonces) -> SealedRecord:
     statement = draft.statement
+    if statement.key_carried:
+        sealed = [field for field in draft.ready.values() if field.class_ == ASSET_CLASS]
+        unsealed = draft.record_key is not None and not draft.to_seal and not sealed
+        require(unsealed, Reason.MISSING_KEY, "something new under a key that was carried over")
     record_key = draft.record_key or draw[:32]
     fields: list[tuple[str, bytes, Field | None]] = []
     for name in draft.names:

@@ -119,8 +119,8 @@ def _statement(log: Log, record: str, sequence: int, kind: int = SAVE) -> Statem
     scope = log.roster.scope
     return Statement(
         kind, CONTAINER, scope.environment, scope.owner, scope.zone, LIFE.zone, record, "Note", ALICE.id, ALICE.id, 0,
-        1, ZERO_DIGEST, log.roster.scope_id, LIFE.scope, step.state.epoch.number, None, b"", sequence, step.hash, None,
-        None, b"\x09" * 16, NO_FIELDS,
+        1, ZERO_DIGEST, log.roster.scope_id, LIFE.scope, step.state.epoch.number, None, b"", False, sequence,
+        step.hash, None, None, b"\x09" * 16, NO_FIELDS,
     )
 
 

@@ -43,6 +43,7 @@ class Statement:
     epoch: int
     former_scope: FormerScope | None
     wrapped_key: bytes
+    key_carried: bool  # wrapped anew, and made in an earlier epoch or another scope
     roster_sequence: int
     roster_head: bytes
     parent: str | None
@@ -102,7 +103,7 @@ class Statement:
         writer.u64(self.revision).digest(self.previous)
         writer.digest(self.scope_id).u32(self.scope_incarnation).u32(self.epoch)
         writer.optional(self.former_scope, lambda former: writer.digest(former.scope_id).u32(former.incarnation))
-        writer.blob(self.wrapped_key)
+        writer.blob(self.wrapped_key).flag(self.key_carried)
         writer.u64(self.roster_sequence).digest(self.roster_head)
         writer.optional(self.parent, writer.name).optional(self.share, writer.name)
         return writer.id(self.salt).digest(self.fields).data
@@ -129,6 +130,7 @@ class Statement:
             epoch=reader.u32(),
             former_scope=reader.optional(lambda: FormerScope(reader.digest(), reader.u32())),
             wrapped_key=reader.blob(),
+            key_carried=reader.flag(),
             roster_sequence=reader.u64(),
             roster_head=reader.digest(),
             parent=reader.optional(reader.name),
@@ -152,6 +154,10 @@ class Statement:
         if self.former_scope is not None:
             require(self.kind == SAVE and not first, Reason.MALFORMED, "a former scope where none can be")
             require(self.former_scope != self.place, Reason.MALFORMED, "a former scope that is the present one")
+        require(self.parent != self.record, Reason.MALFORMED, "its own parent")
+        if self.key_carried:
+            require(self.kind == SAVE and not first, Reason.MALFORMED, "a carried key where none can be")
+            require(not self.is_public, Reason.MALFORMED, "a carried key in the public database")
         if self.is_public:
             zeros = (self.scope_incarnation, self.epoch, self.roster_sequence) == (0, 0, 0)
             require(zeros and self.roster_head == ZERO_DIGEST, Reason.MALFORMED, "a roster's, yet of no scope")
@@ -170,9 +176,25 @@ def check_successor(statement: Statement, before: Statement, before_hash: bytes)
     require(statement.revision == before.revision + 1, Reason.SUCCESSOR, "not the next revision")
     require(statement.previous == before_hash, Reason.SUCCESSOR, "another predecessor")
     require(statement == statement.leaving(before), Reason.SUCCESSOR, "another former scope than its predecessor's")
+    stays = statement.place == before.place
+    known = not stays or statement.roster_sequence >= before.roster_sequence
+    require(known, Reason.SUCCESSOR, "a head older than its predecessor's")
     if before.kind == DELETE:
         made_again = statement.kind == SAVE and statement.creator == statement.author
         require(made_again, Reason.SUCCESSOR, "not made again by its creator")
     else:
         kept = (statement.type, statement.creator) == (before.type, before.creator)
         require(kept, Reason.SUCCESSOR, "another type or creator")
+
+
+def check_later(statement: Statement, seen: Statement, seen_hash: bytes) -> None:
+    """"Later": whether a record may have become this since a reader saw it, by one revision or more."""
+    if statement.revision <= seen.revision + 1:
+        check_successor(statement, seen, seen_hash)
+        return
+    same = statement.zone_place == seen.zone_place and statement.record == seen.record
+    require(same, Reason.SUCCESSOR, "another record's statement")
+    stays = statement.place == seen.place
+    require(stays or statement.author == statement.owner, Reason.SUCCESSOR, "moved by somebody else than the owner")
+    known = not stays or statement.roster_sequence >= seen.roster_sequence
+    require(known, Reason.SUCCESSOR, "a head older than one seen")

@@ -88,6 +88,9 @@ enum RecordRules {
         guard Names.isRecordType(record.recordType) else {
             throw refuse("\"\(record.recordType)\" is not a record type", "use a letter, then letters, digits and underscores")
         }
+        guard record.parent?.recordName != record.recordID.recordName else {
+            throw refuse("a record cannot be its own parent", "name another parent, or none")
+        }
         for (key, state) in record.fields {
             guard Names.isIdentifier(key) else {
                 throw refuse("\"\(key)\" is not a field name", "use a letter, then letters, digits and underscores")

@@ -185,9 +185,13 @@ struct ZoneBatch {
             return RecordDraft(
                 statement: statement(.delete, id, type: type, base: base, parent: base.statement.parent), recordKey: nil, fields: [])
         case .save(let record):
-            // Within an epoch the record's key stays and unchanged fields are carried; a new epoch makes a new key.
+            // Within an epoch the record's key stays and unchanged fields are carried; a new epoch makes a new key, and so
+            // does the first write after the key was carried over from an earlier one.
             let base = record.base
-            let keepsKey = base?.statement.kind == .save && base?.statement.epoch == roster.currentEpoch.number
+            let keepsKey =
+                base.map { base in
+                    base.statement.kind == .save && base.statement.epoch == roster.currentEpoch.number && !base.statement.isKeyCarried
+                } ?? false
             var fields: [(name: String, field: FieldDraft)] = []
             for key in record.fields.keys.sorted(by: FieldSet.isOrdered) {
                 guard let state = record.fields[key] else { continue }

@@ -141,10 +141,6 @@ struct RecordBatch: Sendable {
             throw ServerError(
                 .invalidArguments, "The record's type differs from its statement's.", remedy: "Sign the type that is sent.")
         }
-        guard statement.parent != statement.recordName else {
-            throw ServerError(
-                .invalidArguments, "A record cannot be its own parent.", remedy: "Name another parent, or none.")
-        }
         let previous = predecessor.flatMap { $0.hash == statement.previous && !$0.isDeleted ? $0 : nil }
         let fields = try RecordFields(record, predecessor: previous)
         guard fields.digest == statement.fieldsDigest else {

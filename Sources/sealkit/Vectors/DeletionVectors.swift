@@ -67,6 +67,10 @@ enum DeletionVectors: Construction {
             }
             try refused("in another scope, where the deleter may not write", [step("Item", to: "List", in: share)], tombstone("List", in: zone, by: world.carol))
             try refused("a target of another zone", [good], tombstone("List", in: world.other, by: world.owner))
+            var early = end
+            early.0.rosterSequence -= 1
+            early.0.rosterHead = zone.roster.hashes[Int(early.0.rosterSequence)]
+            try refused("a deletion that cites an older head than the record", [good], early)
             try refused("no step", [], end)
             try refused("a reference without deleteSelf", [step("Item", to: "List", in: zone, action: .none)], end)
             try refused("a reference to another record", [step("Item", to: "Other", in: zone)], end)

@@ -23,7 +23,10 @@ enum EnrolmentVectors: Construction {
 
     private static func loginKey() throws -> VerificationKey { try VectorPerson(6).seed.loginKey().verificationKey }
 
-    static func transcript() throws -> Enrolment.Transcript { try device().transcript(answer: answer, loginKey: loginKey()) }
+    private static func transcript() throws -> Enrolment.Transcript { try device().transcript(answer: answer, loginKey: loginKey()) }
+
+    /// The new device's key and the transcript that the package is sealed under.
+    static func sealedTo() throws -> (key: [UInt8], transcript: Digest) { (try device().reveal.grantKey, try transcript().hash) }
 
     private static let heads = [GrantHash.of([1]), GrantHash.of([2])].sorted().enumerated().map {
         Enrolment.Head(scopeID: $1, sequence: UInt64($0) + 7, hash: GrantHash.of([9]))
@@ -108,7 +111,7 @@ enum EnrolmentVectors: Construction {
         var random = ReplayedRandom(try test.bytes("enrolmentID") + test.bytes("keySeed") + test.bytes("nonce"))
         let device = try Enrolment.NewDevice<XWingHPKE>(random: &random)
         let transcript = try device.transcript(answer: test.digest("answer"), loginKey: loginKey)
-        let package = try device.open(test.bytes("sealed"), transcript: transcript, loginKey: loginKey)
+        let package = try device.open(test.bytes("sealed"), confirmed: transcript.confirmedByUser())
         try test.expect("seeds", .array(package.seeds.map { .hex($0.bytes) }))
         try test.expect(
             "heads",

@@ -76,6 +76,11 @@ struct Fields {
         return value
     }
 
+    func bool(_ key: String) throws -> Bool {
+        guard case .bool(let value)? = values[key] else { throw VectorError.missing(key) }
+        return value
+    }
+
     func array(_ key: String) throws -> [JSON] {
         guard case .array(let value)? = values[key] else { throw VectorError.missing(key) }
         return value

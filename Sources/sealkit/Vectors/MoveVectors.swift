@@ -7,6 +7,7 @@ enum MoveVectors: Construction {
     static let algorithm = "Successors, and records carried over into another scope or epoch"
     static let header = [
         "Successor: the statement `encoded`, which has `hash`, follows `predecessor`.",
+        "Later: the statement `encoded`, which has `hash`, may be what the record has become since `seen`, which has `seenHash` and lies further back than its predecessor.",
         "Rewrap: `record` (a signed statement with all its `fields`' digests, whose record key opens under `key` in `context`) is carried over by the account `seed` at `clientTime` into the roster that `into` has (its present head), under `newKey` in `newContext`. With `random` drawn in order this gives the statement `encoded` and `signature` exactly.",
         SharedWorld.header,
         "Verification: as in statements.json, in the roster of `scope` and `entries`; `migrating` says that an earlier life of a share is taken too.",
@@ -14,6 +15,7 @@ enum MoveVectors: Construction {
 
     static func generate(into builder: inout VectorBuilder) throws {
         try successors(into: &builder)
+        try later(into: &builder)
         try rewraps(into: &builder)
         try lives(into: &builder)
     }
@@ -58,6 +60,7 @@ enum MoveVectors: Construction {
             func refused(_ comment: String, of before: Statement? = nil, _ change: (inout Statement) -> Void) {
                 group.invalid(comment, json(following(before ?? first, change), before ?? first), flag: "Rule")
             }
+            refused("an older head than before") { $0.rosterSequence -= 1; $0.rosterHead = .zero }
             refused("a revision left out") { $0.revision += 1 }
             refused("the same revision with a predecessor") { $0.revision = 2; $0.previous = GrantHash.of([1]) }
             refused("another record") { $0.recordName = "Note-2" }
@@ -73,6 +76,34 @@ enum MoveVectors: Construction {
             refused("another scope without naming the one before") { $0.scopeID = shareScope }
             refused("another scope, naming a third one") { $0.scopeID = shareScope; $0.formerScope = .init(scopeID: .zero, incarnation: 1) }
             refused("a former scope without having moved") { $0.formerScope = .init(scopeID: shareScope, incarnation: 1) }
+        }
+    }
+
+    private static func later(into builder: inout VectorBuilder) throws {
+        let world = try SharedWorld()
+        let seen = world.zone.statement(by: world.alice)
+        try builder.group("Later") { group in
+            func fields(_ change: (inout Statement) -> Void) -> [String: JSON] {
+                var next = seen
+                next.revision = 5
+                next.previous = GrantHash.of([5])
+                next.author = world.carol.user
+                change(&next)
+                let bytes = next.canonicalBytes()
+                let seenBytes = seen.canonicalBytes()
+                return ["seen": .hex(seenBytes), "seenHash": .hex(Statement.hash(seenBytes)), "encoded": .hex(bytes), "hash": .hex(Statement.hash(bytes))]
+            }
+            let shareScope = world.share.scope.id
+            group.valid("some revisions on, by another author", fields { _ in }, flag: "Rule")
+            group.valid(
+                "made again in between, as another type", fields { $0.recordType = "Task"; $0.creator = world.carol.user }, flag: "Rule")
+            group.valid("in another scope, by the owner", fields { $0.scopeID = shareScope; $0.author = world.owner.user }, flag: "Rule")
+            group.invalid("in another scope, by somebody else", fields { $0.scopeID = shareScope }, flag: "Rule")
+            group.invalid("in another life of its scope, by somebody else", fields { $0.scopeIncarnation = 2 }, flag: "Rule")
+            group.invalid("citing an older head", fields { $0.rosterSequence -= 1 }, flag: "Rule")
+            group.invalid("of another record", fields { $0.recordName = "Note-2" }, flag: "Rule")
+            group.invalid("of another life of the zone", fields { $0.zoneIncarnation = 2 }, flag: "Rule")
+            group.invalid("an older revision", fields { $0.revision = 1; $0.previous = .zero }, flag: "Rule")
         }
     }
 
@@ -161,6 +192,9 @@ enum MoveVectors: Construction {
         var zoneShare = share.statement(Names.zoneWideShare, by: alice)
         zoneShare.recordType = "Note"
         try builder.group("Verification", shared: shared(share, "open, Alice may write")) { group in
+            var underItsName = share.statement("Share-1", by: alice)
+            underItsName.recordType = "Note"
+            group.invalid("a record under the share record's name by somebody who may write", json(underItsName, by: alice, migrating: false), flag: "Rule")
             group.invalid("a record of a share's reserved name by somebody who may write", json(zoneShare, by: alice, migrating: false), flag: "Rule")
         }
         let newAlice = try VectorPerson(6, after: alice)
@@ -201,6 +235,11 @@ enum MoveVectors: Construction {
             let bytes = try test.bytes("encoded")
             try Statement(canonicalBytes: bytes).check(follows: Statement(canonicalBytes: before), hash: Statement.hash(before))
             try test.expect("hash", .hex(Statement.hash(bytes)))
+        case "Later":
+            let (seen, bytes) = (try test.bytes("seen"), try test.bytes("encoded"))
+            try Statement(canonicalBytes: bytes).check(after: Statement(canonicalBytes: seen), hash: Statement.hash(seen))
+            try test.expect("seenHash", .hex(Statement.hash(seen)))
+            try test.expect("hash", .hex(Statement.hash(bytes)))
         case "Rewrap":
             let rosters = try shared.rosters()
             let (record, roster) = try test.signed("record", in: rosters)
@@ -216,9 +255,8 @@ enum MoveVectors: Construction {
             try test.expect("encoded", .hex(moved[0].statementBytes))
             try test.expect("signature", .hex(signature))
         default:
-            guard case .bool(let migrating)? = test.values["migrating"] else { throw VectorError.missing("migrating") }
             var verifier = StatementVerifier(roster: try shared.roster())
-            _ = try verifier.verify(test.bytes("encoded"), proof: test.proof(), recordName: test.string("recordName"), migrating: migrating)
+            _ = try verifier.verify(test.bytes("encoded"), proof: test.proof(), recordName: test.string("recordName"), migrating: test.bool("migrating"))
         }
     }
 }

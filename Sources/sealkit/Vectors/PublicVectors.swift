@@ -68,6 +68,10 @@ enum PublicVectors: Construction {
             refused("another environment") { $0.environment = .development }
             refused("an owner") { $0.owner = alice.user }
             refused("another zone") { $0.zoneName = "Notes" }
+            var own = good
+            (own.recordType, own.recordName) = (Names.usersType, alice.user.recordName)
+            group.valid("somebody's own record", fields(own, by: alice).merging(["recordName": .string(own.recordName)]) { $1 })
+            refused("the record of somebody else's person") { $0.recordType = Names.usersType }
             refused("a share's record") { $0.recordType = Names.shareType }
             refused("in a share") { $0.share = "Share-1" }
             refused("another's creation") { $0.creator = bob.user }

@@ -10,7 +10,7 @@ extension JSON {
             "recordName": .string(statement.recordName), "recordType": .string(statement.recordType), "creator": .string(statement.creator.recordName),
             "author": .string(statement.author.recordName), "clientTime": .number(statement.clientTime), "revision": .number(statement.revision),
             "previous": .hex(statement.previous), "scopeID": .hex(statement.scopeID), "scopeIncarnation": .number(statement.scopeIncarnation),
-            "epoch": .number(statement.epoch), "wrappedKey": .hex(statement.wrappedKey), "rosterSequence": .number(statement.rosterSequence),
+            "epoch": .number(statement.epoch), "wrappedKey": .hex(statement.wrappedKey), "isKeyCarried": .bool(statement.isKeyCarried), "rosterSequence": .number(statement.rosterSequence),
             "rosterHead": .hex(statement.rosterHead), "salt": .hex(statement.salt), "fieldsDigest": .hex(statement.fieldsDigest),
         ]
         if let former = statement.formerScope {
@@ -37,7 +37,7 @@ extension Fields {
                 ? Statement.FormerScope(
                     scopeID: try fields.object("formerScope").digest("scopeID"),
                     incarnation: try fields.object("formerScope").number("incarnation")) : nil,
-            wrappedKey: try fields.bytes("wrappedKey"), rosterSequence: try fields.number("rosterSequence"),
+            wrappedKey: try fields.bytes("wrappedKey"), isKeyCarried: try fields.bool("isKeyCarried"), rosterSequence: try fields.number("rosterSequence"),
             rosterHead: try fields.digest("rosterHead"), parent: fields.has("parent") ? try fields.string("parent") : nil,
             share: fields.has("share") ? try fields.string("share") : nil, salt: try fields.id("salt"), fieldsDigest: try fields.digest("fieldsDigest"))
     }
@@ -91,6 +91,13 @@ enum RecordVectors: Construction {
             var wrong = statement
             wrong.epoch = 1
             group.altered("another epoch's statement", ["drafts": .array([.object(["statement": .statement(wrong), "fields": .array([])])])])
+            var carried = other
+            carried.revision = 2
+            carried.previous = GrantHash.of([1])
+            carried.isKeyCarried = true
+            group.altered(
+                "something new under a key that was carried over",
+                ["drafts": .array([.object(["statement": .statement(carried), "recordKey": .hex(recordKey), "fields": .array([draft("body", "encrypted", .string("New"))])])])])
             group.altered("no record", ["drafts": .array([])])
             group.altered(
                 "an encrypted reference",

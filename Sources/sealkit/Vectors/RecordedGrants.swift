@@ -45,9 +45,9 @@ extension RecordedGrants {
             ("link", try SealedLinks<XWingHPKE>.seal(link, scopeID: scopeID, to: alice.identity)),
             ("otherLink", try XWingHPKE.seal(otherSecret.bytes.copyBytes(), to: alice.keys.grantKey, info: linkInfo)),
         ]
-        let transcript = try EnrolmentVectors.transcript()
+        let (enrolmentKey, transcript) = try EnrolmentVectors.sealedTo()
         for (name, plaintext) in try EnrolmentVectors.plaintexts() {
-            grants.append((name, try XWingHPKE.seal(plaintext, to: transcript.grantKey, info: info(.enrolmentSeeds, [transcript.hash.bytes]))))
+            grants.append((name, try XWingHPKE.seal(plaintext, to: enrolmentKey, info: info(.enrolmentSeeds, [transcript.bytes]))))
         }
         return grants.map { "    static let \($0.0) = \"\(Base64URL.encode($0.1))\"\n" }.joined()
     }

@@ -89,6 +89,7 @@ enum PlacementVectors: Construction {
             placed("a root that does not name its share", false, statement("Root", in: share))
             placed("the root below a record of the zone", true, statement("Root", in: share, parent: "Folder", share: "Share-1"), parent: statement("Folder", in: zone))
             placed("a root that names another share", false, statement("Root", in: share, share: "Share-2"))
+            placed("another record that names the share as its own", false, statement("Note-1", in: share, share: "Share-1"))
             placed("another record of the share's type", false, statement("Share-2", in: share, type: "cloudkit.share"))
             placed("the share's record", true, statement("Share-1", in: share, type: "cloudkit.share"))
             placed("a record of another type under the share's name", false, statement("Share-1", in: share))

@@ -34,6 +34,7 @@ enum StatementVectors: Construction {
             later.share = "Share-1"
             var moved = later
             moved.formerScope = .init(scopeID: GrantHash.of([7]), incarnation: 3)
+            moved.isKeyCarried = true
             var open = good
             (open.scopeID, open.scopeIncarnation, open.epoch, open.wrappedKey) = (.zero, 0, 0, [])
             (open.rosterSequence, open.rosterHead) = (0, .zero)
@@ -53,6 +54,9 @@ enum StatementVectors: Construction {
             }
             refused("revision 0") { $0.revision = 0; $0.previous = GrantHash.of([1]) }
             refused("a revision above the limit") { $0.revision = 1 << 62; $0.previous = GrantHash.of([1]) }
+            refused("its own parent") { $0.parent = $0.recordName }
+            refused("a first save with a key from before") { $0.isKeyCarried = true }
+            refused("a deletion with a key from before") { $0 = deletion; $0.revision = 2; $0.previous = GrantHash.of([1]); $0.isKeyCarried = true }
             refused("a first save that has moved") { $0.formerScope = moved.formerScope }
             refused("a deletion that has moved") { $0 = moved; $0.kind = .delete; $0.wrappedKey = [] }
             refused("moved to where it was") { $0 = moved; $0.formerScope = $0.place }

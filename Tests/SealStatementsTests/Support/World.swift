@@ -166,7 +166,7 @@ struct RosterState: Equatable {
         publicSeat = roster.publicSeat
         blocked = roster.blocked
         inviters = roster.inviters
-        abandoned = roster.abandonedHeads
+        abandoned = roster.abandonments.map(\.head)
         rotationDue = roster.rotationDue
         members = roster.members.mapValues { ["\($0.permission)", "\($0.role)", "\($0.since)", "\($0.identity.signed.count)"] }
         invitations = roster.invitations

@@ -132,8 +132,8 @@ enum MemoryWork {
         let loginKey = try seeds[2].loginKey().verificationKey
         let transcript = try device.transcript(answer: Digest(random: &random), loginKey: loginKey)
         let heads = (0..<40).map { _ in Enrolment.Head(scopeID: Digest(random: &random), sequence: 1, hash: .zero) }
-        let sealed = try Enrolment.seal(Enrolment.Package(seeds: seeds, heads: heads), to: transcript, using: XWingHPKE.self)
-        _ = try device.open(sealed, transcript: transcript, loginKey: loginKey)
+        let sealed = try Enrolment.seal(Enrolment.Package(seeds: seeds, heads: heads), to: transcript.confirmedByUser(), using: XWingHPKE.self)
+        _ = try device.open(sealed, confirmed: transcript.confirmedByUser())
     }
 
     @inline(never)

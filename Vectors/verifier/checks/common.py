@@ -156,6 +156,7 @@ def statement_of(fields: Fields) -> Statement:
         epoch=fields.number("epoch"),
         former_scope=_former_scope(fields),
         wrapped_key=fields.hex("wrappedKey"),
+        key_carried=bool(fields.raw("isKeyCarried")),
         roster_sequence=fields.number("rosterSequence"),
         roster_head=fields.hex("rosterHead"),
         parent=fields.text("parent") if "parent" in fields else None,

@@ -8,7 +8,7 @@ from ..identity import signing_seed
 from ..notation import public_signing_key
 from ..reading import Proof, Seen, verify_statement
 from ..registry import Case, check
-from ..statements import Statement, check_successor, statement_hash
+from ..statements import Statement, check_later, check_successor, statement_hash
 from ..values import decode_value
 from ..vectorfile import Fields
 from .common import context_of, digests_of, proof_of, roster_of, rosters_of, verified_of
@@ -21,6 +21,14 @@ def successor(case: Case) -> None:
     seen = Seen()  # a reader's step 7 says the same
     for statement in (before, data, data):
         seen.take(statement)
+    case.fields.expect("hash", statement_hash(data))
+
+
+@check("moves", "Later")
+def later(case: Case) -> None:
+    data, seen = case.fields.hex("encoded"), case.fields.hex("seen")
+    check_later(Statement.decode(data), Statement.decode(seen), statement_hash(seen))
+    case.fields.expect("seenHash", statement_hash(seen))
     case.fields.expect("hash", statement_hash(data))
 
 
@@ -69,7 +77,8 @@ def in_place(case: Case) -> None:
     fields, rosters = case.fields, rosters_of(case.shared)
     record = verified_of(fields.child("record"), rosters)
     parent = verified_of(fields.child("parent"), rosters).statement if "parent" in fields else None
-    fields.expect("inPlace", placement.in_place(record.statement, parent, record.roster.scope))
+    roster = record.roster
+    fields.expect("inPlace", placement.in_place(record.statement, parent, roster.scope, roster.root_record))
 
 
 @check("deletions", "Notice")

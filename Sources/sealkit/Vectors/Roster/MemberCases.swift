@@ -36,6 +36,8 @@ extension RosterRuleVectors {
             cases.breaks("an invitation used before", by: owner, [.invite(try joined.invitation(1))])
             cases.breaks("a member changes the settings", by: alice, [try joined.settings(renewals: 1)])
             cases.breaks("a member makes itself an administrator", by: alice, [.setRole(alice.user, .administrator)])
+            cases.breaks("an administrator who may only read", by: owner, [.setRole(bob.user, .administrator)])
+            try cases.obeys("an administrator who may write from now on", by: owner, [.setPermission(bob.user, .readWrite), .setRole(bob.user, .administrator)])
             cases.breaks("a role that stays", by: owner, [.setRole(alice.user, .privateUser)])
             cases.breaks("the owner's role", by: owner, [.setRole(owner.user, .administrator)])
             cases.breaks("a role that cannot be given", by: owner, [.setRole(alice.user, .owner)])
@@ -81,12 +83,13 @@ extension RosterRuleVectors {
             cases.breaks("covered after its maker left", [leaving, owner.sign(left.entry(by: owner, [], epoch: wrong))])
         }
         var two = try joined(administrator: true)
-        try two.append(by: owner, [.setRole(bob.user, .administrator)])
+        try two.append(by: owner, [.setPermission(bob.user, .readWrite), .setRole(bob.user, .administrator)])
         try replay("Alice and Bob are administrators", from: two) { cases in
             try cases.obeys("the owner removes one", by: owner, [.remove(bob.user)], rotating: true)
             cases.breaks("one removes the other", by: alice, [.remove(bob.user)], rotating: true)
             cases.breaks("one blocks the other", by: alice, [.block(bob.user)], rotating: true)
-            cases.breaks("one raises the other", by: alice, [.setPermission(bob.user, .readWrite)])
+            cases.breaks("one lowers the other", by: alice, [.setPermission(bob.user, .readOnly)], rotating: true)
+            cases.breaks("the owner lowers one that still is an administrator", by: owner, [.setPermission(bob.user, .readOnly)], rotating: true)
             var demoted = two
             try demoted.append(by: owner, [.setRole(alice.user, .privateUser)], rotating: true)
             let demotion = demoted.entries[demoted.entries.count - 1]

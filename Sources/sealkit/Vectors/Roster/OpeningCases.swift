@@ -189,7 +189,7 @@ extension RosterRuleVectors {
             try last.append(by: owner, [.close])
             cases.breaks(
                 "a life after the last that there can be",
-                [last.entries[last.entries.count - 2], close, owner.sign(opening(on: last, life: 1, abandoning: nil))])
+                [last.entries[last.entries.count - 2], close, owner.sign(opening(on: last, life: .max, abandoning: nil))])
             cases.breaks("giving up this very log", [owner.sign(opening(on: base, life: 2, abandoning: own))])
             cases.breaks("by somebody else", [alice.sign(opening(on: base, life: 2, abandoning: lost, by: alice))])
         }
@@ -210,6 +210,24 @@ extension RosterRuleVectors {
             fork("another branch", known, other)
             fork("another branch in which the owner gave this one up", known, ended)
             fork("another branch in which the owner gave an earlier head up", longer, ended)
+            // Keys that were replaced before the branches part, or in the branch that is given up.
+            let newOwner = try VectorPerson(9, after: owner)
+            var renewed = base
+            try renewed.append(by: owner, [newOwner.newGeneration], rotating: true)
+            let renewedHead = RosterChange.AbandonedHead(sequence: renewed.roster.sequence, hash: renewed.roster.head)
+            var stolen = base
+            try stolen.append(opening(on: base, life: 2, abandoning: renewedHead), by: owner)
+            fork("a branch given up with keys that the owner had replaced in it", renewed, stolen)
+            var rightful = base
+            try rightful.append(opening(on: base, life: 2, abandoning: renewedHead, by: newOwner), by: newOwner)
+            fork("a branch given up with the keys that the owner had got in it", renewed, rightful)
+            var again = base
+            try again.append(by: owner, [.close])
+            try again.append(VectorZone.opening(base.scope, owner: owner, following: again.roster).entry, by: owner)
+            let secondLife = RosterChange.AbandonedHead(sequence: again.roster.sequence, hash: again.roster.head)
+            var sameLife = base
+            try sameLife.append(opening(on: base, life: 2, abandoning: secondLife), by: owner)
+            fork("a branch given up for a life that it had", again, sameLife)
             var misnamed = base
             let elsewhere = RosterChange.AbandonedHead(sequence: lost.sequence + 1, hash: lost.hash)
             try misnamed.append(opening(on: base, life: 2, abandoning: elsewhere), by: owner)

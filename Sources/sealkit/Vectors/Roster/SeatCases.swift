@@ -170,11 +170,18 @@ extension RosterRuleVectors {
             cases.breaks("the public permission lowered without an epoch", by: owner, [lowered])
             var readOnly = joined
             try readOnly.append(by: owner, [lowered], rotating: true)
-            try readOnly.append(by: bob, [.leave])
-            let due = [SignedRosterEntry](readOnly.entries.suffix(2))
+            let lowering = readOnly.entries[readOnly.entries.count - 1]
             cases.breaks(
-                "a public user rotates, when that is due, after the public permission was lowered",
-                due + [alice.sign(readOnly.entry(by: alice, [], epoch: readOnly.epoch()))])
+                "made an administrator, after the public permission was lowered",
+                [lowering, owner.sign(readOnly.entry(by: owner, [.setRole(alice.user, .administrator)]))])
+            var gone = joined
+            try gone.append(by: alice, [.leave])
+            let leaving = gone.entries[gone.entries.count - 1]
+            cases.breaks("a member rotates after a public user left, which makes nothing due", [leaving, bob.sign(gone.entry(by: bob, [], epoch: gone.epoch()))])
+            var due = joined
+            try due.append(by: bob, [.leave])
+            let left = due.entries[due.entries.count - 1]
+            cases.breaks("a public user rotates, though it is due", [left, alice.sign(due.entry(by: alice, [], epoch: due.epoch()))])
             cases.breaks("a public user's own permission", by: owner, [.setPermission(alice.user, .readOnly)], rotating: true)
             try cases.obeys("a public user made a private one", by: owner, [.setRole(alice.user, .privateUser)])
         }
