@@ -73,6 +73,6 @@ enum AssetDescriptorTarget: FuzzTarget {
         require(plaintext.count == 40 && asset.size == size && size <= 1 << 48, "a size out of bounds")
         require(asset.fileKey.copyBytes() == [UInt8](plaintext.prefix(32)), "another file key")
         require(asset.layout.chunkCount == chunkCount, "chunks that the size does not give")
-        require(asset.descriptorBytes() == plaintext, "a descriptor with another encoding")
+        require(asset.descriptor().copyBytes() == plaintext, "a descriptor with another encoding")
     }
 }

@@ -79,3 +79,46 @@ enum SealedAddressTarget: FuzzTarget {
         require(Padding.pad(bytes) == input, "an address with another encoding")
     }
 }
+
+/// The share-wide link secret on its way to an administrator.
+enum SealedLinkTarget: FuzzTarget {
+    static let name = "sealed-link"
+    static let maximumLength = 512
+    static let seeds = [
+        Seed.made(World.link.bytes.copyBytes()), .made(World.nextLink.bytes.copyBytes()),
+        .hex("links", "linkSecret"), .made([1, 2]),
+    ]
+
+    static func run(_ input: [UInt8]) {
+        let (bob, scopeID) = (World.people[1], World.shareScope.id)
+        let secret = try? LinkSecret(SecretBytes(copying: input))
+        require((secret != nil) == (input.count == 32), "a secret of another length")
+        // Under the link id that it gives, and under the one in use.
+        for linkID in [secret?.id(in: scopeID), World.nextLink.id(in: scopeID)] {
+            guard let linkID else { continue }
+            var pae = PAE(.sealedLink, pieces: 3)
+            pae.add(scopeID)
+            pae.add(linkID)
+            pae.add(bob.userID.id)
+            let sealed = certain("sealing") { try StandInHPKE.seal(input, to: bob.keys.grantKey, info: pae.finish()) }
+            let open = { (sealed: [UInt8], scopeID: Digest, user: UserID) in
+                try SealedLinks<StandInHPKE>.open(sealed, scopeID: scopeID, linkID: linkID, as: user, keys: bob.keys)
+            }
+            opensOnlyWhole(hostile: input, sealed: sealed, "a link") { try open($0, scopeID, bob.userID) }
+            refuses("somebody else's link", with: .authenticationFailed) { try open(sealed, scopeID, World.people[0].userID) }
+            refuses("another scope's link", with: .authenticationFailed) { try open(sealed, World.scope.id, bob.userID) }
+            guard let secret else {
+                refuses("a link secret of another length", with: .invalidLength) { try open(sealed, scopeID, bob.userID) }
+                continue
+            }
+            guard secret.id(in: scopeID) == linkID else {
+                refuses("another link than the roster names", with: .keyMismatch) { try open(sealed, scopeID, bob.userID) }
+                continue
+            }
+            let opened = certain("a link opens") { try open(sealed, scopeID, bob.userID) }
+            require(SecretBytes.areEqual(opened.bytes, secret.bytes), "another link secret")
+            require(
+                (try? SealedLinks<StandInHPKE>.seal(secret, scopeID: scopeID, to: bob.chain)) == sealed, "sealed otherwise")
+        }
+    }
+}

@@ -18,23 +18,34 @@ struct RosterState: Equatable {
         let openedAt: UInt64
         let grantHashes: [GrantSubject: Digest]
     }
-    private struct Right: Equatable {
+    private struct Abandonment: Equatable {
+        let head: RosterChange.AbandonedHead
+        let incarnations: Incarnations
+        let owner: IdentityChain
+    }
+    private struct Standing: Equatable {
         let from: UInt64
+        let role: Role
         let permission: Permission?
-        let signingKey: VerificationKey
+        let identity: IdentityChain
     }
 
     private let scope: Scope
     private let scopeID: Digest
     private let hashes: [Digest]
     private let incarnations: Incarnations
-    private let isClosed, isShared, rotationDue: Bool
+    private let isClosed, rotationDue: Bool
+    private let linkID: Digest?
+    private let publicSeat: PublicSeat?
     private let rootRecordName: String?
     private let members: [UserID: Member]
     private let invitations: [ID16: Invitation]
+    private let blocked: Set<UserID>
+    private let abandonments: [Abandonment]
     private let epochs: [Epoch]
     private let used: [ID16: UInt64]
-    private let history: [UserID: [Right]]
+    private let inviters: [ID16: UserID]
+    private let history: [UserID: [Standing]]
 
     init(_ roster: Roster) {
         scope = roster.scope
@@ -42,21 +53,27 @@ struct RosterState: Equatable {
         hashes = roster.hashes
         incarnations = roster.incarnations
         isClosed = roster.isClosed
-        isShared = roster.isShared
         rotationDue = roster.rotationDue
+        linkID = roster.linkID
+        publicSeat = roster.publicSeat
         rootRecordName = roster.rootRecordName
         members = roster.members.mapValues {
             Member(identity: $0.identity, role: $0.role, permission: $0.permission, invitation: $0.invitation, since: $0.since)
         }
         invitations = roster.invitations
+        blocked = roster.blocked
+        abandonments = roster.abandonments.map {
+            Abandonment(head: $0.head, incarnations: $0.incarnations, owner: $0.owner)
+        }
         epochs = roster.epochs.map {
             Epoch(
                 context: $0.context, keyID: $0.keyID, previousKey: $0.previousKey, openedAt: $0.openedAt,
                 grantHashes: $0.grantHashes)
         }
         used = roster.usedInvitations
+        inviters = roster.inviters
         history = roster.history.mapValues {
-            $0.map { Right(from: $0.from, permission: $0.permission, signingKey: $0.signingKey) }
+            $0.map { Standing(from: $0.from, role: $0.role, permission: $0.permission, identity: $0.identity) }
         }
     }
 
@@ -65,12 +82,12 @@ struct RosterState: Equatable {
         let known: [(Any, String)] = [
             (
                 World.zone.roster,
-                "scope scopeID hashes incarnations isClosed rotationDue isShared members invitations epochs rootRecordName "
-                    + "usedInvitations history"
+                "scope scopeID hashes incarnations isClosed rotationDue linkID publicSeat members invitations blocked "
+                    + "abandonments epochs rootRecordName usedInvitations inviters history"
             ),
             (World.zone.roster.members.values.first as Any, "identity role permission invitation since"),
             (World.zone.roster.currentEpoch, "context keyID previousKey openedAt grantHashes"),
-            (World.zone.roster.history.values.first?.first as Any, "from permission signingKey"),
+            (World.zone.roster.history.values.first?.first as Any, "from role permission identity"),
         ]
         for (value, names) in known {
             var mirror = Mirror(reflecting: value)

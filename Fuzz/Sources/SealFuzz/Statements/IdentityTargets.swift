@@ -6,7 +6,7 @@ import SealPrimitives
 /// Identities: one valid encoding.
 enum IdentityTarget: FuzzTarget {
     static let name = "identity"
-    static let seeds = [Seed.hex("identity", "identity"), .made(Person(1).chain.signed[0].bytes)]
+    static let seeds = [Seed.hex("identity", "identity"), .hex("safety-number", "identity"), .made(Person(1).chain.signed[0].bytes)]
 
     static func run(_ input: [UInt8]) {
         guard let identity = try? Identity(canonicalBytes: input) else { return }
@@ -43,7 +43,6 @@ enum IdentityChainTarget: FuzzTarget {
 
     private static func make(_ choices: Choices) {
         var choices = choices
-        // The limit is met by few inputs: long chains cost a signature check a generation.
         // The limit is met by few inputs: long chains cost a signature check a generation.
         let count = choices.byte() == 0xFF ? 64 + choices.number(below: 8) : choices.number(below: 4)
         var signed: [SignedIdentity] = []

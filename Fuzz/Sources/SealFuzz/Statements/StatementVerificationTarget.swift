@@ -61,13 +61,13 @@ enum StatementVerificationTarget: FuzzTarget {
         guard statement.epoch == epoch else { return false }
         let isOwner = statement.author == World.people[0].userID
         guard isOwner || statement.author == World.people[1].userID && statement.rosterSequence >= 3 else { return false }
-        guard isOwner || statement.recordType != "cloudkit.share" else { return false }
+        guard isOwner || (statement.recordType != "cloudkit.share" && statement.formerScope == nil) else { return false }
         return signer.userID == statement.author && signer.chain.signed.count == 1
     }
 
     private static func alter(_ statement: inout Statement, _ choices: inout Choices) {
         let person = choices.oneOf(World.people).userID
-        switch choices.byte() % 20 {
+        switch choices.byte() % 21 {
         case 0: statement.kind = .delete
         case 1: statement.container = choices.name()
         case 2: statement.environment = .development
@@ -87,6 +87,7 @@ enum StatementVerificationTarget: FuzzTarget {
         case 16: statement.rosterSequence = choices.flag() ? UInt64(choices.byte() % 12) : choices.number()
         case 17: statement.rosterHead = choices.oneOf(World.zone.rosters).head
         case 18: statement.parent = choices.name()
+        case 19: statement.formerScope = .init(scopeID: World.shareScope.id, incarnation: UInt32(choices.byte() & 3))
         default: (statement.kind, statement.wrappedKey) = (.delete, [])
         }
     }
