@@ -60,7 +60,7 @@ enum PAEVectors: Construction {
 enum ValueVectors: Construction {
     static let name = "values"
     static let algorithm = "Canonical value encoding"
-    static let header = ["`value` encodes to `encoded` and back; of an invalid test, `encoded` is refused. Doubles are given by their bits."]
+    static let header = ["`value` encodes to `encoded` and back; of an invalid test, `encoded` is refused. Doubles are given by their bits, as one number in hexadecimal, most significant digit first."]
 
     static func generate(into builder: inout VectorBuilder) throws {
         let values: [(String, Value)] = [
