@@ -138,10 +138,14 @@ final class BenchmarkServer {
     struct StartFailure: Error {}
 
     init() throws {
+        let executable = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appendingPathComponent("sealkit")
+        guard FileManager.default.isExecutableFile(atPath: executable.path) else {
+            print("There is no sealkit command beside this program: build it too, with `swift build -c release`, or run `make bench`.")
+            exit(1)
+        }
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("sealkit-bench-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-            .appendingPathComponent("sealkit")
+        process.executableURL = executable
         process.arguments = [
             "serve", "--data", folder.appendingPathComponent("data").path, "--listen", "127.0.0.1:0", "--log-level", "error",
         ]
