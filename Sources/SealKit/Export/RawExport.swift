@@ -102,12 +102,7 @@ extension Database {
     }
 
     private func rawShares(_ view: ZoneView) async throws(SealKitError) -> [RawExportContent.Share] {
-        let request = Sealkit_V1_LinksRequest.with {
-            $0.zone = view.scope.zoneIDOnWire
-            $0.shareRecordName = view.scope.shareRecordName
-        }
-        let response: Sealkit_V1_LinksResponse = try await core.call(scope, "links/fetch", request)
-        return response.links.map {
+        try await OwnerLinks.stored(self, view: view).map {
             .init(routingID: Hex.encode([UInt8]($0.routingID)), preview: $0.preview.isEmpty ? nil : Hex.encode([UInt8]($0.preview)))
         }
     }

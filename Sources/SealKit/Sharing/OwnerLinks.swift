@@ -24,15 +24,20 @@ struct OwnerLinks {
     /// The one whose secret the roster's settings name: another one that the server keeps is no link of this share.
     let shareWide: Link?
 
-    static func fetch(_ database: Database, view: ZoneView) async throws(SealKitError) -> OwnerLinks {
+    /// What the server keeps of a share's links, sealed as it is.
+    static func stored(_ database: Database, view: ZoneView) async throws(SealKitError) -> [Sealkit_V1_Link] {
         let request = Sealkit_V1_LinksRequest.with {
             $0.zone = view.scope.zoneIDOnWire
             $0.shareRecordName = view.scope.shareRecordName
         }
         let response: Sealkit_V1_LinksResponse = try await database.core.call(database.scope, "links/fetch", request)
+        return response.links
+    }
+
+    static func fetch(_ database: Database, view: ZoneView) async throws(SealKitError) -> OwnerLinks {
         let storageKey = database.core.account.seed.storageKey()
         var links: [Link] = []
-        for link in response.links {
+        for link in try await stored(database, view: view) {
             links.append(
                 try verifying("a kept share URL") { () throws(SealError) in
                     let routingID = try ID16(link.routingID)
