@@ -34,12 +34,12 @@ fuzz: setup ## Feeds every decoder of the core hostile bytes, SECONDS=60 each; T
 vectors: build ## Generates the test vectors again
 	$(SEALKIT) vectors generate
 
-protobuf: setup ## Generates Sources/SealWire/sealkit.pb.swift again
+protobuf: setup ## Generates Sources/SealWire/*.pb.swift again
 	@Tests/Support/setup protobuf-compiler
 	swift build --product protoc-gen-swift
 	protoc --plugin=protoc-gen-swift=.build/debug/protoc-gen-swift \
 	    --swift_opt=Visibility=Public --swift_opt=UseAccessLevelOnImports=true \
-	    --swift_out=Sources/SealWire -I Sources/SealWire sealkit.proto
+	    --swift_out=Sources/SealWire -I Sources/SealWire $(notdir $(wildcard Sources/SealWire/*.proto))
 
 clean: ## Removes what was built
 	rm -rf .build

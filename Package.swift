@@ -46,7 +46,7 @@ let package = Package(
         .target(
             name: "SealWire",
             dependencies: [.product(name: "SwiftProtobuf", package: "swift-protobuf")],
-            exclude: ["sealkit.proto"],
+            exclude: ["sealkit.proto", "schema.proto", "query.proto", "push.proto", "public.proto"],
             swiftSettings: house),
         // Floor 2
         .target(name: "SealStatements", dependencies: ["SealPrimitives"], swiftSettings: core),
@@ -57,11 +57,19 @@ let package = Package(
                 "SealPrimitives", "SealStatements", "SealWire", .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
             swiftSettings: house),
+        .target(name: "SealSchema", dependencies: ["SealPrimitives", "SealStatements"], swiftSettings: house),
+        .target(
+            name: "SealQuery",
+            dependencies: [
+                "SealPrimitives", "SealStatements", "SealWire", "SealCoding",
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            ],
+            swiftSettings: house),
         // Floor 3
         .target(
             name: "SealKit",
             dependencies: [
-                "SealPrimitives", "SealStatements", "SealEnvelope", "SealWire", "SealCoding",
+                "SealPrimitives", "SealStatements", "SealEnvelope", "SealWire", "SealCoding", "SealQuery",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -77,7 +85,7 @@ let package = Package(
         .target(
             name: "SealServer",
             dependencies: [
-                "SealPrimitives", "SealStatements", "SealWire", "SealCoding", "CCurl", "CCurlShim",
+                "SealPrimitives", "SealStatements", "SealWire", "SealCoding", "SealSchema", "SealQuery", "CCurl", "CCurlShim",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -102,7 +110,7 @@ let package = Package(
         .executableTarget(
             name: "sealkit",
             dependencies: [
-                "CSodium", "SealKit", "SealServer", "SealPrimitives", "SealStatements", "SealEnvelope",
+                "CSodium", "SealKit", "SealServer", "SealPrimitives", "SealStatements", "SealEnvelope", "SealSchema",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
@@ -117,6 +125,9 @@ let package = Package(
         // Tests
         .testTarget(name: "SealPrimitivesTests", dependencies: ["SealPrimitives"], swiftSettings: house),
         .testTarget(name: "SealStatementsTests", dependencies: ["SealPrimitives", "SealStatements"], swiftSettings: house),
+        .testTarget(name: "SealSchemaTests", dependencies: ["SealSchema", "SealStatements"], swiftSettings: house),
+        .testTarget(
+            name: "SealQueryTests", dependencies: ["SealQuery", "SealStatements", "SealWire", "SealCoding"], swiftSettings: house),
         .testTarget(
             name: "SealEnvelopeTests", dependencies: ["SealPrimitives", "SealStatements", "SealEnvelope", "SealKit"],
             swiftSettings: house),

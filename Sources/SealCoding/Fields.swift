@@ -26,6 +26,7 @@ public enum WireField: Sendable {
                 descriptor: [UInt8](asset.descriptor))
             self = .stored(.asset(commitment), blob: asset.blob)
         case .omitted(let digest): self = .digest(try Digest(digest))
+        case .publicAsset: throw .unsupported
         case nil: throw .malformed
         }
     }

@@ -242,6 +242,25 @@ public nonisolated struct Sealkit_V1_AssetField: Sendable {
   public init() {}
 }
 
+/// An asset of the public database: hashed and signed, not sealed.
+public nonisolated struct Sealkit_V1_PublicAssetField: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// where the server keeps the bytes; not signed, the root is
+  public var blob: String = String()
+
+  public var size: UInt64 = 0
+
+  /// 32 bytes: root of the SHA-256 tree over the chunks
+  public var root: Data = Data()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
 public nonisolated struct Sealkit_V1_Field: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -284,6 +303,14 @@ public nonisolated struct Sealkit_V1_Field: Sendable {
     set {content = .omitted(newValue)}
   }
 
+  public var publicAsset: Sealkit_V1_PublicAssetField {
+    get {
+      if case .publicAsset(let v)? = content {return v}
+      return Sealkit_V1_PublicAssetField()
+    }
+    set {content = .publicAsset(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Content: Equatable, Sendable {
@@ -292,6 +319,7 @@ public nonisolated struct Sealkit_V1_Field: Sendable {
     case asset(Sealkit_V1_AssetField)
     /// digest of a field that the request did not desire
     case omitted(Data)
+    case publicAsset(Sealkit_V1_PublicAssetField)
 
   }
 
@@ -319,48 +347,138 @@ public nonisolated struct Sealkit_V1_StatementProof: Sendable {
   public init() {}
 }
 
-public nonisolated struct Sealkit_V1_Record: Sendable {
+public nonisolated struct Sealkit_V1_Record: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var recordName: String = String()
+  public var recordName: String {
+    get {_storage._recordName}
+    set {_uniqueStorage()._recordName = newValue}
+  }
 
-  public var recordType: String = String()
+  public var recordType: String {
+    get {_storage._recordType}
+    set {_uniqueStorage()._recordType = newValue}
+  }
 
   /// given by the server; in a save: the tag that the client saw, empty for a new record
-  public var changeTag: String = String()
+  public var changeTag: String {
+    get {_storage._changeTag}
+    set {_uniqueStorage()._changeTag = newValue}
+  }
 
   /// the server's clock, microseconds since 1970
-  public var creationDate: Int64 = 0
+  public var creationDate: Int64 {
+    get {_storage._creationDate}
+    set {_uniqueStorage()._creationDate = newValue}
+  }
 
-  public var modificationDate: Int64 = 0
+  public var modificationDate: Int64 {
+    get {_storage._modificationDate}
+    set {_uniqueStorage()._modificationDate = newValue}
+  }
 
-  public var fields: [Sealkit_V1_Field] = []
+  public var fields: [Sealkit_V1_Field] {
+    get {_storage._fields}
+    set {_uniqueStorage()._fields = newValue}
+  }
 
   /// canonical bytes; says also who wrote it, and whether it is a deletion
-  public var statement: Data = Data()
+  public var statement: Data {
+    get {_storage._statement}
+    set {_uniqueStorage()._statement = newValue}
+  }
 
   /// in a save: left empty, the request carries the signature
   public var proof: Sealkit_V1_StatementProof {
-    get {_proof ?? Sealkit_V1_StatementProof()}
-    set {_proof = newValue}
+    get {_storage._proof ?? Sealkit_V1_StatementProof()}
+    set {_uniqueStorage()._proof = newValue}
   }
   /// Returns true if `proof` has been explicitly set.
-  public var hasProof: Bool {self._proof != nil}
+  public var hasProof: Bool {_storage._proof != nil}
   /// Clears the value of `proof`. Subsequent reads from it will return its default value.
-  public mutating func clearProof() {self._proof = nil}
+  public mutating func clearProof() {_uniqueStorage()._proof = nil}
 
   /// place of the statement in the zone's feed
-  public var position: UInt64 = 0
+  public var position: UInt64 {
+    get {_storage._position}
+    set {_uniqueStorage()._position = newValue}
+  }
 
-  public var deleted: Bool = false
+  public var deleted: Bool {
+    get {_storage._deleted}
+    set {_uniqueStorage()._deleted = newValue}
+  }
+
+  /// the record went with the target of a reference: nobody signed its own deletion
+  public var derived: Sealkit_V1_DerivedDeletion {
+    get {_storage._derived ?? Sealkit_V1_DerivedDeletion()}
+    set {_uniqueStorage()._derived = newValue}
+  }
+  /// Returns true if `derived` has been explicitly set.
+  public var hasDerived: Bool {_storage._derived != nil}
+  /// Clears the value of `derived`. Subsequent reads from it will return its default value.
+  public mutating func clearDerived() {_uniqueStorage()._derived = nil}
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 
-  fileprivate var _proof: Sealkit_V1_StatementProof? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+/// Proof that a record went with a deleted target (PROTOCOL.md, "Derived deletions"). The record itself is the first step.
+public nonisolated struct Sealkit_V1_DerivedDeletion: @unchecked Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var steps: [Sealkit_V1_DerivedStep] {
+    get {_storage._steps}
+    set {_uniqueStorage()._steps = newValue}
+  }
+
+  /// the target's signed deletion: statement and proof
+  public var tombstone: Sealkit_V1_Record {
+    get {_storage._tombstone ?? Sealkit_V1_Record()}
+    set {_uniqueStorage()._tombstone = newValue}
+  }
+  /// Returns true if `tombstone` has been explicitly set.
+  public var hasTombstone: Bool {_storage._tombstone != nil}
+  /// Clears the value of `tombstone`. Subsequent reads from it will return its default value.
+  public mutating func clearTombstone() {_uniqueStorage()._tombstone = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+public nonisolated struct Sealkit_V1_DerivedStep: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// its last statement and proof; every field but the reference as a digest
+  public var record: Sealkit_V1_Record {
+    get {_record ?? Sealkit_V1_Record()}
+    set {_record = newValue}
+  }
+  /// Returns true if `record` has been explicitly set.
+  public var hasRecord: Bool {self._record != nil}
+  /// Clears the value of `record`. Subsequent reads from it will return its default value.
+  public mutating func clearRecord() {self._record = nil}
+
+  /// whose reference names the next step's record, the last step's: the target
+  public var field: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _record: Sealkit_V1_Record? = nil
 }
 
 public nonisolated struct Sealkit_V1_ZoneID: Sendable {
@@ -755,47 +873,41 @@ public nonisolated struct Sealkit_V1_ModifyRecordsRequest: Sendable {
   fileprivate var _zone: Sealkit_V1_ZoneID? = nil
 }
 
-public nonisolated struct Sealkit_V1_RecordResult: @unchecked Sendable {
+public nonisolated struct Sealkit_V1_RecordResult: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var recordName: String {
-    get {_storage._recordName}
-    set {_uniqueStorage()._recordName = newValue}
-  }
+  public var recordName: String = String()
 
-  public var outcome: OneOf_Outcome? {
-    get {return _storage._outcome}
-    set {_uniqueStorage()._outcome = newValue}
-  }
+  public var outcome: Sealkit_V1_RecordResult.OneOf_Outcome? = nil
 
   /// after a save: system fields only
   public var record: Sealkit_V1_Record {
     get {
-      if case .record(let v)? = _storage._outcome {return v}
+      if case .record(let v)? = outcome {return v}
       return Sealkit_V1_Record()
     }
-    set {_uniqueStorage()._outcome = .record(newValue)}
+    set {outcome = .record(newValue)}
   }
 
   public var failure: Sealkit_V1_Failure {
     get {
-      if case .failure(let v)? = _storage._outcome {return v}
+      if case .failure(let v)? = outcome {return v}
       return Sealkit_V1_Failure()
     }
-    set {_uniqueStorage()._outcome = .failure(newValue)}
+    set {outcome = .failure(newValue)}
   }
 
   /// with serverRecordChanged: what the server has, complete
   public var serverRecord: Sealkit_V1_Record {
-    get {_storage._serverRecord ?? Sealkit_V1_Record()}
-    set {_uniqueStorage()._serverRecord = newValue}
+    get {_serverRecord ?? Sealkit_V1_Record()}
+    set {_serverRecord = newValue}
   }
   /// Returns true if `serverRecord` has been explicitly set.
-  public var hasServerRecord: Bool {_storage._serverRecord != nil}
+  public var hasServerRecord: Bool {self._serverRecord != nil}
   /// Clears the value of `serverRecord`. Subsequent reads from it will return its default value.
-  public mutating func clearServerRecord() {_uniqueStorage()._serverRecord = nil}
+  public mutating func clearServerRecord() {self._serverRecord = nil}
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -808,7 +920,7 @@ public nonisolated struct Sealkit_V1_RecordResult: @unchecked Sendable {
 
   public init() {}
 
-  fileprivate var _storage = _StorageClass.defaultInstance
+  fileprivate var _serverRecord: Sealkit_V1_Record? = nil
 }
 
 public nonisolated struct Sealkit_V1_ModifyRecordsResponse: Sendable {
@@ -817,6 +929,9 @@ public nonisolated struct Sealkit_V1_ModifyRecordsResponse: Sendable {
   // methods supported on all messages.
 
   public var results: [Sealkit_V1_RecordResult] = []
+
+  /// public database: of the authors of server records
+  public var authors: [Sealkit_V1_IdentityChain] = []
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -878,6 +993,9 @@ public nonisolated struct Sealkit_V1_LookupRecordsResponse: Sendable {
   /// heads of the scopes that the answer cites
   public var scopes: [Sealkit_V1_ScopeHead] = []
 
+  /// public database: each author of these records once
+  public var authors: [Sealkit_V1_IdentityChain] = []
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -931,6 +1049,76 @@ public nonisolated struct Sealkit_V1_RecordChangesResponse: Sendable {
   public var moreComing: Bool = false
 
   public var scopes: [Sealkit_V1_ScopeHead] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// Many zones in one request, each with its own token; each is answered or fails by itself.
+public nonisolated struct Sealkit_V1_ZonesRecordChangesRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var zones: [Sealkit_V1_RecordChangesRequest] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct Sealkit_V1_ZoneRecordChanges: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var zone: Sealkit_V1_ZoneID {
+    get {_zone ?? Sealkit_V1_ZoneID()}
+    set {_zone = newValue}
+  }
+  /// Returns true if `zone` has been explicitly set.
+  public var hasZone: Bool {self._zone != nil}
+  /// Clears the value of `zone`. Subsequent reads from it will return its default value.
+  public mutating func clearZone() {self._zone = nil}
+
+  public var outcome: Sealkit_V1_ZoneRecordChanges.OneOf_Outcome? = nil
+
+  public var changes: Sealkit_V1_RecordChangesResponse {
+    get {
+      if case .changes(let v)? = outcome {return v}
+      return Sealkit_V1_RecordChangesResponse()
+    }
+    set {outcome = .changes(newValue)}
+  }
+
+  public var failure: Sealkit_V1_Failure {
+    get {
+      if case .failure(let v)? = outcome {return v}
+      return Sealkit_V1_Failure()
+    }
+    set {outcome = .failure(newValue)}
+  }
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum OneOf_Outcome: Equatable, Sendable {
+    case changes(Sealkit_V1_RecordChangesResponse)
+    case failure(Sealkit_V1_Failure)
+
+  }
+
+  public init() {}
+
+  fileprivate var _zone: Sealkit_V1_ZoneID? = nil
+}
+
+public nonisolated struct Sealkit_V1_ZonesRecordChangesResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var zones: [Sealkit_V1_ZoneRecordChanges] = []
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2112,9 +2300,49 @@ nonisolated extension Sealkit_V1_AssetField: SwiftProtobuf.Message, SwiftProtobu
   }
 }
 
+nonisolated extension Sealkit_V1_PublicAssetField: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".PublicAssetField"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}blob\0\u{1}size\0\u{1}root\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.blob) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.size) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.root) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.blob.isEmpty {
+      try visitor.visitSingularStringField(value: self.blob, fieldNumber: 1)
+    }
+    if self.size != 0 {
+      try visitor.visitSingularUInt64Field(value: self.size, fieldNumber: 2)
+    }
+    if !self.root.isEmpty {
+      try visitor.visitSingularBytesField(value: self.root, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Sealkit_V1_PublicAssetField, rhs: Sealkit_V1_PublicAssetField) -> Bool {
+    if lhs.blob != rhs.blob {return false}
+    if lhs.size != rhs.size {return false}
+    if lhs.root != rhs.root {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension Sealkit_V1_Field: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Field"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}plain\0\u{1}encrypted\0\u{1}asset\0\u{1}omitted\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}plain\0\u{1}encrypted\0\u{1}asset\0\u{1}omitted\0\u{3}public_asset\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2170,6 +2398,19 @@ nonisolated extension Sealkit_V1_Field: SwiftProtobuf.Message, SwiftProtobuf._Me
           self.content = .omitted(v)
         }
       }()
+      case 6: try {
+        var v: Sealkit_V1_PublicAssetField?
+        var hadOneofValue = false
+        if let current = self.content {
+          hadOneofValue = true
+          if case .publicAsset(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.content = .publicAsset(v)
+        }
+      }()
       default: break
       }
     }
@@ -2199,6 +2440,10 @@ nonisolated extension Sealkit_V1_Field: SwiftProtobuf.Message, SwiftProtobuf._Me
     case .omitted?: try {
       guard case .omitted(let v)? = self.content else { preconditionFailure() }
       try visitor.visitSingularBytesField(value: v, fieldNumber: 5)
+    }()
+    case .publicAsset?: try {
+      guard case .publicAsset(let v)? = self.content else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
     }()
     case nil: break
     }
@@ -2260,7 +2505,224 @@ nonisolated extension Sealkit_V1_StatementProof: SwiftProtobuf.Message, SwiftPro
 
 nonisolated extension Sealkit_V1_Record: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Record"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}record_name\0\u{3}record_type\0\u{3}change_tag\0\u{3}creation_date\0\u{3}modification_date\0\u{1}fields\0\u{1}statement\0\u{1}proof\0\u{1}position\0\u{1}deleted\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}record_name\0\u{3}record_type\0\u{3}change_tag\0\u{3}creation_date\0\u{3}modification_date\0\u{1}fields\0\u{1}statement\0\u{1}proof\0\u{1}position\0\u{1}deleted\0\u{1}derived\0")
+
+  fileprivate class _StorageClass {
+    var _recordName: String = String()
+    var _recordType: String = String()
+    var _changeTag: String = String()
+    var _creationDate: Int64 = 0
+    var _modificationDate: Int64 = 0
+    var _fields: [Sealkit_V1_Field] = []
+    var _statement: Data = Data()
+    var _proof: Sealkit_V1_StatementProof? = nil
+    var _position: UInt64 = 0
+    var _deleted: Bool = false
+    var _derived: Sealkit_V1_DerivedDeletion? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _recordName = source._recordName
+      _recordType = source._recordType
+      _changeTag = source._changeTag
+      _creationDate = source._creationDate
+      _modificationDate = source._modificationDate
+      _fields = source._fields
+      _statement = source._statement
+      _proof = source._proof
+      _position = source._position
+      _deleted = source._deleted
+      _derived = source._derived
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularStringField(value: &_storage._recordName) }()
+        case 2: try { try decoder.decodeSingularStringField(value: &_storage._recordType) }()
+        case 3: try { try decoder.decodeSingularStringField(value: &_storage._changeTag) }()
+        case 4: try { try decoder.decodeSingularSInt64Field(value: &_storage._creationDate) }()
+        case 5: try { try decoder.decodeSingularSInt64Field(value: &_storage._modificationDate) }()
+        case 6: try { try decoder.decodeRepeatedMessageField(value: &_storage._fields) }()
+        case 7: try { try decoder.decodeSingularBytesField(value: &_storage._statement) }()
+        case 8: try { try decoder.decodeSingularMessageField(value: &_storage._proof) }()
+        case 9: try { try decoder.decodeSingularUInt64Field(value: &_storage._position) }()
+        case 10: try { try decoder.decodeSingularBoolField(value: &_storage._deleted) }()
+        case 11: try { try decoder.decodeSingularMessageField(value: &_storage._derived) }()
+        default: break
+        }
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if !_storage._recordName.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._recordName, fieldNumber: 1)
+      }
+      if !_storage._recordType.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._recordType, fieldNumber: 2)
+      }
+      if !_storage._changeTag.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._changeTag, fieldNumber: 3)
+      }
+      if _storage._creationDate != 0 {
+        try visitor.visitSingularSInt64Field(value: _storage._creationDate, fieldNumber: 4)
+      }
+      if _storage._modificationDate != 0 {
+        try visitor.visitSingularSInt64Field(value: _storage._modificationDate, fieldNumber: 5)
+      }
+      if !_storage._fields.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._fields, fieldNumber: 6)
+      }
+      if !_storage._statement.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._statement, fieldNumber: 7)
+      }
+      try { if let v = _storage._proof {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+      } }()
+      if _storage._position != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._position, fieldNumber: 9)
+      }
+      if _storage._deleted != false {
+        try visitor.visitSingularBoolField(value: _storage._deleted, fieldNumber: 10)
+      }
+      try { if let v = _storage._derived {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+      } }()
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Sealkit_V1_Record, rhs: Sealkit_V1_Record) -> Bool {
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._recordName != rhs_storage._recordName {return false}
+        if _storage._recordType != rhs_storage._recordType {return false}
+        if _storage._changeTag != rhs_storage._changeTag {return false}
+        if _storage._creationDate != rhs_storage._creationDate {return false}
+        if _storage._modificationDate != rhs_storage._modificationDate {return false}
+        if _storage._fields != rhs_storage._fields {return false}
+        if _storage._statement != rhs_storage._statement {return false}
+        if _storage._proof != rhs_storage._proof {return false}
+        if _storage._position != rhs_storage._position {return false}
+        if _storage._deleted != rhs_storage._deleted {return false}
+        if _storage._derived != rhs_storage._derived {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sealkit_V1_DerivedDeletion: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".DerivedDeletion"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}steps\0\u{1}tombstone\0")
+
+  fileprivate class _StorageClass {
+    var _steps: [Sealkit_V1_DerivedStep] = []
+    var _tombstone: Sealkit_V1_Record? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _steps = source._steps
+      _tombstone = source._tombstone
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeRepeatedMessageField(value: &_storage._steps) }()
+        case 2: try { try decoder.decodeSingularMessageField(value: &_storage._tombstone) }()
+        default: break
+        }
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if !_storage._steps.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._steps, fieldNumber: 1)
+      }
+      try { if let v = _storage._tombstone {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+      } }()
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Sealkit_V1_DerivedDeletion, rhs: Sealkit_V1_DerivedDeletion) -> Bool {
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._steps != rhs_storage._steps {return false}
+        if _storage._tombstone != rhs_storage._tombstone {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sealkit_V1_DerivedStep: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".DerivedStep"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}record\0\u{1}field\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2268,16 +2730,8 @@ nonisolated extension Sealkit_V1_Record: SwiftProtobuf.Message, SwiftProtobuf._M
       // allocates stack space for every case branch when no optimizations are
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
-      case 1: try { try decoder.decodeSingularStringField(value: &self.recordName) }()
-      case 2: try { try decoder.decodeSingularStringField(value: &self.recordType) }()
-      case 3: try { try decoder.decodeSingularStringField(value: &self.changeTag) }()
-      case 4: try { try decoder.decodeSingularSInt64Field(value: &self.creationDate) }()
-      case 5: try { try decoder.decodeSingularSInt64Field(value: &self.modificationDate) }()
-      case 6: try { try decoder.decodeRepeatedMessageField(value: &self.fields) }()
-      case 7: try { try decoder.decodeSingularBytesField(value: &self.statement) }()
-      case 8: try { try decoder.decodeSingularMessageField(value: &self._proof) }()
-      case 9: try { try decoder.decodeSingularUInt64Field(value: &self.position) }()
-      case 10: try { try decoder.decodeSingularBoolField(value: &self.deleted) }()
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._record) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.field) }()
       default: break
       }
     }
@@ -2288,50 +2742,18 @@ nonisolated extension Sealkit_V1_Record: SwiftProtobuf.Message, SwiftProtobuf._M
     // allocates stack space for every if/case branch local when no optimizations
     // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
     // https://github.com/apple/swift-protobuf/issues/1182
-    if !self.recordName.isEmpty {
-      try visitor.visitSingularStringField(value: self.recordName, fieldNumber: 1)
-    }
-    if !self.recordType.isEmpty {
-      try visitor.visitSingularStringField(value: self.recordType, fieldNumber: 2)
-    }
-    if !self.changeTag.isEmpty {
-      try visitor.visitSingularStringField(value: self.changeTag, fieldNumber: 3)
-    }
-    if self.creationDate != 0 {
-      try visitor.visitSingularSInt64Field(value: self.creationDate, fieldNumber: 4)
-    }
-    if self.modificationDate != 0 {
-      try visitor.visitSingularSInt64Field(value: self.modificationDate, fieldNumber: 5)
-    }
-    if !self.fields.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.fields, fieldNumber: 6)
-    }
-    if !self.statement.isEmpty {
-      try visitor.visitSingularBytesField(value: self.statement, fieldNumber: 7)
-    }
-    try { if let v = self._proof {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+    try { if let v = self._record {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
     } }()
-    if self.position != 0 {
-      try visitor.visitSingularUInt64Field(value: self.position, fieldNumber: 9)
-    }
-    if self.deleted != false {
-      try visitor.visitSingularBoolField(value: self.deleted, fieldNumber: 10)
+    if !self.field.isEmpty {
+      try visitor.visitSingularStringField(value: self.field, fieldNumber: 2)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: Sealkit_V1_Record, rhs: Sealkit_V1_Record) -> Bool {
-    if lhs.recordName != rhs.recordName {return false}
-    if lhs.recordType != rhs.recordType {return false}
-    if lhs.changeTag != rhs.changeTag {return false}
-    if lhs.creationDate != rhs.creationDate {return false}
-    if lhs.modificationDate != rhs.modificationDate {return false}
-    if lhs.fields != rhs.fields {return false}
-    if lhs.statement != rhs.statement {return false}
-    if lhs._proof != rhs._proof {return false}
-    if lhs.position != rhs.position {return false}
-    if lhs.deleted != rhs.deleted {return false}
+  public static func ==(lhs: Sealkit_V1_DerivedStep, rhs: Sealkit_V1_DerivedStep) -> Bool {
+    if lhs._record != rhs._record {return false}
+    if lhs.field != rhs.field {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3034,114 +3456,74 @@ nonisolated extension Sealkit_V1_RecordResult: SwiftProtobuf.Message, SwiftProto
   public static let protoMessageName: String = _protobuf_package + ".RecordResult"
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}record_name\0\u{1}record\0\u{1}failure\0\u{3}server_record\0")
 
-  fileprivate class _StorageClass {
-    var _recordName: String = String()
-    var _outcome: Sealkit_V1_RecordResult.OneOf_Outcome?
-    var _serverRecord: Sealkit_V1_Record? = nil
-
-      // This property is used as the initial default value for new instances of the type.
-      // The type itself is protecting the reference to its storage via CoW semantics.
-      // This will force a copy to be made of this reference when the first mutation occurs;
-      // hence, it is safe to mark this as `nonisolated(unsafe)`.
-      static nonisolated(unsafe) let defaultInstance = _StorageClass()
-
-    private init() {}
-
-    init(copying source: _StorageClass) {
-      _recordName = source._recordName
-      _outcome = source._outcome
-      _serverRecord = source._serverRecord
-    }
-  }
-
-  fileprivate mutating func _uniqueStorage() -> _StorageClass {
-    if !isKnownUniquelyReferenced(&_storage) {
-      _storage = _StorageClass(copying: _storage)
-    }
-    return _storage
-  }
-
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    _ = _uniqueStorage()
-    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
-      while let fieldNumber = try decoder.nextFieldNumber() {
-        // The use of inline closures is to circumvent an issue where the compiler
-        // allocates stack space for every case branch when no optimizations are
-        // enabled. https://github.com/apple/swift-protobuf/issues/1034
-        switch fieldNumber {
-        case 1: try { try decoder.decodeSingularStringField(value: &_storage._recordName) }()
-        case 2: try {
-          var v: Sealkit_V1_Record?
-          var hadOneofValue = false
-          if let current = _storage._outcome {
-            hadOneofValue = true
-            if case .record(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._outcome = .record(v)
-          }
-        }()
-        case 3: try {
-          var v: Sealkit_V1_Failure?
-          var hadOneofValue = false
-          if let current = _storage._outcome {
-            hadOneofValue = true
-            if case .failure(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._outcome = .failure(v)
-          }
-        }()
-        case 4: try { try decoder.decodeSingularMessageField(value: &_storage._serverRecord) }()
-        default: break
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.recordName) }()
+      case 2: try {
+        var v: Sealkit_V1_Record?
+        var hadOneofValue = false
+        if let current = self.outcome {
+          hadOneofValue = true
+          if case .record(let m) = current {v = m}
         }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.outcome = .record(v)
+        }
+      }()
+      case 3: try {
+        var v: Sealkit_V1_Failure?
+        var hadOneofValue = false
+        if let current = self.outcome {
+          hadOneofValue = true
+          if case .failure(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.outcome = .failure(v)
+        }
+      }()
+      case 4: try { try decoder.decodeSingularMessageField(value: &self._serverRecord) }()
+      default: break
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every if/case branch local when no optimizations
-      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-      // https://github.com/apple/swift-protobuf/issues/1182
-      if !_storage._recordName.isEmpty {
-        try visitor.visitSingularStringField(value: _storage._recordName, fieldNumber: 1)
-      }
-      switch _storage._outcome {
-      case .record?: try {
-        guard case .record(let v)? = _storage._outcome else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
-      }()
-      case .failure?: try {
-        guard case .failure(let v)? = _storage._outcome else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
-      }()
-      case nil: break
-      }
-      try { if let v = _storage._serverRecord {
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
-      } }()
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.recordName.isEmpty {
+      try visitor.visitSingularStringField(value: self.recordName, fieldNumber: 1)
     }
+    switch self.outcome {
+    case .record?: try {
+      guard case .record(let v)? = self.outcome else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    }()
+    case .failure?: try {
+      guard case .failure(let v)? = self.outcome else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case nil: break
+    }
+    try { if let v = self._serverRecord {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Sealkit_V1_RecordResult, rhs: Sealkit_V1_RecordResult) -> Bool {
-    if lhs._storage !== rhs._storage {
-      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
-        let _storage = _args.0
-        let rhs_storage = _args.1
-        if _storage._recordName != rhs_storage._recordName {return false}
-        if _storage._outcome != rhs_storage._outcome {return false}
-        if _storage._serverRecord != rhs_storage._serverRecord {return false}
-        return true
-      }
-      if !storagesAreEqual {return false}
-    }
+    if lhs.recordName != rhs.recordName {return false}
+    if lhs.outcome != rhs.outcome {return false}
+    if lhs._serverRecord != rhs._serverRecord {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3149,7 +3531,7 @@ nonisolated extension Sealkit_V1_RecordResult: SwiftProtobuf.Message, SwiftProto
 
 nonisolated extension Sealkit_V1_ModifyRecordsResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ModifyRecordsResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}results\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}results\0\u{1}authors\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3158,6 +3540,7 @@ nonisolated extension Sealkit_V1_ModifyRecordsResponse: SwiftProtobuf.Message, S
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.results) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.authors) }()
       default: break
       }
     }
@@ -3167,11 +3550,15 @@ nonisolated extension Sealkit_V1_ModifyRecordsResponse: SwiftProtobuf.Message, S
     if !self.results.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.results, fieldNumber: 1)
     }
+    if !self.authors.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.authors, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Sealkit_V1_ModifyRecordsResponse, rhs: Sealkit_V1_ModifyRecordsResponse) -> Bool {
     if lhs.results != rhs.results {return false}
+    if lhs.authors != rhs.authors {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3253,7 +3640,7 @@ nonisolated extension Sealkit_V1_LookupRecordsRequest: SwiftProtobuf.Message, Sw
 
 nonisolated extension Sealkit_V1_LookupRecordsResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".LookupRecordsResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}results\0\u{1}scopes\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}results\0\u{1}scopes\0\u{1}authors\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3263,6 +3650,7 @@ nonisolated extension Sealkit_V1_LookupRecordsResponse: SwiftProtobuf.Message, S
       switch fieldNumber {
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.results) }()
       case 2: try { try decoder.decodeRepeatedMessageField(value: &self.scopes) }()
+      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.authors) }()
       default: break
       }
     }
@@ -3275,12 +3663,16 @@ nonisolated extension Sealkit_V1_LookupRecordsResponse: SwiftProtobuf.Message, S
     if !self.scopes.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.scopes, fieldNumber: 2)
     }
+    if !self.authors.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.authors, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Sealkit_V1_LookupRecordsResponse, rhs: Sealkit_V1_LookupRecordsResponse) -> Bool {
     if lhs.results != rhs.results {return false}
     if lhs.scopes != rhs.scopes {return false}
+    if lhs.authors != rhs.authors {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3375,6 +3767,138 @@ nonisolated extension Sealkit_V1_RecordChangesResponse: SwiftProtobuf.Message, S
     if lhs.token != rhs.token {return false}
     if lhs.moreComing != rhs.moreComing {return false}
     if lhs.scopes != rhs.scopes {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sealkit_V1_ZonesRecordChangesRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ZonesRecordChangesRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}zones\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.zones) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.zones.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.zones, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Sealkit_V1_ZonesRecordChangesRequest, rhs: Sealkit_V1_ZonesRecordChangesRequest) -> Bool {
+    if lhs.zones != rhs.zones {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sealkit_V1_ZoneRecordChanges: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ZoneRecordChanges"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}zone\0\u{1}changes\0\u{1}failure\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._zone) }()
+      case 2: try {
+        var v: Sealkit_V1_RecordChangesResponse?
+        var hadOneofValue = false
+        if let current = self.outcome {
+          hadOneofValue = true
+          if case .changes(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.outcome = .changes(v)
+        }
+      }()
+      case 3: try {
+        var v: Sealkit_V1_Failure?
+        var hadOneofValue = false
+        if let current = self.outcome {
+          hadOneofValue = true
+          if case .failure(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.outcome = .failure(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._zone {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    switch self.outcome {
+    case .changes?: try {
+      guard case .changes(let v)? = self.outcome else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    }()
+    case .failure?: try {
+      guard case .failure(let v)? = self.outcome else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Sealkit_V1_ZoneRecordChanges, rhs: Sealkit_V1_ZoneRecordChanges) -> Bool {
+    if lhs._zone != rhs._zone {return false}
+    if lhs.outcome != rhs.outcome {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sealkit_V1_ZonesRecordChangesResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ZonesRecordChangesResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}zones\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.zones) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.zones.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.zones, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Sealkit_V1_ZonesRecordChangesResponse, rhs: Sealkit_V1_ZonesRecordChangesResponse) -> Bool {
+    if lhs.zones != rhs.zones {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -53,7 +53,7 @@ import Testing
         #expect([200, 400].contains(status))
         #expect(body.hasPrefix("{"))
         let (missing, failure) = try await request(
-            server, "POST", "/database/1/org.example.notes/production/private/zones/lookup", body: "{}", type: "application/json")
+            server, "POST", "/database/1/org.example.notes/development/private/zones/lookup", body: "{}", type: "application/json")
         #expect(missing == 401)
         #expect(failure.contains("notAuthenticated"))
     }

@@ -58,7 +58,7 @@ extension RecordTests {
                 return result
             }
             #expect(try await code { $0.container = "org.other" } == .invalidArguments)
-            #expect(try await code { $0.environment = .development } == .invalidArguments)
+            #expect(try await code { $0.environment = .production } == .invalidArguments)
             #expect(try await code { $0.owner = bert.user } == .invalidArguments)
             #expect(try await code { $0.zoneName = "other" } == .invalidArguments)
             #expect(try await code { $0.recordName = "other" } == .invalidArguments)

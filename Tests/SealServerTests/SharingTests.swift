@@ -40,7 +40,7 @@ import Testing
             #expect(try await bert.fetchRoster(open).failure.errorCode == .zoneNotFound)
 
             let metadata = try await bert.metadata(invitation.routingID)
-            #expect(metadata.container == TestClient.container && metadata.environment == "production")
+            #expect(metadata.container == TestClient.container && metadata.environment == "development")
             #expect(metadata.zone.ownerName == anna.name && metadata.entries.count == 3 && !metadata.alreadyMember)
             #expect(metadata.invitationID == Data(invitation.keys.id.bytes) && metadata.preview == Data([4, 5]))
             let key = try Grants<XWingHPKE>.open(

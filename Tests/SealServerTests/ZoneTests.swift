@@ -33,11 +33,11 @@ import Testing
         try await RunningServer.with { server in
             let anna = try await Person.ready(server)
             for (path, code) in [
-                ("/database/1/a%20b/production/private/zones/lookup", ErrorCode.badContainer),
-                ("/database/1/a/production/public/zones/lookup", .badDatabase),
-                ("/database/1/a/production/other/zones/lookup", .badDatabase),
+                ("/database/1/a%20b/development/private/zones/lookup", ErrorCode.badContainer),
+                ("/database/1/a/development/public/zones/lookup", .badDatabase),
+                ("/database/1/a/development/other/zones/lookup", .badDatabase),
                 ("/database/1/a/staging/private/zones/lookup", .invalidArguments),
-                ("/database/1/other/production/private/zones/lookup", .notAuthenticated),
+                ("/database/1/other/development/private/zones/lookup", .notAuthenticated),
             ] {
                 let refused = try await refusal {
                     try await anna.client.call(path, Sealkit_V1_LookupZonesRequest(), as: Sealkit_V1_LookupZonesResponse.self)

@@ -20,11 +20,13 @@ public struct Container: Sendable {
 
     /// - Parameters:
     ///   - identifier: letters, digits, dots and hyphens, like `com.example.notes`.
+    ///   - environment: development, where record types and fields appear when they are first saved, or production, which
+    ///     takes what was deployed from there. Each has its own data. What you ship names production.
     ///   - trust: what this device has verified; keep it beside the account's keys. Without one, protection against
     ///     rollback lasts as long as the process.
     /// - Throws: `badContainer`.
     public init(
-        _ identifier: String, environment: Environment = .production, account: Account, trust: TrustStore? = nil
+        _ identifier: String, environment: Environment = .development, account: Account, trust: TrustStore? = nil
     ) throws(SealKitError) {
         let store: TrustStore
         if let trust { store = trust } else { store = try TrustStore() }

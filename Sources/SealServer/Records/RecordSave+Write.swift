@@ -10,6 +10,8 @@ extension RecordSave {
         var position = try Zones.takePositions(count, of: zone, in: connection)
         var leftGarbage = false
         var written = outcomes
+        var changes: [RecordChange] = []
+        changes.reserveCapacity(count)
         for (index, outcome) in outcomes.enumerated() {
             guard case .accepted(var accepted) = outcome else { continue }
             accepted.position = position
@@ -23,9 +25,21 @@ extension RecordSave {
                 leftGarbage = true
             }
             written[index] = .accepted(accepted)
+            changes.append(change(accepted, name))
         }
+        try RecordFollowers.follow(changes, in: zone, by: caller, now: now, connection)
         try DatabaseFeed.touch(zone, in: connection)
         return (written, true, leftGarbage)
+    }
+
+    private func change(_ accepted: Accepted, _ name: String) -> RecordChange {
+        let statement = accepted.content.statement
+        let isNew = accepted.predecessor?.isDeleted ?? true
+        return RecordChange(
+            kind: accepted.isDeletion ? .deleted : isNew ? .created : .updated, name: name, type: statement.recordType,
+            position: accepted.position, creator: statement.creator, author: statement.author,
+            created: accepted.created(now: now), modified: now, fields: accepted.content.fields,
+            formerFields: accepted.predecessor?.fields ?? [])
     }
 
     private func store(_ accepted: Accepted, _ name: String) throws {

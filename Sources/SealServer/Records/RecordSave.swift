@@ -22,6 +22,7 @@ struct RecordSave {
         let created: Int64
         let isDeleted: Bool
         let assets: Int
+        let fields: [UInt8]
     }
 
     /// A record that may be written.
@@ -133,14 +134,14 @@ struct RecordSave {
     private func predecessor(_ name: String) throws -> Predecessor? {
         try connection.first(
             """
-            SELECT type, position, revision, hash, creator, created, deleted, assets FROM record
+            SELECT type, position, revision, hash, creator, created, deleted, assets, fields FROM record
             WHERE owner = $1 AND zone = $2 AND name = $3
             """, zone.key + [.text(name)]
         ) { row in
             Predecessor(
                 type: try row.text(0), position: try row.int64(1), revision: UInt64(bitPattern: try row.int64(2)),
                 hash: try Digest(try row.bytes(3)), creator: UserID(try ID16(try row.bytes(4))), created: try row.int64(5),
-                isDeleted: try row.bool(6), assets: Int(try row.int64(7)))
+                isDeleted: try row.bool(6), assets: Int(try row.int64(7)), fields: try row.bytes(8))
         }
     }
 }

@@ -7,6 +7,8 @@ struct Caller: Sendable {
     let id: Int64
     let userID: UserID
     let accountID: Int64
+    /// The session that asks (`Session.tokenHash`): one device.
+    let session: [UInt8]
 
     /// - Throws: `notAuthenticated` when the account has no identity in the container.
     init(_ session: Session, container: String, in connection: any SQLConnection) throws {
@@ -18,5 +20,6 @@ struct Caller: Sendable {
         id = found.id
         userID = found.userID
         accountID = session.accountID
+        self.session = session.tokenHash
     }
 }

@@ -3,12 +3,17 @@ import Hummingbird
 import SealStatements
 import SealWire
 
-/// Which database a request is about: `/database/1/{container}/{environment}/{private|shared}`.
+/// Which database a request is about: `/database/1/{container}/{environment}/{public|private|shared}`.
 struct DatabasePath: Sendable, Hashable {
     let container: String
     let environment: SealStatements.Environment
-    /// The caller's own zones, or those of others that the caller is a participant of.
-    let isShared: Bool
+    let database: Database
+    /// The zones of others that the caller is a participant of.
+    var isShared: Bool { database == .shared }
+
+    enum Database: String, Sendable, Hashable {
+        case `public`, `private`, shared
+    }
 
     static let route = RouterPath("database/1/{container}/{environment}/{database}")
 
@@ -26,22 +31,21 @@ struct DatabasePath: Sendable, Hashable {
         }
         self.container = container
         self.environment = environment
-        switch context.parameters.get("database") {
-        case "private": isShared = false
-        case "shared": isShared = true
-        case "public":
+        guard let database = Database(rawValue: context.parameters.get("database") ?? "") else {
+            throw ServerError(.badDatabase, "The path does not name a database.", remedy: "Use public, private or shared.")
+        }
+        guard database != .public else {
             throw ServerError(
                 .badDatabase, "This server has no public databases yet.", remedy: "Use the private or the shared database.")
-        default:
-            throw ServerError(.badDatabase, "The path does not name a database.", remedy: "Use private or shared.")
         }
+        self.database = database
     }
 
     /// For calls that only the private database takes.
     func requirePrivate(_ what: String) throws(ServerError) {
-        guard !isShared else {
+        guard database == .private else {
             throw ServerError(
-                .badDatabase, "\(what) is not possible in the shared database.", remedy: "Use the private database.")
+                .badDatabase, "\(what) is not possible in the \(database.rawValue) database.", remedy: "Use the private database.")
         }
     }
 }

@@ -12,8 +12,8 @@ struct GlobalOptions: ParsableArguments {
     @Option(help: "The app whose data this is. Default: $SEALKIT_CONTAINER, or org.sealkit.notes.")
     var container: String?
 
-    @Option(help: "development or production: two separate sets of data.")
-    var environment: EnvironmentName = .production
+    @Option(help: "development, where record types appear on first save, or production, which knows what was deployed. Two separate sets of data.")
+    var environment: EnvironmentName = .development
 
     @Option(help: ArgumentHelp("PEM file of an authority to trust besides the system's. Default: $SEALKIT_CA_FILE.", valueName: "file"))
     var caFile: String?

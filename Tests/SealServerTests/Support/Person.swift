@@ -36,13 +36,13 @@ struct Person: Sendable {
     }
 
     func path(_ call: String, shared: Bool = false) -> String {
-        "/database/1/\(TestClient.container)/production/\(shared ? "shared" : "private")/\(call)"
+        "/database/1/\(TestClient.container)/development/\(shared ? "shared" : "private")/\(call)"
     }
 
     // MARK: Zones
 
     func scope(_ zone: String) -> Scope {
-        Scope(container: TestClient.container, environment: .production, owner: user, zoneName: zone)
+        Scope(container: TestClient.container, environment: .development, owner: user, zoneName: zone)
     }
 
     func opening(_ zone: String, following: Roster? = nil) throws -> RosterAuthor<XWingHPKE>.Draft {

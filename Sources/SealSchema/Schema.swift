@@ -1,0 +1,72 @@
+public import SealStatements
+
+/// A container's schema in one environment: what CloudKit's schema language describes.
+public struct Schema: Sendable, Hashable {
+    /// By name. `Users` is always there.
+    public var types: [String: RecordType]
+    /// Custom security roles, besides `_world`, `_icloud` and `_creator`.
+    public var roles: Set<String>
+
+    public init(types: [String: RecordType] = [:], roles: Set<String> = []) {
+        self.types = types
+        self.roles = roles
+    }
+}
+
+public struct RecordType: Sendable, Hashable {
+    public var name: String
+    /// By name, system fields with options (`___recordID`, `___createTime`, …) included.
+    public var fields: [String: Field]
+    /// Who may what in the public database.
+    public var grants: [Grant]
+
+    public init(name: String, fields: [String: Field] = [:], grants: [Grant] = Grant.usual) {
+        self.name = name
+        self.fields = fields
+        self.grants = grants
+    }
+
+    public struct Field: Sendable, Hashable {
+        public var type: ValueType
+        public var isEncrypted: Bool
+        public var indexes: Indexes
+
+        public init(_ type: ValueType, isEncrypted: Bool = false, indexes: Indexes = []) {
+            self.type = type
+            self.isEncrypted = isEncrypted
+            self.indexes = indexes
+        }
+    }
+
+    public struct Indexes: OptionSet, Sendable, Hashable {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        /// Equality.
+        public static let queryable = Indexes(rawValue: 1)
+        /// Ranges and sorting.
+        public static let sortable = Indexes(rawValue: 2)
+        /// Words of a text.
+        public static let searchable = Indexes(rawValue: 4)
+    }
+
+    public struct Grant: Sendable, Hashable {
+        public enum Right: UInt8, Sendable, Hashable, CaseIterable {
+            case read = 1, create = 2, write = 3
+        }
+
+        public var rights: Set<Right>
+        /// `_world`, `_icloud`, `_creator`, or a custom role.
+        public var role: String
+
+        public init(_ rights: Set<Right>, to role: String) {
+            self.rights = rights
+            self.role = role
+        }
+
+        /// What a new type grants: as in CloudKit.
+        public static let usual = [
+            Grant([.write], to: "_creator"), Grant([.create], to: "_icloud"), Grant([.read], to: "_world"),
+        ]
+    }
+}

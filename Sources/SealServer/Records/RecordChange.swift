@@ -1,0 +1,31 @@
+import SealStatements
+
+/// What a save did to one record: for those who follow saves inside the same transaction.
+struct RecordChange: Sendable {
+    enum Kind: Sendable {
+        case created, updated, deleted
+    }
+
+    let kind: Kind
+    let name: String
+    let type: String
+    /// The record's place in the zone's feed.
+    let position: Int64
+    let creator: UserID
+    let author: UserID
+    /// Microseconds since 1970.
+    let created: Int64
+    let modified: Int64
+    /// As they are stored (`StoredRecord.fields`); empty for a deletion.
+    let fields: [UInt8]
+    /// As they were stored before; empty for a new record.
+    let formerFields: [UInt8]
+}
+
+/// Everybody who follows saves: each works in the save's transaction, for the whole batch at once.
+enum RecordFollowers {
+    static func follow(
+        _ changes: [RecordChange], in zone: ZoneRow, by caller: Caller, now: Int64, _ connection: any SQLConnection
+    ) throws {
+    }
+}
