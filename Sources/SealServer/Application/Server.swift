@@ -115,6 +115,7 @@ public struct Server: Sendable {
         router.add(middleware: RequestLogMiddleware())
         router.add(middleware: FailureMiddleware(routes: routes))
         router.add(middleware: LimitMiddleware(maximumMessageSize: services.configuration.maximumMessageSize))
+        router.add(middleware: ServerKeyMiddleware(services: services))
         router.add(middleware: SessionMiddleware(services: services))
         Controllers.addRoutes(to: router, services)
         try addRoutes(router, services)
