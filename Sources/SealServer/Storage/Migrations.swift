@@ -20,6 +20,8 @@ extension Migration {
         .accounts,
         .zones,
         .grantsByEpoch,
+        .publicDatabase,
+        .schemas,
     ]
 }
 
