@@ -22,6 +22,7 @@ struct RecordBatch: Sendable {
         var proof: [UInt8]
         let fields: [UInt8]
         let assets: [AssetClaim]
+        let deleteReferences: [DeleteReference]
         /// A field was to be carried over from a predecessor that the server did not have when it looked.
         let lacksPredecessor: Bool
     }
@@ -153,7 +154,7 @@ struct RecordBatch: Sendable {
         }
         let content = Content(
             statement: statement, statementBytes: record.statement, hash: hash, changeTag: record.changeTag, proof: [],
-            fields: fields.bytes, assets: fields.assets, lacksPredecessor: fields.lacksPredecessor)
+            fields: fields.bytes, assets: fields.assets, deleteReferences: fields.deleteReferences, lacksPredecessor: fields.lacksPredecessor)
         return (content, key)
     }
 }

@@ -11,6 +11,8 @@ struct RecordFields {
     let assets: [RecordBatch.AssetClaim]
     let isEmpty: Bool
     let lacksPredecessor: Bool
+    /// References with `deleteSelf`, in fields' order.
+    let deleteReferences: [DeleteReference]
 
     private static let reserved = Set(Names.reservedFields)
 
@@ -21,6 +23,7 @@ struct RecordFields {
         digests.reserveCapacity(record.fields.count)
         var assets: [RecordBatch.AssetClaim] = []
         var lacksPredecessor = false
+        var deleteReferences: [DeleteReference] = []
         // Parsed when the first field is carried over.
         var stored: [String: WireField]?
 
@@ -48,6 +51,9 @@ struct RecordFields {
                 assets.append(
                     RecordBatch.AssetClaim(field: field.name, blob: blob ?? "", chunkCount: asset.chunkCount))
             }
+            if case .stored(.plain(let value), _) = content {
+                deleteReferences += DeleteReference.all(in: value, field: field.name)
+            }
             digests.append(FieldDigest(name: field.name, digest: digest))
             try encoder.append(field.name, content)
         }
@@ -67,6 +73,8 @@ struct RecordFields {
         }
         self.assets = assets
         self.lacksPredecessor = lacksPredecessor
+        guard deleteReferences.count <= DeleteReference.limit else { throw DeleteReference.tooMany }
+        self.deleteReferences = deleteReferences
         isEmpty = digests.isEmpty
     }
 

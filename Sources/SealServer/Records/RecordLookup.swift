@@ -25,7 +25,8 @@ enum RecordLookup {
         var isFull = false
         for name in names {
             if !isFull {
-                isFull = try !writer.lookedUp(name, try StoredRecord.find(name, in: zone, connection), desired: desired)
+                isFull = try !writer.lookedUp(
+                    name, try StoredRecord.find(name, in: zone, connection), desired: desired, in: zone, connection)
             }
             if isFull { try writer.failed(name, noRoom) }
         }

@@ -25,7 +25,7 @@ enum ServerRecords {
                 // Made again since: "there is no such record" does not go with a record.
                 code == .serverRecordChanged || record.isDeleted
             else { continue }
-            let bytes = try record.serialized(desired: nil)
+            let bytes = try record.serialized(desired: nil, in: zone, connection)
             guard bytes.count <= room else { break }
             room -= bytes.count
             response.results[index].serverRecord = try Sealkit_V1_Record(serializedBytes: bytes)
