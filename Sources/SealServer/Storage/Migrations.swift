@@ -23,6 +23,7 @@ extension Migration {
         .publicDatabase,
         .schemas,
         .serverKeys,
+        .recordCascades,
     ]
 }
 
