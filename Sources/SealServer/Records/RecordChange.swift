@@ -27,5 +27,6 @@ enum RecordFollowers {
     static func follow(
         _ changes: [RecordChange], in zone: ZoneRow, by caller: Caller, now: Int64, _ connection: any SQLConnection
     ) throws {
+        try Notifier(zone: zone, caller: caller, now: now, connection: connection).recordsChanged(changes)
     }
 }

@@ -17,8 +17,11 @@ struct DatabasePath: Sendable, Hashable {
 
     static let route = RouterPath("database/1/{container}/{environment}/{database}")
 
-    /// - Throws: `badContainer`, `badDatabase`, `invalidArguments`.
-    init(_ context: SealRequestContext) throws(ServerError) {
+    /// The container and environment that a path names.
+    /// - Throws: `badContainer`, `invalidArguments`.
+    static func place(
+        _ context: SealRequestContext
+    ) throws(ServerError) -> (container: String, environment: SealStatements.Environment) {
         guard let container = PercentEncoding.decode(context.parameters.get("container") ?? ""), Names.isContainer(container)
         else {
             throw ServerError(
@@ -29,8 +32,12 @@ struct DatabasePath: Sendable, Hashable {
             throw ServerError(
                 .invalidArguments, "The path does not name an environment.", remedy: "Use development or production.")
         }
-        self.container = container
-        self.environment = environment
+        return (container, environment)
+    }
+
+    /// - Throws: `badContainer`, `badDatabase`, `invalidArguments`.
+    init(_ context: SealRequestContext) throws(ServerError) {
+        (container, environment) = try Self.place(context)
         guard let database = Database(rawValue: context.parameters.get("database") ?? "") else {
             throw ServerError(.badDatabase, "The path does not name a database.", remedy: "Use public, private or shared.")
         }

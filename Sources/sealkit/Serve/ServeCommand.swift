@@ -71,6 +71,9 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How long requests under way may take to finish at shutdown. Default: 30.", valueName: "seconds"))
     var shutdownGrace: String?
 
+    @Option(help: ArgumentHelp("An origin that webhooks of subscriptions may go to: https://hooks.example.org. Repeat it for more. Default: none.", valueName: "origin"))
+    var webhookAllow: [String] = []
+
     @Option(help: ArgumentHelp("Settings file, YAML or JSON by its name.", valueName: "file"))
     var config: String?
 
@@ -113,6 +116,7 @@ struct ServeCommand: AsyncParsableCommand {
         flags["max-message-size"] = maxMessageSize
         flags["max-asset-size"] = maxAssetSize
         flags["shutdown-grace"] = shutdownGrace
+        flags["webhook-allow"] = webhookAllow.isEmpty ? nil : webhookAllow.joined(separator: ",")
         return flags
     }
 
