@@ -28,6 +28,11 @@ struct Services: Sendable {
     // Zones and sharing
     let rosters = RosterCache()
     let schemas = SchemaStore()
+
+    // Push
+    let streams = EventStreams()
+    var webhookTargets: WebhookTargets { WebhookTargets(origins: configuration.webhookOrigins) }
+
     let housekeepingState = Housekeeping.State()
     var housekeeping: Housekeeping { Housekeeping(services: self) }
 }

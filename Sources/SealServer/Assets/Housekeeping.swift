@@ -60,6 +60,7 @@ struct Housekeeping: Sendable {
             try Operations.sweep(now: now, in: connection)
             try Blobs.sweepStaged(now: now, in: connection)
             try ServerKeys.sweep(now: now, in: connection)
+            try NotificationFeed.sweep(now: now, in: connection)
         }
         let old = now - Int64(services.configuration.tombstoneAge) * 86_400_000_000
         while try await services.database.write({ try Compaction.strip(before: old, in: $0) }) {}

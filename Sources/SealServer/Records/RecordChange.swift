@@ -28,5 +28,6 @@ enum RecordFollowers {
     static func follow(
         _ changes: [RecordChange], _ schema: StoredSchema, in zone: ZoneRow, by caller: Caller, now: Int64, _ connection: any SQLConnection
     ) throws {
+        try Notifier(zone: zone, caller: caller, now: now, connection: connection).recordsChanged(changes)
     }
 }

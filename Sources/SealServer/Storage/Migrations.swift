@@ -24,6 +24,7 @@ extension Migration {
         .schemas,
         .serverKeys,
         .recordCascades,
+        .push,
     ]
 }
 

@@ -39,6 +39,7 @@ enum DatabaseFeed {
                 .integer(viewer), .integer(Int64(zone.environment.rawValue)), .bool(viewer != zone.owner),
                 .integer(zone.owner), .integer(zone.zone),
             ])
+        try Watch.refresh(zone, in: connection)
     }
 
     /// The zone disappears from one participant's shared database; the entry that ended it is the last it may read.
@@ -55,6 +56,7 @@ enum DatabaseFeed {
             WHERE owner = $1 AND zone = $2 AND viewer = $5 AND gone = 0
             """,
             zone.key + [.integer(Gone.notShared.rawValue), .integer(Int64(bitPattern: sequence)), .integer(viewer)])
+        try Watch.refresh(zone, in: connection)
     }
 
     /// The zone was deleted: the owner learns that, participants that it is not shared with them any more.

@@ -9,6 +9,7 @@ struct ZoneChange {
     let caller: Caller
     let path: DatabasePath
     let rosters: RosterCache
+    let now: Int64
     let connection: any SQLConnection
 
     /// Opens a zone; one that is open is returned as it is.
@@ -39,6 +40,7 @@ struct ZoneChange {
                 grant.sealed, for: grant.subject, epoch: roster.currentEpoch.number, zone: zone, in: connection)
         }
         try DatabaseFeed.show(zone, to: caller.id, in: connection)
+        try notifier(zone).zoneChanged(comesOrGoes: true)
         return zone
     }
 
@@ -66,7 +68,13 @@ struct ZoneChange {
         try StoredGrants.removeAll(of: zone, in: connection)
         try StoredLinks.removeAll(of: zone, in: connection)
         try Blobs.discardAll(of: zone, in: connection)
+        // Before it is closed to those who are to hear of it.
+        try notifier(closed).zoneChanged(comesOrGoes: true)
         try DatabaseFeed.close(closed, at: closed.sequence, reason, in: connection)
+    }
+
+    private func notifier(_ zone: ZoneRow) -> Notifier {
+        Notifier(zone: zone, caller: caller, now: now, connection: connection)
     }
 
     private func checkID(_ id: Sealkit_V1_ZoneID) throws(ServerError) {
@@ -86,7 +94,7 @@ struct ZoneChange {
                 participants, closed)
             SELECT $1, COALESCE(MAX(zone), 0) + 1, $2, $3, $4, $5, 0, $6, 0, $7, 0, 0 FROM zone WHERE owner = $1
             RETURNING owner, zone, container, environment, owner_name, name, position, incarnation, sequence, head,
-                participants, closed
+                participants, closed, watched
             """,
             [
                 .integer(caller.id), .text(scope.container), .integer(Int64(scope.environment.rawValue)),

@@ -74,6 +74,9 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How long requests under way may take to finish at shutdown. Default: 30.", valueName: "seconds"))
     var shutdownGrace: String?
 
+    @Option(help: ArgumentHelp("An origin that webhooks of subscriptions may go to: https://hooks.example.org. Repeat it for more. Default: none.", valueName: "origin"))
+    var webhookAllow: [String] = []
+
     @Option(help: ArgumentHelp("Settings file, YAML or JSON by its name.", valueName: "file"))
     var config: String?
 
@@ -117,6 +120,7 @@ struct ServeCommand: AsyncParsableCommand {
         flags["max-asset-size"] = maxAssetSize
         flags["tombstone-age"] = tombstoneAge
         flags["shutdown-grace"] = shutdownGrace
+        flags["webhook-allow"] = webhookAllow.isEmpty ? nil : webhookAllow.joined(separator: ",")
         return flags
     }
 
