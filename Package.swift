@@ -127,7 +127,12 @@ let package = Package(
         .testTarget(name: "SealStatementsTests", dependencies: ["SealPrimitives", "SealStatements"], swiftSettings: house),
         .testTarget(name: "SealSchemaTests", dependencies: ["SealSchema", "SealStatements"], swiftSettings: house),
         .testTarget(
-            name: "SealQueryTests", dependencies: ["SealQuery", "SealStatements", "SealWire", "SealCoding"], swiftSettings: house),
+            name: "SealQueryTests",
+            dependencies: [
+                "SealQuery", "SealStatements", "SealWire", "SealCoding",
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            ],
+            swiftSettings: house),
         .testTarget(
             name: "SealEnvelopeTests", dependencies: ["SealPrimitives", "SealStatements", "SealEnvelope", "SealKit"],
             swiftSettings: house),
