@@ -1,5 +1,6 @@
 import SealCoding
 import SealPrimitives
+import SealSchema
 import SealStatements
 import SealWire
 
@@ -11,6 +12,8 @@ struct RecordFields {
     let assets: [RecordBatch.AssetClaim]
     let isEmpty: Bool
     let lacksPredecessor: Bool
+    /// What the schema has to know.
+    let shape: RecordShape
 
     private static let reserved = Set(Names.reservedFields)
 
@@ -21,6 +24,8 @@ struct RecordFields {
         digests.reserveCapacity(record.fields.count)
         var assets: [RecordBatch.AssetClaim] = []
         var lacksPredecessor = false
+        var shape = RecordShape(type: record.recordType)
+        shape.fields.reserveCapacity(record.fields.count)
         // Parsed when the first field is carried over.
         var stored: [String: WireField]?
 
@@ -44,6 +49,7 @@ struct RecordFields {
                     lacksPredecessor = true
                 }
             }
+            if let described = content.shape(name: field.name) { shape.fields.append(described) }
             if case .stored(.asset(let asset), let blob) = content {
                 assets.append(
                     RecordBatch.AssetClaim(field: field.name, blob: blob ?? "", chunkCount: asset.chunkCount))
@@ -67,6 +73,7 @@ struct RecordFields {
         }
         self.assets = assets
         self.lacksPredecessor = lacksPredecessor
+        self.shape = shape
         isEmpty = digests.isEmpty
     }
 
@@ -74,5 +81,17 @@ struct RecordFields {
         var fields: [String: WireField] = [:]
         for field in try record.fieldMessages { fields[field.name] = try WireField(field) }
         return fields
+    }
+}
+
+extension WireField {
+    /// Nil for a field whose content is not known.
+    fileprivate func shape(name: String) -> RecordShape.Field? {
+        switch self {
+        case .stored(.plain(let value), _): RecordShape.Field(name, value.type, isEncrypted: false)
+        case .stored(.encrypted(let type, _), _): RecordShape.Field(name, type, isEncrypted: true)
+        case .stored(.asset, _): RecordShape.Field(name, ValueType(.asset), isEncrypted: false)
+        case .digest: nil
+        }
     }
 }

@@ -22,7 +22,7 @@ struct RecordsController: Sendable {
     /// What a save is judged by before its transaction, from one snapshot.
     private enum Snapshot: Sendable {
         case answered(Data)
-        case fresh(Caller, Roster, predecessors: [String: StoredRecord])
+        case fresh(Caller, Roster, StoredSchema, predecessors: [String: StoredRecord])
     }
 
     private func modify(_ request: Request, _ context: SealRequestContext) async throws -> Response {
@@ -35,7 +35,7 @@ struct RecordsController: Sendable {
             record.fields.contains { if case .omitted = $0.content { true } else { false } }
         }.map(\.recordName)
 
-        let rosters = services.rosters
+        let (rosters, schemas) = (services.rosters, services.schemas)
         let snapshot = try await services.database.read { connection -> Snapshot in
             let caller = try Caller(session, container: path.container, in: connection)
             if let answer = try Operations.answer(
@@ -56,16 +56,19 @@ struct RecordsController: Sendable {
                 }
                 predecessors[name] = record
             }
-            return .fresh(caller, try rosters.roster(of: zone, in: connection), predecessors: predecessors)
+            return .fresh(
+                caller, try rosters.roster(of: zone, in: connection),
+                try schemas.schema(path.container, path.environment, in: connection), predecessors: predecessors)
         }
-        guard case .fresh(let caller, let roster, let predecessors) = snapshot else {
+        guard case .fresh(let caller, let roster, let schema, let predecessors) = snapshot else {
             guard case .answered(let answer) = snapshot else { throw CancellationError() }
             return try Self.answer(
                 try await addingServerRecords(to: [UInt8](answer), message.zone, session, path),
                 as: Sealkit_V1_ModifyRecordsResponse.self, to: request)
         }
         // Decoding, hashing and the signature: here, beside other requests, not on the writer's thread.
-        let batch = try RecordBatch(message, caller: caller, roster: roster, predecessors: predecessors)
+        let batch = try RecordBatch(
+            message, caller: caller, roster: roster, predecessors: predecessors, schema: schema)
         let now = services.clock()
         var (answer, leftGarbage, wantsRecords) = try await services.database.write { connection -> ([UInt8], Bool, Bool) in
             if let answer = try Operations.answer(
@@ -75,8 +78,10 @@ struct RecordsController: Sendable {
             }
             let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
             try Self.recheck(batch, caller, zone, rosters, connection)
+            let schema = try schemas.schema(path.container, path.environment, in: connection)
             let save = RecordSave(
-                batch: batch, isAtomic: message.atomic, caller: caller, zone: zone, now: now, connection: connection)
+                batch: batch.fitting(schema), isAtomic: message.atomic, caller: caller, zone: zone, schema: schema, now: now,
+                connection: connection)
             let (outcomes, hasWritten, leftGarbage) = try save.run()
             let answer = try save.serialized(outcomes)
             if hasWritten {
