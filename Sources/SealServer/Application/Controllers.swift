@@ -11,10 +11,12 @@ enum Controllers {
         VerificationController(services: services).addRoutes(to: router)
         ZonesController(services: services).addRoutes(to: router)
         RecordsController(services: services).addRoutes(to: router)
+        QueriesController(services: services).addRoutes(to: router)
         RostersController(services: services).addRoutes(to: router)
         ShareController(services: services).addRoutes(to: router)
         SharePageController().addRoutes(to: router)
         AssetsController(services: services).addRoutes(to: router)
         services.housekeeping.sweepIfDue()
+        services.indexBuilder.start()
     }
 }

@@ -29,5 +29,7 @@ struct Services: Sendable {
     let rosters = RosterCache()
     let schemas = SchemaStore()
     let housekeepingState = Housekeeping.State()
+    let indexBuildsState = IndexBuilder.State()
+    var indexBuilder: IndexBuilder { IndexBuilder(services: self) }
     var housekeeping: Housekeeping { Housekeeping(services: self) }
 }

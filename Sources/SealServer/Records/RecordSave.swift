@@ -25,6 +25,8 @@ struct RecordSave {
         let isDeleted: Bool
         let assets: Int
         let fields: [UInt8]
+        let modified: Int64
+        let statement: [UInt8]
     }
 
     /// A record that may be written.
@@ -136,14 +138,15 @@ struct RecordSave {
     private func predecessor(_ name: String) throws -> Predecessor? {
         try connection.first(
             """
-            SELECT type, position, revision, hash, creator, created, deleted, assets, fields FROM record
+            SELECT type, position, revision, hash, creator, created, deleted, assets, fields, modified, statement FROM record
             WHERE owner = $1 AND zone = $2 AND name = $3
             """, zone.key + [.text(name)]
         ) { row in
             Predecessor(
                 type: try row.text(0), position: try row.int64(1), revision: UInt64(bitPattern: try row.int64(2)),
                 hash: try Digest(try row.bytes(3)), creator: UserID(try ID16(try row.bytes(4))), created: try row.int64(5),
-                isDeleted: try row.bool(6), assets: Int(try row.int64(7)), fields: try row.bytes(8))
+                isDeleted: try row.bool(6), assets: Int(try row.int64(7)), fields: try row.bytes(8), modified: try row.int64(9),
+                statement: try row.bytes(10))
         }
     }
 }

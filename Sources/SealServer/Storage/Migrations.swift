@@ -21,6 +21,7 @@ extension Migration {
         .zones,
         .grantsByEpoch,
         .schemas,
+        .queries,
     ]
 }
 

@@ -56,6 +56,7 @@ struct ZoneChange {
         }
         let closed = try RosterLog.store(entry, endOf: roster, zone: zone, in: connection)
         try connection.execute("DELETE FROM record WHERE owner = $1 AND zone = $2", zone.key)
+        try RecordIndex(zone: zone, connection: connection).removeAll()
         try StoredGrants.removeAll(of: zone, in: connection)
         try StoredLinks.removeAll(of: zone, in: connection)
         try Blobs.discardAll(of: zone, in: connection)
