@@ -68,6 +68,8 @@ struct RecordReader {
             case .digest:
                 guard let desiredKeys, !desiredKeys.contains(name) else { throw .fieldMismatch }
                 record.fields[name] = .omitted
+            // Of the public database: what is private is sealed.
+            case .publicAsset: throw .unsupported
             case .stored(let stored, let blob):
                 switch try opener.open(stored, name: name) {
                 case .plain(let value): record.fields[name] = .plain(value)

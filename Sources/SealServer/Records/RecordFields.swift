@@ -17,8 +17,10 @@ struct RecordFields {
 
     private static let reserved = Set(Names.reservedFields)
 
-    /// - Parameter predecessor: the record that the statement names as the one before, where the server has it.
-    init(_ record: Sealkit_V1_Record, predecessor: StoredRecord?) throws {
+    /// - Parameters:
+    ///   - predecessor: the record that the statement names as the one before, where the server has it.
+    ///   - judge: says which forms of fields belong here.
+    init(_ record: Sealkit_V1_Record, predecessor: StoredRecord?, judge: SaveJudge) throws {
         var encoder = FieldEncoder()
         var digests: [FieldDigest] = []
         digests.reserveCapacity(record.fields.count)
@@ -35,6 +37,7 @@ struct RecordFields {
                     .invalidArguments, "A field has the name of a system field.", remedy: "Choose another name.")
             }
             var content = try ServerError.checking("A field") { () throws(SealError) in try WireField(field) }
+            try judge.check(content)
             let digest = try ServerError.checking("A field") { () throws(SealError) in try content.digest(name: field.name) }
             if case .digest = content {
                 if let predecessor {
@@ -50,9 +53,13 @@ struct RecordFields {
                 }
             }
             if let described = content.shape(name: field.name) { shape.fields.append(described) }
-            if case .stored(.asset(let asset), let blob) = content {
-                assets.append(
-                    RecordBatch.AssetClaim(field: field.name, blob: blob ?? "", chunkCount: asset.chunkCount))
+            switch content {
+            case .stored(.asset(let asset), let blob):
+                let sealed = RecordBatch.AssetClaim.Content.sealed(chunkCount: asset.chunkCount)
+                assets.append(RecordBatch.AssetClaim(field: field.name, blob: blob ?? "", content: sealed))
+            case .publicAsset(let asset, let blob):
+                assets.append(RecordBatch.AssetClaim(field: field.name, blob: blob, content: .plain(asset)))
+            case .stored, .digest: break
             }
             digests.append(FieldDigest(name: field.name, digest: digest))
             try encoder.append(field.name, content)
@@ -90,7 +97,7 @@ extension WireField {
         switch self {
         case .stored(.plain(let value), _): RecordShape.Field(name, value.type, isEncrypted: false)
         case .stored(.encrypted(let type, _), _): RecordShape.Field(name, type, isEncrypted: true)
-        case .stored(.asset, _): RecordShape.Field(name, ValueType(.asset), isEncrypted: false)
+        case .stored(.asset, _), .publicAsset: RecordShape.Field(name, ValueType(.asset), isEncrypted: false)
         case .digest: nil
         }
     }

@@ -13,6 +13,8 @@ struct RecordSave {
     let schema: StoredSchema
     let now: Int64
     let connection: any SQLConnection
+    /// The caller's, in the public database; in a zone its roster has judged already.
+    var rights: PublicRights?
 
     /// What the server has under a record's name, as far as comparing needs it.
     struct Predecessor {
@@ -78,6 +80,7 @@ struct RecordSave {
     private func compare(_ name: String, _ content: RecordBatch.Content, _ claims: inout AssetClaims) throws -> Outcome {
         let statement = content.statement
         let found = try predecessor(name)
+        if let error = rights?.refusalToSave(statement, over: found) { return .refused(error) }
         guard let known = found, !known.isDeleted else {
             // There is no such record now: never was, or a tombstone.
             guard content.changeTag.isEmpty, statement.kind == .save else {

@@ -22,12 +22,12 @@ struct RecordsController: Sendable {
     /// What a save is judged by before its transaction, from one snapshot.
     private enum Snapshot: Sendable {
         case answered(Data)
-        case fresh(Caller, Roster, StoredSchema, predecessors: [String: StoredRecord])
+        case fresh(Caller, SaveJudge, StoredSchema, predecessors: [String: StoredRecord])
     }
 
     private func modify(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let path = try DatabasePath(context)
+        let path = try DatabasePath(context, takesPublic: true)
+        let session = try context.requireSession(in: path)
         let message = try await request.decode(Sealkit_V1_ModifyRecordsRequest.self, context)
         try Operations.check(message.operationID)
         try Self.checkCount(message.records.count)
@@ -57,10 +57,10 @@ struct RecordsController: Sendable {
                 predecessors[name] = record
             }
             return .fresh(
-                caller, try rosters.roster(of: zone, in: connection),
+                caller, try SaveJudge(zone, caller, path, rosters, in: connection),
                 try schemas.schema(path.container, path.environment, in: connection), predecessors: predecessors)
         }
-        guard case .fresh(let caller, let roster, let schema, let predecessors) = snapshot else {
+        guard case .fresh(let caller, let judge, let schema, let predecessors) = snapshot else {
             guard case .answered(let answer) = snapshot else { throw CancellationError() }
             return try Self.answer(
                 try await addingServerRecords(to: [UInt8](answer), message.zone, session, path),
@@ -68,7 +68,7 @@ struct RecordsController: Sendable {
         }
         // Decoding, hashing and the signature: here, beside other requests, not on the writer's thread.
         let batch = try RecordBatch(
-            message, caller: caller, roster: roster, predecessors: predecessors, schema: schema)
+            message, caller: caller, judge: judge, predecessors: predecessors, schema: schema)
         let now = services.clock()
         var (answer, leftGarbage, wantsRecords) = try await services.database.write { connection -> ([UInt8], Bool, Bool) in
             if let answer = try Operations.answer(
@@ -76,12 +76,13 @@ struct RecordsController: Sendable {
             {
                 return ([UInt8](answer), false, true)
             }
-            let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
-            try Self.recheck(batch, caller, zone, rosters, connection)
+            let zone = try path.database == .public
+                ? PublicZone.open(path, in: connection) : Zones.visible(message.zone, to: caller, path, in: connection)
+            try batch.judge.recheck(caller, zone, rosters, in: connection)
             let schema = try schemas.schema(path.container, path.environment, in: connection)
             let save = RecordSave(
                 batch: batch.fitting(schema), isAtomic: message.atomic, caller: caller, zone: zone, schema: schema, now: now,
-                connection: connection)
+                connection: connection, rights: try PublicRights.of(session, path, in: connection))
             let (outcomes, hasWritten, leftGarbage) = try save.run()
             let answer = try save.serialized(outcomes)
             if hasWritten {
@@ -105,33 +106,23 @@ struct RecordsController: Sendable {
             guard let (zone, goneSince) = try Zones.seen(zone, by: caller, path, in: connection), goneSince == nil else {
                 return answer
             }
-            return try ServerRecords.adding(to: answer, in: zone, connection)
+            let rights = try PublicRights.of(session, path, in: connection)
+            return try ServerRecords.adding(to: answer, in: zone, rights: rights, connection)
         }
-    }
-
-    /// The roster may have moved on since the batch was judged.
-    private static func recheck(
-        _ batch: RecordBatch, _ caller: Caller, _ zone: ZoneRow, _ rosters: RosterCache, _ connection: any SQLConnection
-    ) throws {
-        guard zone.head != batch.head else { return }
-        let roster = try rosters.roster(of: zone, in: connection)
-        try RecordBatch.checkRights(of: caller, roster)
-        guard roster.currentEpoch.context == batch.epoch else { throw ServerError.staleEpoch }
     }
 
     // MARK: Reading
 
     private func lookup(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let path = try DatabasePath(context)
+        let path = try DatabasePath(context, takesPublic: true)
+        let session = try context.session(in: path)
         let message = try await request.decode(Sealkit_V1_LookupRecordsRequest.self, context)
         try Self.checkCount(message.recordNames.count)
         try RecordLookup.check(message.recordNames)
         let desired = message.hasDesiredKeys ? Set(message.desiredKeys.names) : nil
         let answer = try await services.database.read { connection -> [UInt8] in
-            let caller = try Caller(session, container: path.container, in: connection)
-            let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
-            return try RecordLookup.answer(message.recordNames, in: zone, desired: desired, connection)
+            let (zone, rights) = try Zones.readable(message.zone, by: session, path, in: connection)
+            return try RecordLookup.answer(message.recordNames, in: zone, desired: desired, rights: rights, connection)
         }
         return try Self.answer(answer, as: Sealkit_V1_LookupRecordsResponse.self, to: request)
     }

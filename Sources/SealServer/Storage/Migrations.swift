@@ -20,7 +20,9 @@ extension Migration {
         .accounts,
         .zones,
         .grantsByEpoch,
+        .publicDatabase,
         .schemas,
+        .serverKeys,
         .queries,
     ]
 }
