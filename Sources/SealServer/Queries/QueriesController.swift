@@ -21,8 +21,8 @@ struct QueriesController: Sendable {
     }
 
     private func query(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let path = try DatabasePath(context)
+        let path = try DatabasePath(context, takesPublic: true)
+        let session = try context.session(in: path)
         let message = try await request.decode(Sealkit_V1_QueryRecordsRequest.self, context)
         guard message.hasQuery else {
             throw ServerError(.invalidArguments, "The request has no query.", remedy: "Send one.")
@@ -37,11 +37,9 @@ struct QueriesController: Sendable {
         }
         let schemas = services.schemas
         let answer = try await services.database.read { connection -> [UInt8]? in
-            let caller = try Caller(session, container: path.container, in: connection)
-            let zone = message.hasZone ? try Zones.visible(message.zone, to: caller, path, in: connection) : nil
-            let zones = try zone.map { [$0] } ?? Zones.all(of: caller, path, in: connection).sorted { $0.zone < $1.zone }
             let schema = try schemas.schema(path.container, path.environment, in: connection)
-            return try Self.answer(message, query, schema, zone, zones, caller, path, connection)
+            let scope = try Scope(message, session, path, in: connection)
+            return try Self.answer(message, query, schema, scope, connection)
         }
         guard let answer else {
             services.indexBuilder.start()
@@ -53,10 +51,38 @@ struct QueriesController: Sendable {
         }
     }
 
+    /// Over what a query goes, and what the caller may see of it.
+    private struct Scope {
+        /// Nil for all zones of the database.
+        let asked: ZoneRow?
+        /// In the order of their numbers.
+        let zones: [ZoneRow]
+        let rights: PublicRights?
+        /// Whose a cursor is: nobody's in the public database, where each page is judged by what its reader may see.
+        let account: Int64
+        let path: DatabasePath
+
+        init(
+            _ message: Sealkit_V1_QueryRecordsRequest, _ session: Session?, _ path: DatabasePath, in connection: any SQLConnection
+        ) throws {
+            self.path = path
+            guard message.hasZone || path.database == .public else {
+                guard let session else { throw ServerError.needsSession }
+                let caller = try Caller(session, container: path.container, in: connection)
+                (asked, rights, account) = (nil, nil, caller.accountID)
+                zones = try Zones.all(of: caller, path, in: connection).sorted { $0.zone < $1.zone }
+                return
+            }
+            let (zone, rights) = try Zones.readable(message.zone, by: session, path, in: connection)
+            (asked, zones, self.rights) = (zone, [zone], rights)
+            account = path.database == .public ? 0 : session?.accountID ?? 0
+        }
+    }
+
     /// A serialized `QueryRecordsResponse`; nil while an index that the query needs is being made.
     private static func answer(
-        _ message: Sealkit_V1_QueryRecordsRequest, _ query: Query, _ schema: StoredSchema, _ zone: ZoneRow?, _ zones: [ZoneRow],
-        _ caller: Caller, _ path: DatabasePath, _ connection: any SQLConnection
+        _ message: Sealkit_V1_QueryRecordsRequest, _ query: Query, _ schema: StoredSchema, _ scope: Scope,
+        _ connection: any SQLConnection
     ) throws -> [UInt8]? {
         guard let type = schema.indexed[query.recordType] else {
             throw ServerError(
@@ -64,17 +90,17 @@ struct QueriesController: Sendable {
         }
         try QueryRules.check(query, type)
         guard try IndexBuilds.areFinished(for: query, type, schema, in: connection) else { return nil }
-        guard zones.count <= mostZones else {
+        guard scope.zones.count <= mostZones else {
             throw ServerError(.limitExceeded, "There are more than \(mostZones) zones.", remedy: "Name a zone.")
         }
-        let subject = try QueryCursor.subject(query, zone: zone, of: caller, path)
+        let subject = try QueryCursor.subject(query, zone: scope.asked, account: scope.account, scope.path)
         let limit = message.resultsLimit == 0 ? usualResults : min(Int(message.resultsLimit), SealStatements.Limits.itemsPerRequest)
         let pager = QueryPager(
-            query: query, type: type, zones: zones,
+            query: query, type: type, zones: scope.zones, rights: scope.rights,
             cursor: message.cursor.isEmpty
                 ? nil : try QueryCursor(message.cursor, subject: subject, keys: max(1, query.sortDescriptors.count)),
             subject: subject, limit: limit, connection: connection)
         let desired = message.hasDesiredKeys ? Set(message.desiredKeys.names) : nil
-        return try QueryAnswer.serialized(pager, try pager.page(), asked: zone, desired: desired)
+        return try QueryAnswer.serialized(pager, try pager.page(), asked: scope.asked, desired: desired)
     }
 }

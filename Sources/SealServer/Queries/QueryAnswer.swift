@@ -1,9 +1,10 @@
+import SealStatements
 import SealWire
 import SwiftProtobuf
 
 /// A page of results as it travels.
 enum QueryAnswer {
-    /// A serialized `QueryRecordsResponse`: `{ matches = 1 { scope = 1, record = 2 }, cursor = 2, scopes = 3 }`. It ends
+    /// A serialized `QueryRecordsResponse`: `{ matches = 1 { scope = 1, record = 2 }, cursor = 2, scopes = 3, authors = 4 }`. It ends
     /// where it has no room for the next record; a larger record goes alone.
     static func serialized(
         _ pager: QueryPager, _ page: QueryPager.Page, asked: ZoneRow?, desired: Set<String>?
@@ -11,7 +12,8 @@ enum QueryAnswer {
         var writer = WireWriter(capacity: 64 * 1024)
         var scopes: [Int: UInt64] = [:]
         var heads: [ZoneRow] = []
-        if let asked { heads.append(asked) }
+        var authors = PublicAuthors()
+        if let asked, pager.rights == nil { heads.append(asked) }
         var next = page.next
         var last: QueryPager.Found?
         for found in page.found {
@@ -22,6 +24,7 @@ enum QueryAnswer {
                 next = pager.cursor(after: last, of: page)
                 break
             }
+            if pager.rights != nil { authors.add(try Statement(canonicalBytes: record.statement)) }
             if asked == nil, scopes[found.zone] == nil {
                 scopes[found.zone] = UInt64(heads.count)
                 heads.append(zone)
@@ -34,6 +37,9 @@ enum QueryAnswer {
         }
         if let next { writer.blob(2, [UInt8](next.data)) }
         for zone in heads { writer.blob(3, try zone.scopeHead.serializedBytes()) }
+        if pager.rights != nil, let asked {
+            for chain in try authors.chains(in: asked.container, pager.connection) { writer.blob(4, try chain.serializedBytes()) }
+        }
         return writer.bytes
     }
 }

@@ -8,7 +8,7 @@ import SwiftProtobuf
 /// Where a query goes on. Opaque to clients; not secret, and trusted with nothing: it says a place in an order, and whoever
 /// makes one up gets what that query gives from there. What may be seen is judged anew for each page.
 struct QueryCursor: Equatable {
-    /// Of the caller, the database, the zone and the query.
+    /// Of the account, the database, the zone and the query.
     let subject: [UInt8]
     /// Which driver the candidates came by.
     let driver: UInt8
@@ -26,9 +26,9 @@ struct QueryCursor: Equatable {
     static let expired = ServerError(
         .changeTokenExpired, "The cursor is not good any more.", remedy: "Ask from the start.")
 
-    static func subject(_ query: Query, zone: ZoneRow?, of caller: Caller, _ path: DatabasePath) throws -> [UInt8] {
+    static func subject(_ query: Query, zone: ZoneRow?, account: Int64, _ path: DatabasePath) throws -> [UInt8] {
         var writer = CanonicalWriter()
-        writer.number(caller.id)
+        writer.number(account)
         writer.string(path.container)
         writer.number(path.environment.rawValue)
         writer.string(path.database.rawValue)

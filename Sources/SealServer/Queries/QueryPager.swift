@@ -8,6 +8,8 @@ struct QueryPager {
     let type: IndexedType
     /// In the order of their numbers.
     let zones: [ZoneRow]
+    /// The caller's, in the public database; nil elsewhere.
+    let rights: PublicRights?
     let cursor: QueryCursor?
     let subject: [UInt8]
     let limit: Int
@@ -56,7 +58,7 @@ struct QueryPager {
 
     private func run(_ zone: ZoneRow, snapshot: Int64) -> QueryRun {
         QueryRun(
-            query: query, type: type, zone: zone, snapshot: snapshot, isContinued: cursor != nil,
+            query: query, type: type, zone: zone, rights: rights, snapshot: snapshot, isContinued: cursor != nil,
             order: QueryOrder(ascending: query.sortDescriptors.map(\.ascending)), connection: connection)
     }
 

@@ -35,7 +35,7 @@ enum QueryPlan {
                 }
                 return (.walk(.names([.all])), 0)
             }
-            let index = try chosen ?? fewest(drivers, upTo: gathered, query, in: zone, connection)?.index ?? 0
+            let index = try chosen ?? (drivers.count == 1 ? 0 : fewest(drivers, upTo: gathered, query, in: zone, connection)?.index ?? 0)
             return (.walk(drivers[index]), index)
         }
         guard let field = type.field(first.key) else { return (.nothing, 0) }

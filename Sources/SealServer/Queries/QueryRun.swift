@@ -6,6 +6,8 @@ struct QueryRun {
     let query: Query
     let type: IndexedType
     let zone: ZoneRow
+    /// What it may not read, the caller does not find either.
+    let rights: PublicRights?
     /// The zone's place in its feed when the query began. What has moved since is left out of later pages: it may have been
     /// given out where it was.
     let snapshot: Int64
@@ -62,6 +64,7 @@ struct QueryRun {
         guard let record = try StoredRecord.find(name, in: zone, connection), !record.isDeleted, record.type == type.name else {
             return nil
         }
+        if let rights, try rights.refusalToRead(Statement(canonicalBytes: record.statement)) != nil { return nil }
         let subject = try Query.Subject(record, type)
         return query.matches(subject) ? subject : nil
     }

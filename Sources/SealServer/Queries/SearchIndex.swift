@@ -9,7 +9,10 @@ struct SearchIndex {
     let zone: ZoneRow
     let connection: any SQLConnection
 
-    static func term(_ word: String, _ zone: ZoneRow, type: String) -> String { "\(zone.owner)_\(zone.zone)_\(type)_\(word)" }
+    /// Public databases are numbered downwards from zero, and a term has letters, digits and underscores only.
+    static func term(_ word: String, _ zone: ZoneRow, type: String) -> String {
+        "\(zone.owner < 0 ? "p" : "")\(zone.owner.magnitude)_\(zone.zone)_\(type)_\(word)"
+    }
 
     /// Puts a record's words in the place of those that it had.
     func replace(_ words: Set<String>, of record: String, type: String) throws {
