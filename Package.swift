@@ -110,7 +110,7 @@ let package = Package(
         .executableTarget(
             name: "sealkit",
             dependencies: [
-                "CSodium", "SealKit", "SealServer", "SealPrimitives", "SealStatements", "SealEnvelope", "SealSchema",
+                "CSodium", "SealKit", "SealServer", "SealPrimitives", "SealStatements", "SealEnvelope", "SealSchema", "SealQuery",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
@@ -158,7 +158,7 @@ let package = Package(
         .testTarget(
             name: "SealKitTests",
             dependencies: [
-                "SealKit", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire", "sealkit", "SealLab",
+                "SealKit", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire", "SealQuery", "sealkit", "SealLab",
                 "SealTorture", .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
@@ -167,6 +167,7 @@ let package = Package(
             name: "SealServerTests",
             dependencies: [
                 "SealServer", "SealKit", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire", "SealSchema",
+                "SealQuery",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),

@@ -11,6 +11,7 @@ enum Controllers {
         VerificationController(services: services).addRoutes(to: router)
         ZonesController(services: services).addRoutes(to: router)
         RecordsController(services: services).addRoutes(to: router)
+        QueriesController(services: services).addRoutes(to: router)
         RostersController(services: services).addRoutes(to: router)
         ShareController(services: services).addRoutes(to: router)
         SharePageController().addRoutes(to: router)
@@ -19,5 +20,6 @@ enum Controllers {
         SubscriptionsController(services: services).addRoutes(to: router)
         NotificationsController(services: services).addRoutes(to: router)
         services.housekeeping.sweepIfDue()
+        services.indexBuilder.start()
     }
 }

@@ -34,5 +34,7 @@ struct Services: Sendable {
     var webhookTargets: WebhookTargets { WebhookTargets(origins: configuration.webhookOrigins) }
 
     let housekeepingState = Housekeeping.State()
+    let indexBuildsState = IndexBuilder.State()
+    var indexBuilder: IndexBuilder { IndexBuilder(services: self) }
     var housekeeping: Housekeeping { Housekeeping(services: self) }
 }

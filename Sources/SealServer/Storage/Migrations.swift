@@ -25,6 +25,7 @@ extension Migration {
         .serverKeys,
         .recordCascades,
         .push,
+        .queries,
     ]
 }
 
