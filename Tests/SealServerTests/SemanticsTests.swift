@@ -7,7 +7,7 @@ import Testing
 
 @testable import SealServer
 
-/// Sentences that clients of CloudKit rely on, where `RecordTests` and `ZoneTests` do not have them. `Semantics.md` has all.
+/// Sentences that clients of CloudKit rely on, where `RecordTests` and `ZoneTests` do not have them. `Tests/Semantics.md` has all.
 @Suite struct SemanticsTests {
     @Test func s9_onlyASaveChangesWhatIsStored() async throws {
         try await RunningServer.withZone { anna, zone, _ in
