@@ -12,6 +12,7 @@ extension SealRequestContext {
     /// that is unknown, ended or expired.
     func requireSession() throws(ServerError) -> Session {
         if let session { return session }
+        guard serverKey == nil else { throw ServerKeys.outOfReach }
         guard hasEndedSession else { throw ServerError.needsSession }
         throw ServerError(.sessionExpired, "The session has ended or expired.", remedy: "Log in again.")
     }

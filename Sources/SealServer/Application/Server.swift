@@ -118,6 +118,7 @@ public struct Server: Sendable {
         router.add(middleware: FailureMiddleware(routes: routes))
         router.add(middleware: WireVersionMiddleware())
         router.add(middleware: LimitMiddleware(maximumMessageSize: services.configuration.maximumMessageSize))
+        router.add(middleware: ServerKeyMiddleware(services: services))
         router.add(middleware: SessionMiddleware(services: services))
         Controllers.addRoutes(to: router, services)
         try addRoutes(router, services)

@@ -59,6 +59,7 @@ struct Housekeeping: Sendable {
         try await services.database.write { connection in
             try Operations.sweep(now: now, in: connection)
             try Blobs.sweepStaged(now: now, in: connection)
+            try ServerKeys.sweep(now: now, in: connection)
         }
         for id in try await services.blobs.staleUploads(olderThan: .seconds(86_400)) {
             try await services.blobs.discardUpload(id)

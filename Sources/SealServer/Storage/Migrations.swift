@@ -22,6 +22,7 @@ extension Migration {
         .grantsByEpoch,
         .publicDatabase,
         .schemas,
+        .serverKeys,
     ]
 }
 
