@@ -57,24 +57,10 @@ import Testing
     }
 
     @Test func serverRejectedRequest() async throws {
-        let port = try MailServer.freePort()
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-        process.arguments = ["-m", "http.server", "--bind", "127.0.0.1", "\(port)"]
-        process.currentDirectoryURL = folder
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        defer {
-            process.terminate()
-            process.waitUntilExit()
-        }
-        let transport = try HTTPTransport(server: "http://127.0.0.1:\(port)")
-        let patient = OperationConfiguration(qualityOfService: .utility, timeoutIntervalForResource: 20)
-        let container = try Container("org.example.notes", account: try await Person().onFreshDevice(transport: transport).account)
-        let code = await failure {
-            _ = try await container.configuredWith(configuration: patient) { try await $0.privateDatabase.allRecordZones() }
-        }
+        let other = try SilentServer(saying: "HTTP/1.1 404 Not Found\r\nContent-Length: 5\r\nConnection: close\r\n\r\nwhat?")
+        let ann = try await Person()
+        let astray = try ann.through(try HTTPTransport(server: other.origin))
+        let code = await failure { _ = try await astray.own.allRecordZones() }
         #expect(code == .serverRejectedRequest)
     }
 
@@ -323,7 +309,7 @@ import Testing
 
     /// Each code has a row, and each row's test exists.
     @Test func theTableOfErrorsIsComplete() throws {
-        let table = try String(contentsOf: Self.root.appendingPathComponent("Sources/SealKit/SealKit.docc/Errors.md"), encoding: .utf8)
+        let table = try String(contentsOf: Self.root.appendingPathComponent("Sources/SealKit/Documentation.docc/Errors.md"), encoding: .utf8)
         var tests: [String: String] = [:]
         for line in table.split(separator: "\n") where line.hasPrefix("| `") {
             let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }

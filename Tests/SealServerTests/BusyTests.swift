@@ -74,6 +74,24 @@ import Testing
         }
     }
 
+    /// One asset may be on the server before its record; a second one has to wait for it.
+    @Test func moreThanMayBeStagedIsOverQuota() async throws {
+        var limits = AbuseLimits()
+        limits.stagedBlobsPerAccount = 1
+        try await RunningServer.with(limits: limits) { server in
+            let (database, zone) = try await Self.database(server)
+            let file = URL(fileURLWithPath: server.folder.file("original"))
+            try Data(repeating: 7, count: 100_000).write(to: file)
+            var record = Record(recordType: "Note", recordID: Record.ID(recordName: "note", zoneID: zone))
+            record["one"] = Asset(fileURL: file)
+            record["two"] = Asset(fileURL: file)
+            let both = record
+            #expect(await Self.failure { try await database.save(both) }?.code == .quotaExceeded)
+            let error = await Self.failure { _ = try await database.record(for: both.recordID) }
+            #expect(error?.code == .unknownItem)
+        }
+    }
+
     @Test func aServerThatShutsDownIsUnavailable() async throws {
         try await RunningServer.with { server in
             let (database, _) = try await Self.database(server)
