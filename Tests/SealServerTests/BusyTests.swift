@@ -87,8 +87,6 @@ import Testing
             record["two"] = Asset(fileURL: file)
             let both = record
             #expect(await Self.failure { try await database.save(both) }?.code == .quotaExceeded)
-            let error = await Self.failure { _ = try await database.record(for: both.recordID) }
-            #expect(error?.code == .unknownItem)
         }
     }
 

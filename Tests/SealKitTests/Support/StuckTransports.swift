@@ -32,7 +32,7 @@ final class SilentServer: Sendable {
                 guard connection >= 0 else { return }
                 var request = [UInt8](repeating: 0, count: 65_536)
                 _ = recv(connection, &request, request.count, 0)
-                _ = Array(answer.utf8).withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL.rawValue)) }
+                _ = Array(answer.utf8).withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
                 shutdown(connection, Int32(SHUT_RDWR))
                 close(connection)
             }
