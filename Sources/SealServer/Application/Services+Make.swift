@@ -10,6 +10,7 @@ struct ServiceReplacements: Sendable {
     var seats: (any PlaceholderSeats)?
     var outboxWaits: [Duration]?
     var logger: Logger?
+    var mostWaitingWrites: Int?
 }
 
 extension Services {
