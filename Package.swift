@@ -166,7 +166,7 @@ let package = Package(
         .testTarget(
             name: "SealServerTests",
             dependencies: [
-                "SealServer", "SealKit", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire",
+                "SealServer", "SealKit", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire", "SealSchema",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),

@@ -17,8 +17,15 @@ struct DatabasePath: Sendable, Hashable {
 
     static let route = RouterPath("database/1/{container}/{environment}/{database}")
 
+    init(container: String, environment: SealStatements.Environment, database: Database) {
+        self.container = container
+        self.environment = environment
+        self.database = database
+    }
+
+    /// - Parameter takesPublic: the call is one for the public database as well.
     /// - Throws: `badContainer`, `badDatabase`, `invalidArguments`.
-    init(_ context: SealRequestContext) throws(ServerError) {
+    init(_ context: SealRequestContext, takesPublic: Bool = false) throws(ServerError) {
         guard let container = PercentEncoding.decode(context.parameters.get("container") ?? ""), Names.isContainer(container)
         else {
             throw ServerError(
@@ -29,16 +36,15 @@ struct DatabasePath: Sendable, Hashable {
             throw ServerError(
                 .invalidArguments, "The path does not name an environment.", remedy: "Use development or production.")
         }
-        self.container = container
-        self.environment = environment
         guard let database = Database(rawValue: context.parameters.get("database") ?? "") else {
             throw ServerError(.badDatabase, "The path does not name a database.", remedy: "Use public, private or shared.")
         }
-        guard database != .public else {
+        guard takesPublic || database != .public else {
             throw ServerError(
-                .badDatabase, "This server has no public databases yet.", remedy: "Use the private or the shared database.")
+                .badDatabase, "The public database has one zone, no rosters and no change feed.",
+                remedy: "Use the private or the shared database; look records of the public one up, or query them.")
         }
-        self.database = database
+        self.init(container: container, environment: environment, database: database)
     }
 
     /// For calls that only the private database takes.
