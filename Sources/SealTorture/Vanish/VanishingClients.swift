@@ -33,7 +33,7 @@ struct VanishingClients {
         let transport = CapturingTransport(try HTTPTransport(server: server.origin))
         let account = try await Account.create(transport: transport, deviceName: "vanishing").account
         let container = try Container(CrashTorture.container, account: account)
-        let (database, owner) = (container.privateDatabase, container.userRecordID().recordName)
+        let (database, owner) = (container.privateDatabase, try container.userRecordID().recordName)
         let zone = try await database.save(RecordZone(zoneName: "vanishing")).zoneID
         var totals = Totals()
         var batches: [(manner: Manner, names: [String])] = []
