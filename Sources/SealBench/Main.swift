@@ -2,8 +2,8 @@ import SealPrimitives
 
 @main
 struct SealBench {
-    /// `SealBench core`, `SealBench end-to-end`, `SealBench server`, `SealBench changes`, or one part of either alone (`records`, `assets`; `sealing`, `statements`,
-    /// `grants`, `rosters`, `chunks`). Nothing fails on a slow machine: what misses its aim says so.
+    /// `SealBench core`, `SealBench end-to-end`, `SealBench server`, `SealBench changes`, or one part of the first two alone
+    /// (`records`, `assets`; `sealing`, `statements`, `grants`, `rosters`, `chunks`). Nothing fails on a slow machine: what misses its aim says so.
     static func main() async throws {
         Sodium.start()
         let arguments = CommandLine.arguments
