@@ -129,8 +129,13 @@ let package = Package(
         .executableTarget(
             name: "SealBench",
             dependencies: [
-                "CSodium", "SealPrimitives", "SealStatements", "SealEnvelope", "SealKit",
+                "CSodium", "SealPrimitives", "SealStatements", "SealEnvelope", "SealKit", "SealLab", "SealWire",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
             swiftSettings: house),
         // Tests
