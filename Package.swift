@@ -86,6 +86,7 @@ let package = Package(
             name: "SealServer",
             dependencies: [
                 "SealPrimitives", "SealStatements", "SealWire", "SealCoding", "SealSchema", "SealQuery", "CCurl", "CCurlShim",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -155,7 +156,7 @@ let package = Package(
         .testTarget(
             name: "SealServerTests",
             dependencies: [
-                "SealServer", "SealKit", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire",
+                "SealServer", "SealKit", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire", "SealQuery",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),

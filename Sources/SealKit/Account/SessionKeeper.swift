@@ -10,6 +10,8 @@ actor SessionKeeper {
     private let loginKey: SigningKey
     private let deviceName: String
     private var current: String?
+    /// How often the account logged out: event streams end by that.
+    private(set) var logOutCount = 0
     private var login: Task<String, any Error>?
 
     init(client: Client, loginKey: SigningKey, deviceName: String) {
@@ -57,6 +59,7 @@ actor SessionKeeper {
     }
 
     func logOut() async throws(SealKitError) {
+        logOutCount += 1
         guard let token = current else { return }
         current = nil
         let _: Sealkit_V1_AccountResponse = try await client.call(

@@ -22,6 +22,7 @@ public final class HTTPTransport: Transport {
     public let origin: String
     private let client: HTTPClient
     private let timeout: TimeAmount
+    let eventClient: HTTPClient
 
     static let contentType = "application/x-protobuf"
     /// More than any answer that a server of ours gives.
@@ -43,9 +44,13 @@ public final class HTTPTransport: Transport {
             settings.tlsConfiguration = tls
         }
         client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: settings)
+        eventClient = HTTPTransport.eventClient(settings)
     }
 
-    deinit { client.shutdown { _ in } }
+    deinit {
+        client.shutdown { _ in }
+        eventClient.shutdown { _ in }
+    }
 
     /// The origin as it is signed at login: lower case, no path, no default port.
     static func origin(of server: String) throws(SealKitError) -> String {
@@ -128,7 +133,7 @@ public final class HTTPTransport: Transport {
         }
     }
 
-    private static func map(_ error: any Error) -> SealKitError {
+    static func map(_ error: any Error) -> SealKitError {
         switch error {
         case let error as SealKitError: error
         case is CancellationError: SealKitError(.operationCancelled, "the operation was cancelled")
