@@ -30,6 +30,19 @@ public final class Account: Sendable {
         session = SessionKeeper(client: client, loginKey: loginKey, deviceName: deviceName)
     }
 
+    /// Nobody's account: whatever needs one fails with `notAuthenticated`.
+    static func nobody(transport: any Transport) throws(SealKitError) -> Account {
+        var random = SystemRandom()
+        return try Account(seed: AccountSeed(random: &random), transport: transport)
+    }
+
+    private init(seed: AccountSeed, transport: any Transport) throws(SealKitError) {
+        seeds = [seed]
+        client = Client(transport: transport)
+        let loginKey = try verifying("the account's login key") { () throws(SealError) in try seed.loginKey() }
+        session = SessionKeeper(client: client, loginKey: loginKey, deviceName: "", isNobodys: true)
+    }
+
     public static var defaultDeviceName: String { ProcessInfo.processInfo.hostName }
 
     /// Makes an account on a server.

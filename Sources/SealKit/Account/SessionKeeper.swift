@@ -9,10 +9,13 @@ actor SessionKeeper {
     private let client: Client
     private let loginKey: SigningKey
     private let deviceName: String
+    /// There is no account to log in to.
+    private let isNobodys: Bool
     private var current: String?
     private var login: Task<String, any Error>?
 
-    init(client: Client, loginKey: SigningKey, deviceName: String) {
+    init(client: Client, loginKey: SigningKey, deviceName: String, isNobodys: Bool = false) {
+        self.isNobodys = isNobodys
         self.client = client
         self.loginKey = loginKey
         self.deviceName = deviceName
@@ -27,6 +30,10 @@ actor SessionKeeper {
 
     /// A new session, whatever there was. Callers that come at once share one login.
     func renewedToken() async throws(SealKitError) -> String {
+        guard !isNobodys else {
+            throw SealKitError(
+                .notAuthenticated, "this container was made without an account", remedy: "make it with one; without, only the public database is there")
+        }
         current = nil
         let task = login ?? Task { try await self.logIn() }
         login = task

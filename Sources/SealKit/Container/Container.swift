@@ -38,19 +38,17 @@ public struct Container: Sendable {
     public var containerIdentifier: String { core.identifier }
     public var privateDatabase: Database { Database(core: core, scope: .private) }
     public var sharedDatabase: Database { Database(core: core, scope: .shared) }
+    /// Readable by everybody, an account or not; who may write says the schema. Nothing in it is sealed.
+    public var publicDatabase: Database { Database(core: core, scope: .public) }
 
     /// CloudKit's database scopes.
-    public func database(with scope: Database.Scope) throws(SealKitError) -> Database {
-        switch scope {
-        case .private: privateDatabase
-        case .shared: sharedDatabase
-        case .public:
-            throw SealKitError(.badDatabase, "the public database is not there yet", remedy: "use the private database")
-        }
-    }
+    public func database(with scope: Database.Scope) -> Database { Database(core: core, scope: scope) }
 
     public func accountStatus() async throws(SealKitError) -> AccountStatus { try await core.account.status() }
 
-    /// This account's name in this container. It commits to the account's keys; another container has another one.
+    init(core: ContainerCore) { self.core = core }
+
+    /// This account's name in this container. It commits to the account's keys; another container has another one. Without an
+    /// account it is nobody's: an underscore and 32 zeros.
     public func userRecordID() -> Record.ID { Record.ID(recordName: core.userID().recordName) }
 }

@@ -19,7 +19,9 @@ extension Database.Scope {
 
 /// What a container's databases share: the account's identity in it, what this device trusts, and one keeper a zone.
 final class ContainerCore: Sendable {
+    /// Nobody's, which never logs in, where `access` is not an account's.
     let account: Account
+    let access: ContainerAccess
     let identifier: String
     let environment: SealStatements.Environment
     let trust: TrustStore
@@ -32,7 +34,8 @@ final class ContainerCore: Sendable {
     }
 
     init(
-        account: Account, identifier: String, environment: SealStatements.Environment, trust: TrustStore
+        account: Account, access: ContainerAccess = .account, identifier: String, environment: SealStatements.Environment,
+        trust: TrustStore
     ) throws(SealKitError) {
         guard Names.isContainer(identifier) else {
             throw SealKitError(
@@ -40,6 +43,7 @@ final class ContainerCore: Sendable {
                 remedy: "use letters, digits, dots and hyphens, like com.example.notes")
         }
         self.account = account
+        self.access = access
         self.identifier = identifier
         self.environment = environment
         self.trust = trust
@@ -52,7 +56,13 @@ final class ContainerCore: Sendable {
     }
 
     func identity() -> (keys: IdentityKeys, chain: IdentityChain) { own }
-    func userID() -> UserID { own.chain.userID }
+    func userID() -> UserID {
+        switch access {
+        case .account: own.chain.userID
+        case .serverKey(let credential): credential.chain.userID
+        case .world: UserID(.zero)
+        }
+    }
     var author: RosterAuthor<XWingHPKE> { RosterAuthor(user: userID(), keys: own.keys) }
 
     // MARK: Calls
@@ -61,6 +71,9 @@ final class ContainerCore: Sendable {
     func call<Request: Message, Response: Message>(
         _ database: Database.Scope, _ path: String, _ request: Request, as type: Response.Type = Response.self
     ) async throws(SealKitError) -> Response {
+        guard database != .public || access.isAccount else {
+            return try await account.client.call(databasePath(database, path), request, as: type, token: nil)
+        }
         try await registration.ensure(self)
         return try await account.call(databasePath(database, path), request, as: type)
     }

@@ -50,15 +50,14 @@ extension Database {
         }
         var outcomes: [(Record.ID, Outcome)] = []
         for (zone, ids) in Dictionary(grouping: Set(recordIDs), by: \.zoneID) {
-            let keeper = try keeper(zone)
-            let known = try await keeper.current()
+            let asked = try await ground(of: zone)
             let request = Sealkit_V1_LookupRecordsRequest.with {
-                $0.zone = known.scope.zoneIDOnWire
+                $0.zone = asked.zoneIDOnWire
                 $0.recordNames = ids.map(\.recordName)
                 if let desiredKeys { $0.desiredKeys = Sealkit_V1_DesiredKeys(desiredKeys) }
             }
             let response: Sealkit_V1_LookupRecordsResponse = try await core.call(scope, "records/lookup", request)
-            let view = try await keeper.current(citedBy: response.scopes, asked: known.roster.sequence)
+            let ground = try await asked.settled(by: response.scopes, response.authors, keeper: try keeper(of: asked))
             guard response.results.count == ids.count else {
                 throw SealKitError(.serverRejectedRequest, "the server answered \(response.results.count) of \(ids.count) records")
             }
@@ -71,7 +70,7 @@ extension Database {
                 }
             }
             var tooMuch: [Record.ID] = []
-            var read = try await read(present, zone: zone, desiredKeys: desiredKeys, view: view).makeIterator()
+            var read = try await read(present, zone: zone, desiredKeys: desiredKeys, ground: ground).makeIterator()
             for (id, result) in zip(ids, response.results) {
                 switch result.outcome {
                 case .record: outcomes.append((id, read.next() ?? .failure(Database.unknown(id))))
@@ -81,7 +80,7 @@ extension Database {
                 case .failure(let failure):
                     let error = SealKitError(failure)
                     // The server shows a deletion with the statement that made it: without one, what was seen is being hidden.
-                    if error.code == .unknownItem, try await core.trust.hasSeen(id.recordName, in: view.roster) {
+                    if error.code == .unknownItem, try await core.trust.hasSeen(id.recordName, in: ground.place) {
                         outcomes.append((id, .failure(Database.hidden(id))))
                     } else {
                         outcomes.append((id, .failure(error)))

@@ -87,13 +87,13 @@ extension Database {
             })
         guard case .record(let opened) = record.outcome else { return }
         for (field, state) in opened.fields.sorted(by: { $0.key < $1.key }) {
-            guard case .asset(let asset) = state, let remote = asset.remote else { continue }
+            guard case .asset(let asset) = state, let remote = asset.remote, let sealed = remote.sealed else { continue }
             let file = "asset-\(content.assets.count).blob"
             let path = assetPath(of: remote.blob, in: try zoneScope(zoneID))
             let handle = try writer.create(file)
             defer { try? handle.close() }
             try await core.account.client.transport.download(
-                path, range: 0..<remote.sealed.layout.blobBytes, token: try await core.account.session.token()
+                path, range: 0..<sealed.layout.blobBytes, token: try await core.account.session.token()
             ) { part in
                 try writer.write(Data(part.readableBytesView), to: handle)
             }

@@ -106,6 +106,12 @@ public final class TrustStore: Sendable {
         let epoch: UInt32
     }
 
+    /// A zone's life, or a public database.
+    struct Place: Sendable {
+        let zone: Digest
+        let incarnation: UInt32
+    }
+
     enum Verdict: Sendable {
         case accepted
         case older
@@ -160,9 +166,9 @@ public final class TrustStore: Sendable {
     }
 
     /// Whether this device has seen the record in the zone's present life.
-    func hasSeen(_ recordName: String, in roster: Roster) async throws(SealKitError) -> Bool {
-        let key = Data(roster.scopeID.bytes)
-        let incarnation = roster.incarnations.zone
+    func hasSeen(_ recordName: String, in place: Place) async throws(SealKitError) -> Bool {
+        let key = Data(place.zone.bytes)
+        let incarnation = place.incarnation
         do {
             return try await database.read { db in
                 try Bool.fetchOne(
