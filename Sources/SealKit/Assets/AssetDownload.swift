@@ -13,6 +13,7 @@ extension Database {
     public func download(
         _ asset: Asset, of recordID: Record.ID, to file: URL, progress: (@Sendable (_ received: Int64, _ total: Int64) -> Void)? = nil
     ) async throws(SealKitError) {
+        try core.requireAccess(to: scope)
         guard let remote = asset.remote else {
             throw SealKitError(.assetNotAvailable, "the asset has not been saved yet", remedy: "its bytes are in its own file")
         }
@@ -23,7 +24,6 @@ extension Database {
             return try await download(asset, at: path, of: recordID, to: file, progress: progress)
         case .sealed(let asset): sealed = asset
         }
-        let transport = core.account.client.transport
         let layout = sealed.layout
         let total = Int64(layout.blobBytes)
         let name = recordID.recordName
@@ -31,18 +31,9 @@ extension Database {
         var leafBytes: [UInt8] = []
         leafBytes.reserveCapacity(Int(min(layout.chunkCount, 1 << 16)) * Digest.byteCount)
         let leafEnd = Int(layout.chunkCount) * Digest.byteCount
-        let session = core.account.session
-        func fetchLeaves(_ token: String) async throws(SealKitError) {
-            leafBytes.removeAll(keepingCapacity: true)
-            try await transport.download(path, range: layout.sealedBytes..<layout.blobBytes, token: token) { part in
-                guard leafBytes.count + part.readableBytes <= leafEnd else { throw AssetOpener.mismatch(name) }
-                leafBytes.append(contentsOf: part.readableBytesView)
-            }
-        }
-        do {
-            try await fetchLeaves(try await session.token())
-        } catch where error.code == .sessionExpired {
-            try await fetchLeaves(try await session.renewedToken())
+        try await core.account.download(path, range: layout.sealedBytes..<layout.blobBytes) { part in
+            guard leafBytes.count + part.readableBytes <= leafEnd else { throw AssetOpener.mismatch(name) }
+            leafBytes.append(contentsOf: part.readableBytesView)
         }
         var leaves: [Digest] = []
         leaves.reserveCapacity(leafBytes.count / Digest.byteCount)
@@ -55,9 +46,7 @@ extension Database {
 
         let opener = try AssetOpener(asset: sealed, leaves: leaves, file: file, recordName: name)
         do {
-            try await transport.download(
-                path, range: 0..<layout.sealedBytes, token: try await session.token()
-            ) { part in
+            try await core.account.download(path, range: 0..<layout.sealedBytes) { part in
                 try opener.take(part)
                 progress?(opener.received + Int64(leafEnd), total)
             }

@@ -81,14 +81,29 @@ extension Database {
         guard scope == .private else {
             throw SealKitError(.badDatabase, "zones are made and deleted in the private database", remedy: "use it instead")
         }
+        try await core.requireAccount(for: scope)
+        var zones = ZoneOutcomes()
         var saveResults: [RecordZone.ID: Result<RecordZone, SealKitError>] = [:]
         for zone in saving {
-            do { saveResults[zone.zoneID] = .success(try await create(zone.zoneID)) } catch { saveResults[zone.zoneID] = .failure(error) }
+            do {
+                saveResults[zone.zoneID] = .success(try await create(zone.zoneID))
+                zones.succeeded()
+            } catch {
+                saveResults[zone.zoneID] = .failure(error)
+                zones.failed(error)
+            }
         }
         var deleteResults: [RecordZone.ID: Result<Void, SealKitError>] = [:]
         for zoneID in deleting {
-            do { deleteResults[zoneID] = .success(try await close(zoneID)) } catch { deleteResults[zoneID] = .failure(error) }
+            do {
+                deleteResults[zoneID] = .success(try await close(zoneID))
+                zones.succeeded()
+            } catch {
+                deleteResults[zoneID] = .failure(error)
+                zones.failed(error)
+            }
         }
+        try zones.throwCommonFailure()
         return (saveResults, deleteResults)
     }
 

@@ -12,6 +12,7 @@ extension ZoneBatch {
     ) async throws(SealKitError) -> [Item] {
         var again: [Item] = []
         var siblings: [Item] = []
+        var violations: [Item] = []
         // Deletions of what is gone already: successes, though the batch that they were in was not stored.
         var settled = 0
         var sightings: [TrustStore.Sighting] = []
@@ -34,6 +35,7 @@ extension ZoneBatch {
                     }
                 } else {
                     if error.code == .batchRequestFailed { siblings.append(item) }
+                    if error.code == .referenceViolation { violations.append(item) }
                     if error.isBehindRoster, !isLast { throw error }
                     fail(item, error)
                 }
@@ -42,14 +44,17 @@ extension ZoneBatch {
             }
         }
         try await database.noteOwn(sightings, ground: ground)
+        // The parent or child in the way may be one of those that go again: a deleted parent that is made again, say.
+        if !again.isEmpty { again += violations }
         // In an atomic batch nothing was stored, so what is sent again takes its siblings along, unless one has failed for good.
         guard isAtomic, !again.isEmpty || settled > 0 else { return again }
         if again.count + siblings.count + settled == items.count { return again + siblings }
-        for item in again {
-            fail(item, SealKitError(.batchRequestFailed, "another item of the batch failed", remedy: "mend that one and send all again"))
-        }
+        for item in again { fail(item, ZoneBatch.batchFailed) }
         return []
     }
+
+    static let batchFailed = SealKitError(
+        .batchRequestFailed, "another item of the batch failed", remedy: "mend that one and send all again")
 
     private mutating func succeed(_ item: Item, _ sealed: SignedRecord, _ wire: Sealkit_V1_Record) {
         switch item {
@@ -66,7 +71,7 @@ extension ZoneBatch {
         }
     }
 
-    private mutating func fail(_ item: Item, _ error: SealKitError) {
+    mutating func fail(_ item: Item, _ error: SealKitError) {
         switch item {
         case .save(let record): saveResults[record.recordID] = .failure(error)
         case .delete(let id, _, _, _): deleteResults[id] = .failure(error)

@@ -54,6 +54,11 @@ struct ZoneBatch {
         var items = records.map { Item.save($0) }
         items += try await deletions(of: deleting)
         for round in 1...ZoneBatch.rounds where !items.isEmpty {
+            // This device may have seen the zone's end; another one may have made it again since.
+            if view.roster.isClosed { view = try await keeper.refresh() }
+            guard !view.roster.isClosed else {
+                throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)", remedy: "make it first")
+            }
             if view.roster.rotationDue { view = try await database.rotate(zoneID) }
             items = try await complete(items, for: view)
             do {
@@ -122,7 +127,8 @@ struct ZoneBatch {
     /// One request. Returns the items that have to be sent again.
     private mutating func send(_ items: [Item], view: ZoneView, isLast: Bool) async throws(SealKitError) -> [Item] {
         let key = try view.currentKey()
-        try checkLives(items, view: view)
+        let items = livingNow(items, view: view)
+        guard !items.isEmpty else { return [] }
         let drafts = items.map { draft($0, view: view) }
         var random = SystemRandom()
         let sealed: (records: [SealedRecord], signature: [UInt8])
@@ -140,20 +146,35 @@ struct ZoneBatch {
     }
 
     /// What was fetched in an earlier life of the zone is gone, keys included: it must not be sealed under them again.
-    private func checkLives(_ items: [Item], view: ZoneView) throws(SealKitError) {
+    private mutating func livingNow(_ items: [Item], view: ZoneView) -> [Item] {
+        var living: [Item] = []
+        var hasFailed = false
         for item in items {
             let base: Record.Base?
             switch item {
             case .save(let record): base = record.base
             case .delete(_, let last, _, _): base = last
             }
-            guard let statement = base?.statement else { continue }
-            guard statement.zoneIncarnation == view.roster.incarnations.zone, statement.scopeID == view.roster.scopeID else {
-                throw SealKitError(
-                    .unknownItem, "record \(item.id.recordName) was fetched before its zone was deleted and made again",
-                    remedy: "save it as a new record")
+            guard let statement = base?.statement,
+                statement.zoneIncarnation != view.roster.incarnations.zone || statement.scopeID != view.roster.scopeID
+            else {
+                living.append(item)
+                continue
+            }
+            switch item {
+            case .delete(let id, _, _, _): deleteResults[id] = .success(())
+            case .save:
+                hasFailed = true
+                fail(
+                    item,
+                    SealKitError(
+                        .unknownItem, "record \(item.id.recordName) was fetched before its zone was deleted and made again",
+                        remedy: "save it as a new record"))
             }
         }
+        guard isAtomic, hasFailed else { return living }
+        for item in living { fail(item, ZoneBatch.batchFailed) }
+        return []
     }
 
     private func draft(_ item: Item, view: ZoneView) -> RecordDraft {

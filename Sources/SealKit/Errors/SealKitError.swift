@@ -10,7 +10,8 @@ public struct SealKitError: Error, Sendable {
     public let reason: String
     /// What the caller can do; empty when there is nothing.
     public let remedy: String
-    /// Seconds to wait before trying again; nil when retrying is of no use.
+    /// Seconds to wait before trying again; nil when retrying is of no use. Any code may come with it. What is safe to repeat
+    /// the SDK has repeated by itself already, as long as the operation's configuration let it.
     public let retryAfter: Double?
     /// With `serverRecordChanged`: what the server has. Merge into it and save again.
     public var serverRecord: Record? { records?.server }
@@ -42,8 +43,11 @@ public struct SealKitError: Error, Sendable {
     init(_ failure: Sealkit_V1_Failure) {
         self.init(
             Code(rawValue: failure.code), failure.reason, remedy: failure.remedy,
-            retryAfter: failure.retryAfter > 0 ? failure.retryAfter : nil)
+            retryAfter: SealKitError.wait(seconds: failure.retryAfter))
     }
+
+    /// A time to wait as a server names it: nil for none, at most a week whatever it says.
+    static func wait(seconds: Double) -> Double? { seconds > 0 ? min(seconds, 7 * 86_400) : nil }
 
     /// The roster has moved on under the call: fetch its tail and do it again.
     var isBehindRoster: Bool { [.staleEpoch, .rosterChanged, .rotationDue].contains(code) }

@@ -36,12 +36,14 @@ extension Container {
     private init(
         _ identifier: String, _ environment: Environment, transport: any Transport, access: ContainerAccess, trust: TrustStore?
     ) throws(SealKitError) {
-        let store: TrustStore
-        if let trust { store = trust } else { store = try TrustStore() }
+        let known: TrustStore
+        if let trust { known = trust } else { known = try TrustStore() }
         self.init(
-            core: try ContainerCore(
-                account: try Account.nobody(transport: transport), access: access, identifier: identifier,
-                environment: environment == .production ? .production : .development, trust: store))
+            store: ContainerStore(
+                try ContainerCore(
+                    account: try Account.withoutSession(transport: transport), access: access, identifier: identifier,
+                    environment: environment == .production ? .production : .development, trust: known
+                ) { () throws(SealKitError) in }))
     }
 
     /// The user's own record in the public database, of the type `Users`: made when it is first asked for.
@@ -50,7 +52,7 @@ extension Container {
     /// - Throws: `notAuthenticated` without an account.
     public func userRecord() async throws(SealKitError) -> Record {
         _ = try core.publicSigner()
-        let id = userRecordID()
+        let id = try userRecordID()
         do {
             return try await publicDatabase.record(for: id)
         } catch where error.code == .unknownItem {
@@ -96,8 +98,9 @@ extension Container {
             return (key, SignedIdentity(bytes: bytes, signature: key.sign(Identity.signedBytes(bytes))))
         }
         let credential = try ServerCredential(
-            server: core.transport.origin, container: container,
+            server: core.account.server, container: container,
             environment: core.environment == .production ? .production : .development, seed: seed, identity: identity)
+        try core.requireSignedIn()
         let request = Sealkit_V1_CreateServerKeyRequest.with {
             $0.name = name
             $0.chain = credential.chain.wire

@@ -11,11 +11,19 @@ enum ContainerAccess: Sendable {
     case world
 
     var isAccount: Bool { if case .account = self { true } else { false } }
+
+    /// - Parameter database: nil for what is outside all databases.
+    /// - Throws: `notAuthenticated` for what needs an account where there is none.
+    func check(_ database: Database.Scope?) throws(SealKitError) {
+        guard isAccount || database == .public else {
+            throw SealKitError(
+                .notAuthenticated, "this container was made without an account",
+                remedy: "make it with one; without, only the public database is there")
+        }
+    }
 }
 
 extension ContainerCore {
-    var transport: any Transport { account.client.transport }
-
     /// The public database's one zone in the protocol's sense: nobody's.
     func publicScope(_ zone: RecordZone.ID) throws(SealKitError) -> Scope {
         guard zone.zoneName == Names.defaultZone, zone.isCurrentUsers else {
@@ -36,7 +44,4 @@ extension ContainerCore {
                 .notAuthenticated, "writing to the public database needs an account", remedy: "make the container with one")
         }
     }
-
-    /// For a transfer's bytes; empty where no session speaks.
-    func token() async throws(SealKitError) -> String { access.isAccount ? try await account.session.token() : "" }
 }

@@ -15,7 +15,7 @@ extension Database {
         do {
             // Of no bytes there is no range to ask for.
             if asset.size > 0 {
-                try await core.transport.download(path, range: 0..<asset.size, token: try await core.token()) { part in
+                try await core.account.download(path, range: 0..<asset.size) { part in
                     try check.take(part)
                     progress?(check.received, Int64(asset.size))
                 }
@@ -30,7 +30,7 @@ extension Database {
 
 extension AssetUploads {
     func uploadPlain(
-        _ file: AssetFile, for field: (id: Record.ID, key: String), progress: @escaping @Sendable (Int64) -> Void
+        _ file: AssetFile, for field: (id: Record.ID, key: String), token: String, progress: @escaping @Sendable (Int64) -> Void
     ) async throws(SealKitError) -> Asset.Remote {
         var random = SystemRandom()
         let id = ID16(random: &random)
@@ -38,9 +38,8 @@ extension AssetUploads {
         let parts = AsyncThrowingStream<ByteBuffer, any Error>(unfolding: { try reader.next() })
         let response: TransportResponse
         do {
-            response = try await database.core.transport.upload(
-                database.assetPath(of: id.hex, in: scope), length: Int64(file.size), parts: parts,
-                token: try await database.core.token())
+            response = try await database.core.account.client.transport.upload(
+                database.assetPath(of: id.hex, in: scope), length: Int64(file.size), parts: parts, token: token)
         } catch {
             throw reader.failure ?? error
         }

@@ -45,6 +45,8 @@ public final class TrustStore: Sendable {
 
     private static func failure(_ error: any Error) -> SealKitError {
         if let error = error as? SealKitError { return error }
+        // A cancelled transaction has left nothing behind.
+        if error is CancellationError { return .cancelled }
         if let error = error as? DatabaseError, error.resultCode == .SQLITE_FULL {
             return SealKitError(.storageFull, "this device's disk is full", remedy: "free some space and try again")
         }

@@ -114,6 +114,7 @@ public struct Server: Sendable {
         let router = Router(context: SealRequestContext.self)
         router.add(middleware: RequestLogMiddleware())
         router.add(middleware: FailureMiddleware(routes: routes))
+        router.add(middleware: WireVersionMiddleware())
         router.add(middleware: LimitMiddleware(maximumMessageSize: services.configuration.maximumMessageSize))
         router.add(middleware: ServerKeyMiddleware(services: services))
         router.add(middleware: SessionMiddleware(services: services))

@@ -27,6 +27,7 @@ struct Services: Sendable {
 
     // Zones and sharing
     let rosters = RosterCache()
+    let schemas = SchemaStore()
     let housekeepingState = Housekeeping.State()
     var housekeeping: Housekeeping { Housekeeping(services: self) }
 }

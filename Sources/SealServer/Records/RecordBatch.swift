@@ -1,6 +1,7 @@
 import Foundation
 import SealCoding
 import SealPrimitives
+import SealSchema
 import SealStatements
 import SealWire
 
@@ -10,7 +11,7 @@ struct RecordBatch: Sendable {
     /// One record, or why it is refused.
     struct Item: Sendable {
         let name: String
-        let outcome: Result<Content, ServerError>
+        var outcome: Result<Content, ServerError>
     }
 
     struct Content: Sendable {
@@ -24,6 +25,9 @@ struct RecordBatch: Sendable {
         let assets: [AssetClaim]
         /// A field was to be carried over from a predecessor that the server did not have when it looked.
         let lacksPredecessor: Bool
+        let shape: RecordShape
+        /// What the schema needs for this record; empty where it fits as it is.
+        var additions = SchemaAdditions()
     }
 
     struct AssetClaim: Sendable {
@@ -37,14 +41,19 @@ struct RecordBatch: Sendable {
         let content: Content
     }
 
-    let items: [Item]
+    var items: [Item]
+    /// Of the schema that the items were held against.
+    var schemaVersion: Int64
     let judge: SaveJudge
 
-    /// - Parameter predecessors: of the records that carry fields over, by name.
+    /// - Parameters:
+    ///   - predecessors: of the records that carry fields over, by name.
+    ///   - schema: what the records have to fit.
     /// - Throws: `invalidArguments` for a record named twice; `permissionFailure`, `rotationDue`, `staleEpoch`;
     ///   `integrityFailure` when the signature does not cover these statements in this order.
     init(
-        _ message: Sealkit_V1_ModifyRecordsRequest, caller: Caller, judge: SaveJudge, predecessors: [String: StoredRecord]
+        _ message: Sealkit_V1_ModifyRecordsRequest, caller: Caller, judge: SaveJudge, predecessors: [String: StoredRecord],
+        schema: StoredSchema
     ) throws {
         var names: Set<String> = []
         for record in message.records {
@@ -87,6 +96,8 @@ struct RecordBatch: Sendable {
         }
         self.items = items
         self.judge = judge
+        schemaVersion = schema.version
+        fit(schema)
     }
 
     private static let unsigned = ServerError(
@@ -134,7 +145,8 @@ struct RecordBatch: Sendable {
         }
         let content = Content(
             statement: statement, statementBytes: record.statement, hash: hash, changeTag: record.changeTag, proof: [],
-            fields: fields.bytes, assets: fields.assets, lacksPredecessor: fields.lacksPredecessor)
+            fields: fields.bytes, assets: fields.assets, lacksPredecessor: fields.lacksPredecessor,
+            shape: fields.shape)
         return (content, key)
     }
 }

@@ -1,5 +1,6 @@
 import SealCoding
 import SealPrimitives
+import SealSchema
 import SealStatements
 import SealWire
 
@@ -11,6 +12,8 @@ struct RecordFields {
     let assets: [RecordBatch.AssetClaim]
     let isEmpty: Bool
     let lacksPredecessor: Bool
+    /// What the schema has to know.
+    let shape: RecordShape
 
     private static let reserved = Set(Names.reservedFields)
 
@@ -23,6 +26,8 @@ struct RecordFields {
         digests.reserveCapacity(record.fields.count)
         var assets: [RecordBatch.AssetClaim] = []
         var lacksPredecessor = false
+        var shape = RecordShape(type: record.recordType)
+        shape.fields.reserveCapacity(record.fields.count)
         // Parsed when the first field is carried over.
         var stored: [String: WireField]?
 
@@ -47,6 +52,7 @@ struct RecordFields {
                     lacksPredecessor = true
                 }
             }
+            if let described = content.shape(name: field.name) { shape.fields.append(described) }
             switch content {
             case .stored(.asset(let asset), let blob):
                 let sealed = RecordBatch.AssetClaim.Content.sealed(chunkCount: asset.chunkCount)
@@ -74,6 +80,7 @@ struct RecordFields {
         }
         self.assets = assets
         self.lacksPredecessor = lacksPredecessor
+        self.shape = shape
         isEmpty = digests.isEmpty
     }
 
@@ -81,5 +88,17 @@ struct RecordFields {
         var fields: [String: WireField] = [:]
         for field in try record.fieldMessages { fields[field.name] = try WireField(field) }
         return fields
+    }
+}
+
+extension WireField {
+    /// Nil for a field whose content is not known.
+    fileprivate func shape(name: String) -> RecordShape.Field? {
+        switch self {
+        case .stored(.plain(let value), _): RecordShape.Field(name, value.type, isEncrypted: false)
+        case .stored(.encrypted(let type, _), _): RecordShape.Field(name, type, isEncrypted: true)
+        case .stored(.asset, _), .publicAsset: RecordShape.Field(name, ValueType(.asset), isEncrypted: false)
+        case .digest: nil
+        }
     }
 }

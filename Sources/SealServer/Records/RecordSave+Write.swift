@@ -7,6 +7,7 @@ extension RecordSave {
     func write(_ outcomes: [Outcome]) throws -> (outcomes: [Outcome], hasWritten: Bool, leftGarbage: Bool) {
         let count = outcomes.count { if case .accepted = $0 { true } else { false } }
         guard count > 0 else { return (outcomes, false, false) }
+        let schema = try self.schema.growing(by: outcomes, now: now, connection)
         var position = try Zones.takePositions(count, of: zone, in: connection)
         var leftGarbage = false
         var written = outcomes
@@ -27,7 +28,7 @@ extension RecordSave {
             written[index] = .accepted(accepted)
             changes.append(change(accepted, name))
         }
-        try RecordFollowers.follow(changes, in: zone, by: caller, now: now, connection)
+        try RecordFollowers.follow(changes, schema, in: zone, by: caller, now: now, connection)
         try DatabaseFeed.touch(zone, in: connection)
         return (written, true, leftGarbage)
     }

@@ -9,6 +9,8 @@ struct RecordSave {
     let isAtomic: Bool
     let caller: Caller
     let zone: ZoneRow
+    /// As it holds in this transaction; the batch fits it.
+    let schema: StoredSchema
     let now: Int64
     let connection: any SQLConnection
     /// The caller's, in the public database; in a zone its roster has judged already.

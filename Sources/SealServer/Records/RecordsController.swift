@@ -22,7 +22,7 @@ struct RecordsController: Sendable {
     /// What a save is judged by before its transaction, from one snapshot.
     private enum Snapshot: Sendable {
         case answered(Data)
-        case fresh(Caller, SaveJudge, predecessors: [String: StoredRecord])
+        case fresh(Caller, SaveJudge, StoredSchema, predecessors: [String: StoredRecord])
     }
 
     private func modify(_ request: Request, _ context: SealRequestContext) async throws -> Response {
@@ -35,7 +35,7 @@ struct RecordsController: Sendable {
             record.fields.contains { if case .omitted = $0.content { true } else { false } }
         }.map(\.recordName)
 
-        let rosters = services.rosters
+        let (rosters, schemas) = (services.rosters, services.schemas)
         let snapshot = try await services.database.read { connection -> Snapshot in
             let caller = try Caller(session, container: path.container, in: connection)
             if let answer = try Operations.answer(
@@ -56,17 +56,19 @@ struct RecordsController: Sendable {
                 }
                 predecessors[name] = record
             }
-            let judge = try SaveJudge(zone, caller, path, rosters, in: connection)
-            return .fresh(caller, judge, predecessors: predecessors)
+            return .fresh(
+                caller, try SaveJudge(zone, caller, path, rosters, in: connection),
+                try schemas.schema(path.container, path.environment, in: connection), predecessors: predecessors)
         }
-        guard case .fresh(let caller, let judge, let predecessors) = snapshot else {
+        guard case .fresh(let caller, let judge, let schema, let predecessors) = snapshot else {
             guard case .answered(let answer) = snapshot else { throw CancellationError() }
             return try Self.answer(
                 try await addingServerRecords(to: [UInt8](answer), message.zone, session, path),
                 as: Sealkit_V1_ModifyRecordsResponse.self, to: request)
         }
         // Decoding, hashing and the signature: here, beside other requests, not on the writer's thread.
-        let batch = try RecordBatch(message, caller: caller, judge: judge, predecessors: predecessors)
+        let batch = try RecordBatch(
+            message, caller: caller, judge: judge, predecessors: predecessors, schema: schema)
         let now = services.clock()
         var (answer, leftGarbage, wantsRecords) = try await services.database.write { connection -> ([UInt8], Bool, Bool) in
             if let answer = try Operations.answer(
@@ -77,9 +79,10 @@ struct RecordsController: Sendable {
             let zone = try path.database == .public
                 ? PublicZone.open(path, in: connection) : Zones.visible(message.zone, to: caller, path, in: connection)
             try batch.judge.recheck(caller, zone, rosters, in: connection)
+            let schema = try schemas.schema(path.container, path.environment, in: connection)
             let save = RecordSave(
-                batch: batch, isAtomic: message.atomic, caller: caller, zone: zone, now: now, connection: connection,
-                rights: try PublicRights.of(session, path, in: connection))
+                batch: batch.fitting(schema), isAtomic: message.atomic, caller: caller, zone: zone, schema: schema, now: now,
+                connection: connection, rights: try PublicRights.of(session, path, schemas, in: connection))
             let (outcomes, hasWritten, leftGarbage) = try save.run()
             let answer = try save.serialized(outcomes)
             if hasWritten {
@@ -103,7 +106,7 @@ struct RecordsController: Sendable {
             guard let (zone, goneSince) = try Zones.seen(zone, by: caller, path, in: connection), goneSince == nil else {
                 return answer
             }
-            let rights = try PublicRights.of(session, path, in: connection)
+            let rights = try PublicRights.of(session, path, services.schemas, in: connection)
             return try ServerRecords.adding(to: answer, in: zone, rights: rights, connection)
         }
     }
@@ -118,7 +121,7 @@ struct RecordsController: Sendable {
         try RecordLookup.check(message.recordNames)
         let desired = message.hasDesiredKeys ? Set(message.desiredKeys.names) : nil
         let answer = try await services.database.read { connection -> [UInt8] in
-            let (zone, rights) = try Zones.readable(message.zone, by: session, path, in: connection)
+            let (zone, rights) = try Zones.readable(message.zone, by: session, path, services.schemas, in: connection)
             return try RecordLookup.answer(message.recordNames, in: zone, desired: desired, rights: rights, connection)
         }
         return try Self.answer(answer, as: Sealkit_V1_LookupRecordsResponse.self, to: request)

@@ -21,6 +21,7 @@ extension Migration {
         .zones,
         .grantsByEpoch,
         .publicDatabase,
+        .schemas,
         .serverKeys,
     ]
 }

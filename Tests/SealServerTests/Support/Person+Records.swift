@@ -73,7 +73,7 @@ extension Person {
         var random = SystemRandom()
         let drafts = writes.map { write in
             var statement = Statement(
-                kind: write.kind, container: TestClient.container, environment: .development, owner: zone.owner,
+                kind: write.kind, container: TestClient.container, environment: environment, owner: zone.owner,
                 zoneName: zone.name, zoneIncarnation: zone.roster.incarnations.zone, recordName: write.name,
                 recordType: write.type, creator: write.creator ?? user, author: user, clientTime: 1,
                 revision: write.revision, previous: write.previous, scopeID: zone.roster.scopeID,

@@ -19,6 +19,7 @@ struct Person: Sendable {
     let client: TestClient
     let keys: IdentityKeys
     let chain: IdentityChain
+    var environment = SealStatements.Environment.development
 
     var user: UserID { chain.userID }
     var name: String { user.recordName }
@@ -35,14 +36,21 @@ struct Person: Sendable {
         return Person(client: client, keys: keys, chain: chain)
     }
 
+    /// The same person in production.
+    var inProduction: Person {
+        var person = self
+        person.environment = .production
+        return person
+    }
+
     func path(_ call: String, shared: Bool = false) -> String {
-        "/database/1/\(TestClient.container)/development/\(shared ? "shared" : "private")/\(call)"
+        "/database/1/\(TestClient.container)/\(environment.name)/\(shared ? "shared" : "private")/\(call)"
     }
 
     // MARK: Zones
 
     func scope(_ zone: String) -> Scope {
-        Scope(container: TestClient.container, environment: .development, owner: user, zoneName: zone)
+        Scope(container: TestClient.container, environment: environment, owner: user, zoneName: zone)
     }
 
     func opening(_ zone: String, following: Roster? = nil) throws -> RosterAuthor<XWingHPKE>.Draft {
