@@ -88,7 +88,7 @@ extension PublicRights {
         // Most containers have no roles of their own, and nobody has one there.
         let roles =
             try schema.roles.isEmpty
-            ? [] : found.map { try RoleAssignments.roles(of: $0.userID, container: path.container, environment: path.environment, in: connection) }
+            ? [] : found.map { try RoleAssignments.roles(of: $0.userID, path.container, path.environment, in: connection) }
         return PublicRights(
             hasAccount: session != nil, user: found?.userID, roles: roles ?? [], grants: schema.types.mapValues(\.grants))
     }
