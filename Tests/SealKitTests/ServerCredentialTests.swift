@@ -54,7 +54,7 @@ import Testing
         #expect(try await ann.container.serverKeys().isEmpty)
         #expect(await failure { _ = try await container.publicDatabase.record(for: saved.recordID) } == .notAuthenticated)
         #expect(await failure { try await ann.container.revokeServerKey(made.userRecordID) } == .unknownItem)
-        #expect(try await world(ann).record(for: saved.recordID)["city"] == "Potsdam")
+        #expect(try await world(ann).record(for: saved.recordID).plainValue("city") == .string("Potsdam"))
     }
 
     @Test func aCredentialFileIsReadWholeOrNotAtAll() async throws {
