@@ -12,10 +12,7 @@ import Testing
 @Suite struct RecordTests {
     /// A server with one user and one zone.
     func withZone(_ body: @Sendable (Person, TestZone, RunningServer) async throws -> Void) async throws {
-        try await RunningServer.with { server in
-            let anna = try await Person.ready(server)
-            try await body(anna, try await anna.makeZone(), server)
-        }
+        try await RunningServer.withZone(body)
     }
 
     @Test func s5_6_7_16_24_missingZonesAndRecords() async throws {

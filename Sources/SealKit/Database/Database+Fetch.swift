@@ -69,7 +69,15 @@ extension Database {
         var outcomes: [(Record.ID, Outcome)] = []
         for (zone, ids) in Dictionary(grouping: Set(recordIDs), by: \.zoneID) {
             let keeper = try keeper(zone)
-            let known = try await keeper.current()
+            let known: ZoneView
+            do {
+                known = try await keeper.current()
+            } catch where error.code == .zoneNotFound && isDefault(zone) {
+                // It is there without being made; as long as nobody has written to it, it is empty.
+                try await confirmGone(zone)
+                outcomes += ids.map { ($0, .failure(Database.unknown($0))) }
+                continue
+            }
             let request = Sealkit_V1_LookupRecordsRequest.with {
                 $0.zone = known.scope.zoneIDOnWire
                 $0.recordNames = ids.map(\.recordName)

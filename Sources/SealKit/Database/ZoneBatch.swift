@@ -25,7 +25,8 @@ struct ZoneBatch {
         self.database = database
         self.zoneID = zoneID
         self.savePolicy = savePolicy
-        self.isAtomic = isAtomic
+        // As with CloudKit, the default zone saves each record by itself.
+        self.isAtomic = isAtomic && zoneID.zoneName != RecordZone.defaultName
         self.progress = progress
     }
 
@@ -46,8 +47,9 @@ struct ZoneBatch {
 
     mutating func run(saving: [Record], deleting: [Record.ID]) async throws(SealKitError) {
         let keeper = try database.keeper(zoneID)
-        var view = try await keeper.current()
-        var records = saving
+        var view = try await database.viewForWriting(keeper, zoneID)
+        var records: [Record]
+        (records, view) = try await verified(saving, view: view)
         try await AssetUploads(database: database, zoneID: zoneID, view: view, progress: progress).uploadNew(in: &records)
 
         var items = records.map { Item.save($0) }
@@ -150,7 +152,7 @@ struct ZoneBatch {
         guard response.results.count == items.count else {
             throw SealKitError(.serverRejectedRequest, "the server answered \(response.results.count) of \(items.count) records")
         }
-        return try await settle(items, sealed.records, response.results, view: view, isLast: isLast)
+        return try await settle(items, sealed, response.results, view: view, isLast: isLast)
     }
 
     /// What was fetched in an earlier life of the zone is gone, keys included: it must not be sealed under them again.

@@ -17,6 +17,8 @@ enum Controllers {
         SharePageController().addRoutes(to: router)
         AssetsController(services: services).addRoutes(to: router)
         ServerKeysController(services: services).addRoutes(to: router)
+        SubscriptionsController(services: services).addRoutes(to: router)
+        NotificationsController(services: services).addRoutes(to: router)
         services.housekeeping.sweepIfDue()
         services.indexBuilder.start()
     }

@@ -57,6 +57,7 @@ public struct Server: Sendable {
             database: database, blobs: blobs, messenger: messenger, secrets: secrets, configuration: configuration,
             logger: logger, replacing: replacing)
 
+        PushService.listen(to: database, services.streams)
         let router = try Self.router(services, addRoutes: addRoutes)
         let application = Application(
             router: router,
@@ -71,7 +72,8 @@ public struct Server: Sendable {
             },
             logger: logger)
         var group = ServiceGroupConfiguration(
-            services: [application], gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
+            // The last one is told to stop first.
+            services: [application, PushService(streams: services.streams)], gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
         group.maximumGracefulShutdownDuration = .seconds(configuration.shutdownGrace)
         self.group = ServiceGroup(configuration: group)
     }

@@ -28,6 +28,11 @@ struct Services: Sendable {
     // Zones and sharing
     let rosters = RosterCache()
     let schemas = SchemaStore()
+
+    // Push
+    let streams = EventStreams()
+    var webhookTargets: WebhookTargets { WebhookTargets(origins: configuration.webhookOrigins) }
+
     let housekeepingState = Housekeeping.State()
     let indexBuildsState = IndexBuilder.State()
     var indexBuilder: IndexBuilder { IndexBuilder(services: self) }

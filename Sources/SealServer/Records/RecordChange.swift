@@ -38,5 +38,6 @@ enum RecordFollowers {
         _ changes: [RecordChange], _ schema: StoredSchema, in zone: ZoneRow, by caller: Caller, now: Int64, _ connection: any SQLConnection
     ) throws {
         try RecordIndex(zone: zone, connection: connection).follow(changes, schema)
+        try Notifier(zone: zone, caller: caller, now: now, connection: connection).recordsChanged(changes)
     }
 }

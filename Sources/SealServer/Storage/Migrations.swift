@@ -23,6 +23,8 @@ extension Migration {
         .publicDatabase,
         .schemas,
         .serverKeys,
+        .recordCascades,
+        .push,
         .queries,
     ]
 }

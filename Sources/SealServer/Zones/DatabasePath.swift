@@ -23,9 +23,11 @@ struct DatabasePath: Sendable, Hashable {
         self.database = database
     }
 
-    /// - Parameter takesPublic: the call is one for the public database as well.
-    /// - Throws: `badContainer`, `badDatabase`, `invalidArguments`.
-    init(_ context: SealRequestContext, takesPublic: Bool = false) throws(ServerError) {
+    /// The container and environment that a path names.
+    /// - Throws: `badContainer`, `invalidArguments`.
+    static func place(
+        _ context: SealRequestContext
+    ) throws(ServerError) -> (container: String, environment: SealStatements.Environment) {
         guard let container = PercentEncoding.decode(context.parameters.get("container") ?? ""), Names.isContainer(container)
         else {
             throw ServerError(
@@ -36,6 +38,13 @@ struct DatabasePath: Sendable, Hashable {
             throw ServerError(
                 .invalidArguments, "The path does not name an environment.", remedy: "Use development or production.")
         }
+        return (container, environment)
+    }
+
+    /// - Parameter takesPublic: the call is one for the public database as well.
+    /// - Throws: `badContainer`, `badDatabase`, `invalidArguments`.
+    init(_ context: SealRequestContext, takesPublic: Bool = false) throws(ServerError) {
+        let (container, environment) = try Self.place(context)
         guard let database = Database(rawValue: context.parameters.get("database") ?? "") else {
             throw ServerError(.badDatabase, "The path does not name a database.", remedy: "Use public, private or shared.")
         }

@@ -61,6 +61,8 @@ final class SQLiteDatabase: SQLDatabase {
         try await writer.write(body)
     }
 
+    func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void) { writer.listen(listener) }
+
     func close() async throws {
         let pool = pool
         try await writer.close {
