@@ -86,6 +86,7 @@ let package = Package(
             name: "SealServer",
             dependencies: [
                 "SealPrimitives", "SealStatements", "SealWire", "SealCoding", "SealSchema", "SealQuery", "CCurl", "CCurlShim",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -129,8 +130,13 @@ let package = Package(
         .executableTarget(
             name: "SealBench",
             dependencies: [
-                "CSodium", "SealPrimitives", "SealStatements", "SealEnvelope", "SealKit",
+                "CSodium", "SealPrimitives", "SealStatements", "SealEnvelope", "SealKit", "SealLab", "SealWire",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
             swiftSettings: house),
         // Tests

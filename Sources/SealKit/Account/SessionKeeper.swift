@@ -10,6 +10,8 @@ actor SessionKeeper {
     private let loginKey: SigningKey
     private let deviceName: String
     private var current: String?
+    /// How often the account logged out: event streams end by that.
+    private(set) var logOutCount = 0
     private var login: SharedWork<String>?
 
     init(client: Client, loginKey: SigningKey, deviceName: String) {
@@ -51,6 +53,7 @@ actor SessionKeeper {
     }
 
     func logOut() async throws(SealKitError) {
+        logOutCount += 1
         guard let token = current else { return }
         current = nil
         do {

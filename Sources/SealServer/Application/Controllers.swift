@@ -19,6 +19,9 @@ enum Controllers {
         ServerKeysController(services: services).addRoutes(to: router)
         SubscriptionsController(services: services).addRoutes(to: router)
         NotificationsController(services: services).addRoutes(to: router)
+        SchemaController(services: services).addRoutes(to: router)
+        RolesController(services: services).addRoutes(to: router)
+        ManagementTokensController(services: services).addRoutes(to: router)
         services.housekeeping.sweepIfDue()
         services.indexBuilder.start()
     }

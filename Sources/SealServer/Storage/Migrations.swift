@@ -26,6 +26,7 @@ extension Migration {
         .recordCascades,
         .push,
         .queries,
+        .management,
     ]
 }
 
