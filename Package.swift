@@ -110,7 +110,7 @@ let package = Package(
         .executableTarget(
             name: "sealkit",
             dependencies: [
-                "CSodium", "SealKit", "SealServer", "SealPrimitives", "SealStatements", "SealEnvelope", "SealSchema",
+                "CSodium", "SealKit", "SealServer", "SealPrimitives", "SealStatements", "SealEnvelope", "SealSchema", "SealQuery",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
@@ -129,8 +129,13 @@ let package = Package(
         .executableTarget(
             name: "SealBench",
             dependencies: [
-                "CSodium", "SealPrimitives", "SealStatements", "SealEnvelope", "SealKit",
+                "CSodium", "SealPrimitives", "SealStatements", "SealEnvelope", "SealKit", "SealLab", "SealWire",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
             swiftSettings: house),
         // Tests
@@ -138,7 +143,12 @@ let package = Package(
         .testTarget(name: "SealStatementsTests", dependencies: ["SealPrimitives", "SealStatements"], swiftSettings: house),
         .testTarget(name: "SealSchemaTests", dependencies: ["SealSchema", "SealStatements"], swiftSettings: house),
         .testTarget(
-            name: "SealQueryTests", dependencies: ["SealQuery", "SealStatements", "SealWire", "SealCoding"], swiftSettings: house),
+            name: "SealQueryTests",
+            dependencies: [
+                "SealQuery", "SealStatements", "SealWire", "SealCoding",
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            ],
+            swiftSettings: house),
         .testTarget(
             name: "SealEnvelopeTests", dependencies: ["SealPrimitives", "SealStatements", "SealEnvelope", "SealKit"],
             swiftSettings: house),
@@ -153,7 +163,7 @@ let package = Package(
         .testTarget(
             name: "SealKitTests",
             dependencies: [
-                "SealKit", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire", "sealkit", "SealLab",
+                "SealKit", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire", "SealQuery", "sealkit", "SealLab",
                 "SealTorture", .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
@@ -162,6 +172,7 @@ let package = Package(
             name: "SealServerTests",
             dependencies: [
                 "SealServer", "SealKit", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire", "SealSchema",
+                "SealQuery",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),

@@ -68,7 +68,15 @@ extension Database {
         try Database.checkCount(recordIDs.count)
         var outcomes: [(Record.ID, Outcome)] = []
         for (zone, ids) in Dictionary(grouping: Set(recordIDs), by: \.zoneID) {
-            let asked = try await ground(of: zone)
+            let asked: RecordGround
+            do {
+                asked = try await ground(of: zone)
+            } catch where error.code == .zoneNotFound && isDefault(zone) {
+                // It is there without being made; as long as nobody has written to it, it is empty.
+                try await confirmGone(zone)
+                outcomes += ids.map { ($0, .failure(Database.unknown($0))) }
+                continue
+            }
             let request = Sealkit_V1_LookupRecordsRequest.with {
                 $0.zone = asked.zoneIDOnWire
                 $0.recordNames = ids.map(\.recordName)

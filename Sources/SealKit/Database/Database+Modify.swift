@@ -61,7 +61,7 @@ extension Database {
         var zones = ZoneOutcomes()
         for zone in Set(saves.keys).union(deletes.keys) {
             var batch = ZoneBatch(
-                database: self, zoneID: zone, savePolicy: savePolicy, isAtomic: atomically, progress: progress)
+                database: self, zoneID: zone, savePolicy: savePolicy, isAtomic: atomically && zone.zoneName != RecordZone.defaultName, progress: progress)
             do {
                 try await batch.run(saving: saves[zone] ?? [], deleting: deletes[zone] ?? [])
                 saveResults.merge(batch.saveResults) { $1 }

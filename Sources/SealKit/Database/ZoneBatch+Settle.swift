@@ -8,8 +8,11 @@ import SealWire
 extension ZoneBatch {
     /// Sorts the answer's results into successes, failures, and what has to be sent again.
     mutating func settle(
-        _ items: [Item], _ sealed: [SignedRecord], _ results: [Sealkit_V1_RecordResult], ground: RecordGround, isLast: Bool
+        _ items: [Item], _ sealed: (records: [SignedRecord], signature: [UInt8]), _ results: [Sealkit_V1_RecordResult],
+        ground: RecordGround, isLast: Bool
     ) async throws(SealKitError) -> [Item] {
+        let (sealed, signature) = sealed
+        let tree = try verifying("the batch") { () throws(SealError) in try StatementTree(leaves: sealed.map(\.hash)) }
         var again: [Item] = []
         var siblings: [Item] = []
         var violations: [Item] = []
@@ -20,11 +23,10 @@ extension ZoneBatch {
             let statement = sealed[index].statement
             switch results[index].outcome {
             case .record(let wire):
-                sightings.append(
-                    TrustStore.Sighting(
-                        recordName: statement.recordName, revision: statement.revision, hash: sealed[index].hash,
-                        previous: statement.previous, epoch: statement.epoch))
-                succeed(item, sealed[index], wire)
+                sightings.append(TrustStore.Sighting(statement, hash: sealed[index].hash))
+                let proof = StatementProof(
+                    signature: signature, leafCount: tree.leafCount, index: index, path: tree.path(to: index))
+                succeed(item, sealed[index], proof, wire)
             case .failure(let failure):
                 let error = SealKitError(failure)
                 if error.code == .serverRecordChanged || (error.code == .unknownItem && results[index].hasServerRecord) {
@@ -56,7 +58,7 @@ extension ZoneBatch {
     static let batchFailed = SealKitError(
         .batchRequestFailed, "another item of the batch failed", remedy: "mend that one and send all again")
 
-    private mutating func succeed(_ item: Item, _ sealed: SignedRecord, _ wire: Sealkit_V1_Record) {
+    private mutating func succeed(_ item: Item, _ sealed: SignedRecord, _ proof: StatementProof, _ wire: Sealkit_V1_Record) {
         switch item {
         case .delete(let id, _, _, _): deleteResults[id] = .success(())
         case .save(var record):
@@ -64,7 +66,8 @@ extension ZoneBatch {
             digests.reserveCapacity(sealed.fields.count)
             for field in sealed.fields { digests[field.name] = field.digest }
             record.base = Record.Base(
-                statement: sealed.statement, hash: sealed.hash, recordKey: sealed.recordKey, digests: digests)
+                statement: sealed.statement, hash: sealed.hash, proof: proof, recordKey: sealed.recordKey, digests: digests,
+                fields: record.fields)
             record.changed = []
             record.applySystemFields(wire, statement: sealed.statement)
             saveResults[record.recordID] = .success(record)
@@ -97,12 +100,15 @@ extension ZoneBatch {
             record.base = tombstone
             return .save(record)
         case (.save(let record), .success(.record(let server))):
-            if savePolicy != .ifServerRecordUnchanged, !isLast { return .save(merged(record, into: server)) }
+            if !isLast, savePolicy != .ifServerRecordUnchanged || server.isUnchanged(since: record) {
+                return .save(merged(record, into: server))
+            }
             fail(
                 item,
                 SealKitError(
                     .serverRecordChanged, "record \(name) was changed on the server",
-                    remedy: "merge into serverRecord and save that", serverRecord: server, clientRecord: record))
+                    remedy: "merge into serverRecord and save that", serverRecord: server, clientRecord: record,
+                    ancestorRecord: record.ancestor))
         case (.delete(let id, _, _, _), .success(.record(let server))) where !isLast:
             guard let base = server.base else { return nil }
             return .delete(id, base, recordType: server.recordType, changeTag: server.recordChangeTag ?? "")
@@ -118,12 +124,33 @@ extension ZoneBatch {
 
     private func merged(_ record: Record, into server: Record) -> Record {
         var merged = server
-        let keys = savePolicy == .changedKeys ? Array(record.changed) : Array(record.fields.keys) + Array(record.changed)
+        let keys = savePolicy == .allKeys ? Array(record.fields.keys) + Array(record.changed) : Array(record.changed)
         for key in keys {
             if case .omitted? = record.fields[key] { continue }
             merged.set(key, record.fields[key])
         }
         if record.parent?.recordName != record.base?.statement.parent { merged.parent = record.parent }
         return merged
+    }
+}
+
+extension Record {
+    /// Nothing that an app could see is different from what `record` was made of: another record's save gave it a new
+    /// change tag, or its key was wrapped anew. Signing after the newer statement then loses nothing.
+    fileprivate func isUnchanged(since record: Record) -> Bool {
+        guard let base, let known = record.base, known.statement.kind == .save, record.recordChangeTag != nil else { return false }
+        return base.digests == known.digests && base.statement.recordType == known.statement.recordType
+            && base.statement.parent == known.statement.parent && base.statement.share == known.statement.share
+            && base.statement.creator == known.statement.creator
+    }
+
+    /// The version that this one was made from, as far as it is at hand: what came with system fields only has none.
+    fileprivate var ancestor: Record? {
+        guard let base, let fields = base.fields, base.statement.kind == .save else { return nil }
+        var ancestor = self
+        ancestor.fields = fields
+        ancestor.changed = []
+        ancestor.parent = base.statement.parent.map { Reference(recordName: $0) }
+        return ancestor
     }
 }

@@ -25,7 +25,8 @@ struct ZoneBatch {
         self.database = database
         self.zoneID = zoneID
         self.savePolicy = savePolicy
-        self.isAtomic = isAtomic
+        // As with CloudKit, the default zone saves each record by itself.
+        self.isAtomic = isAtomic && zoneID.zoneName != RecordZone.defaultName
         self.progress = progress
     }
 
@@ -47,8 +48,9 @@ struct ZoneBatch {
     mutating func run(saving: [Record], deleting: [Record.ID]) async throws(SealKitError) {
         guard database.scope != .public else { return try await runPublic(saving: saving, deleting: deleting) }
         let keeper = try database.keeper(zoneID)
-        var view = try await keeper.current()
-        var records = saving
+        var view = try await database.viewForWriting(keeper, zoneID)
+        var records: [Record]
+        (records, view) = try await verified(saving, view: view)
         try await AssetUploads(database: database, zoneID: zoneID, scope: view.scope, progress: progress).uploadNew(in: &records)
 
         var items = records.map { Item.save($0) }
@@ -140,8 +142,8 @@ struct ZoneBatch {
                 .invalidArguments, "the records cannot be sealed (\(error))",
                 remedy: "lists hold values of one kind; a record has at most 1000 fields")
         }
-        let signed = zip(items, sealed.records).map { SignedRecord($1, of: $0) }
-        let response = try await send(items, signed, signature: sealed.signature, zone: view.scope)
+        let signed = (records: zip(items, sealed.records).map { SignedRecord($1, of: $0) }, signature: sealed.signature)
+        let response = try await send(items, signed, zone: view.scope)
         return try await settle(items, signed, response.results, ground: .zone(view), isLast: isLast)
     }
 

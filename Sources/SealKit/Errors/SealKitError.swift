@@ -18,25 +18,33 @@ public struct SealKitError: Error, Sendable {
     /// With `serverRecordChanged`: what was to be saved.
     public var clientRecord: Record? { records?.client }
 
+    /// With `serverRecordChanged`: the version that the client's record was made from, for a three-way merge; nil where
+    /// this device has it no more (a record made from encoded system fields).
+    public var ancestorRecord: Record? { records?.ancestor }
+
     private final class Conflict: Sendable {
         let server: Record?
         let client: Record?
-        init(server: Record?, client: Record?) {
+        let ancestor: Record?
+        init(server: Record?, client: Record?, ancestor: Record?) {
             self.server = server
             self.client = client
+            self.ancestor = ancestor
         }
     }
     private let records: Conflict?
 
     public init(
         _ code: Code, _ reason: String, remedy: String = "", retryAfter: Double? = nil, serverRecord: Record? = nil,
-        clientRecord: Record? = nil
+        clientRecord: Record? = nil, ancestorRecord: Record? = nil
     ) {
         self.code = code
         self.reason = reason
         self.remedy = remedy
         self.retryAfter = retryAfter
-        records = serverRecord == nil && clientRecord == nil ? nil : Conflict(server: serverRecord, client: clientRecord)
+        records =
+            serverRecord == nil && clientRecord == nil
+            ? nil : Conflict(server: serverRecord, client: clientRecord, ancestor: ancestorRecord)
     }
 
     /// A server's failure. A code that this version does not know stays what it is, never guessed.

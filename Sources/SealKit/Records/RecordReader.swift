@@ -11,7 +11,7 @@ struct RecordReader {
     let zoneID: RecordZone.ID
     /// The fields that were asked for; nil for all. One of them that comes as a digest is withheld, not absent.
     let desiredKeys: [String]?
-    private var verifier: RecordGround.Verifier
+    var verifier: RecordGround.Verifier
 
     init(ground: RecordGround, zoneID: RecordZone.ID, desiredKeys: [String]?) {
         self.ground = ground
@@ -33,6 +33,11 @@ struct RecordReader {
     /// - Parameter recordName: the record that was asked for; nil in a feed.
     /// - Throws: `unknownRosterHead` when the roster's tail has to be fetched first; otherwise what does not hold.
     mutating func read(_ wire: Sealkit_V1_Record, recordName: String?) throws(SealError) -> Reading {
+        if wire.hasDerived {
+            // Whether whoever deleted the target might delete this one too, nothing signed says in the public database.
+            guard case .zone = ground else { throw .wrongContext }
+            return try derivedDeletion(wire, recordName: recordName)
+        }
         let proof = try StatementProof(wire.proof)
         let verified = try verifier.verify([UInt8](wire.statement), proof: proof, recordName: recordName)
         let statement = verified.statement
@@ -51,11 +56,9 @@ struct RecordReader {
         }
         try verified.check(digests)
 
-        let sighting = TrustStore.Sighting(
-            recordName: statement.recordName, revision: statement.revision, hash: verified.hash, previous: statement.previous,
-            epoch: statement.epoch)
+        let sighting = TrustStore.Sighting(verified)
         guard statement.kind == .save else {
-            let base = Record.Base(statement: statement, hash: verified.hash, recordKey: nil, digests: [:])
+            let base = Record.Base(statement: statement, hash: verified.hash, proof: proof)
             return Reading(
                 outcome: .deletion(recordName: statement.recordName, recordType: statement.recordType, base), sighting: sighting)
         }
@@ -89,8 +92,8 @@ struct RecordReader {
             }
         }
         record.base = Record.Base(
-            statement: statement, hash: verified.hash, recordKey: opener?.recordKey,
-            digests: Dictionary(uniqueKeysWithValues: digests.map { ($0.name, $0.digest) }))
+            statement: statement, hash: verified.hash, proof: proof, recordKey: opener?.recordKey,
+            digests: Dictionary(uniqueKeysWithValues: digests.map { ($0.name, $0.digest) }), fields: record.fields)
         record.applySystemFields(wire, statement: statement)
         return Reading(outcome: .record(record), sighting: sighting)
     }

@@ -50,13 +50,16 @@ public struct Server: Sendable {
         lock = try DataFolderLock(folder: configuration.dataFolder)
         let messenger = try replacing.messenger ?? configuration.mail.map { try MailMessenger(configuration: $0) }
         let secrets = try ServerSecrets(folder: configuration.secretsFolder)
-        let database = try SQLiteDatabase(path: configuration.dataFolder + "/sealkit.sqlite")
+        let database = try SQLiteDatabase(
+            path: configuration.dataFolder + "/sealkit.sqlite",
+            mostWaitingWrites: replacing.mostWaitingWrites ?? SQLiteGroupWriter.defaultMostWaiting)
         // Last of what can fail: it starts threads, which only `close()` ends.
         let blobs = try FolderBlobStore(folder: configuration.dataFolder + "/blobs")
         services = Services(
             database: database, blobs: blobs, messenger: messenger, secrets: secrets, configuration: configuration,
             logger: logger, replacing: replacing)
 
+        PushService.listen(to: database, services.streams)
         let router = try Self.router(services, addRoutes: addRoutes)
         let application = Application(
             router: router,
@@ -71,7 +74,8 @@ public struct Server: Sendable {
             },
             logger: logger)
         var group = ServiceGroupConfiguration(
-            services: [application], gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
+            // The last one is told to stop first.
+            services: [application, PushService(streams: services.streams)], gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
         group.maximumGracefulShutdownDuration = .seconds(configuration.shutdownGrace)
         self.group = ServiceGroup(configuration: group)
     }

@@ -14,10 +14,13 @@ struct SealRequestContext: RequestContext {
     var maxUploadSize: Int
     /// The client's address as the socket shows it; a proxy's when there is one.
     let remoteAddress: SocketAddress?
+    /// The connection, with HTTP/2 the stream in it: to cut an answer that nobody reads any more.
+    let channel: any Channel
 
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
         remoteAddress = source.channel.remoteAddress
+        channel = source.channel
         maxUploadSize = ServerConfiguration.defaultMaximumMessageSize
     }
 

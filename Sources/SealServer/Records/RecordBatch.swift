@@ -23,6 +23,7 @@ struct RecordBatch: Sendable {
         var proof: [UInt8]
         let fields: [UInt8]
         let assets: [AssetClaim]
+        let deleteReferences: [DeleteReference]
         /// A field was to be carried over from a predecessor that the server did not have when it looked.
         let lacksPredecessor: Bool
         let shape: RecordShape
@@ -145,8 +146,8 @@ struct RecordBatch: Sendable {
         }
         let content = Content(
             statement: statement, statementBytes: record.statement, hash: hash, changeTag: record.changeTag, proof: [],
-            fields: fields.bytes, assets: fields.assets, lacksPredecessor: fields.lacksPredecessor,
-            shape: fields.shape)
+            fields: fields.bytes, assets: fields.assets, deleteReferences: fields.deleteReferences,
+            lacksPredecessor: fields.lacksPredecessor, shape: fields.shape)
         return (content, key)
     }
 }

@@ -14,6 +14,8 @@ struct RecordFields {
     let lacksPredecessor: Bool
     /// What the schema has to know.
     let shape: RecordShape
+    /// References with `deleteSelf`, in fields' order.
+    let deleteReferences: [DeleteReference]
 
     private static let reserved = Set(Names.reservedFields)
 
@@ -28,6 +30,7 @@ struct RecordFields {
         var lacksPredecessor = false
         var shape = RecordShape(type: record.recordType)
         shape.fields.reserveCapacity(record.fields.count)
+        var deleteReferences: [DeleteReference] = []
         // Parsed when the first field is carried over.
         var stored: [String: WireField]?
 
@@ -61,6 +64,9 @@ struct RecordFields {
                 assets.append(RecordBatch.AssetClaim(field: field.name, blob: blob, content: .plain(asset)))
             case .stored, .digest: break
             }
+            if case .stored(.plain(let value), _) = content {
+                deleteReferences += DeleteReference.all(in: value, field: field.name)
+            }
             digests.append(FieldDigest(name: field.name, digest: digest))
             try encoder.append(field.name, content)
         }
@@ -81,6 +87,8 @@ struct RecordFields {
         self.assets = assets
         self.lacksPredecessor = lacksPredecessor
         self.shape = shape
+        guard deleteReferences.count <= DeleteReference.limit else { throw DeleteReference.tooMany }
+        self.deleteReferences = deleteReferences
         isEmpty = digests.isEmpty
     }
 

@@ -38,7 +38,7 @@ enum RecordLookup {
                     }
                     authors.add(statement)
                 }
-                isFull = try !writer.lookedUp(name, record, desired: desired)
+                isFull = try !writer.lookedUp(name, record, desired: desired, in: zone, connection)
             }
             if isFull { try writer.failed(name, noRoom) }
         }

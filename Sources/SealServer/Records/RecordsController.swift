@@ -4,7 +4,7 @@ import SealStatements
 import SealWire
 import SwiftProtobuf
 
-/// `records/modify`, `records/lookup`, `records/changes`.
+/// `records/modify`, `records/lookup`, `records/changes`, `changes/zone`.
 struct RecordsController: Sendable {
     let services: Services
 
@@ -15,6 +15,7 @@ struct RecordsController: Sendable {
         group.post("records/modify") { try await modify($0, $1) }
         group.post("records/lookup") { try await lookup($0, $1) }
         group.post("records/changes") { try await changes($0, $1) }
+        group.post("changes/zone") { try await changesOfZones($0, $1) }
     }
 
     // MARK: Saving
@@ -31,6 +32,7 @@ struct RecordsController: Sendable {
         let message = try await request.decode(Sealkit_V1_ModifyRecordsRequest.self, context)
         try Operations.check(message.operationID)
         try Self.checkCount(message.records.count)
+        try message.checkBytes()
         let carrying = message.records.filter { record in
             record.fields.contains { if case .omitted = $0.content { true } else { false } }
         }.map(\.recordName)
@@ -43,7 +45,7 @@ struct RecordsController: Sendable {
             {
                 return .answered(answer)
             }
-            let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
+            let zone = try Zones.writable(message.zone, by: caller, path, in: connection)
             var predecessors: [String: StoredRecord] = [:]
             var room = RecordLookup.answerBytes
             for name in carrying where predecessors[name] == nil {
@@ -77,11 +79,11 @@ struct RecordsController: Sendable {
                 return ([UInt8](answer), false, true)
             }
             let zone = try path.database == .public
-                ? PublicZone.open(path, in: connection) : Zones.visible(message.zone, to: caller, path, in: connection)
+                ? PublicZone.open(path, in: connection) : Zones.writable(message.zone, by: caller, path, in: connection)
             try batch.judge.recheck(caller, zone, rosters, in: connection)
             let schema = try schemas.schema(path.container, path.environment, in: connection)
             let save = RecordSave(
-                batch: batch.fitting(schema), isAtomic: message.atomic, caller: caller, zone: zone, schema: schema, now: now,
+                batch: batch.fitting(schema), isAtomic: message.atomic && zone.isAtomic, caller: caller, zone: zone, schema: schema, now: now,
                 connection: connection, rights: try PublicRights.of(session, path, schemas, in: connection))
             let (outcomes, hasWritten, leftGarbage) = try save.run()
             let answer = try save.serialized(outcomes)
@@ -127,22 +129,7 @@ struct RecordsController: Sendable {
         return try Self.answer(answer, as: Sealkit_V1_LookupRecordsResponse.self, to: request)
     }
 
-    private func changes(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let path = try DatabasePath(context)
-        let message = try await request.decode(Sealkit_V1_RecordChangesRequest.self, context)
-        let desired = message.hasDesiredKeys ? Set(message.desiredKeys.names) : nil
-        let limit = message.resultsLimit == 0 ? Limits.itemsPerRequest : min(Int(message.resultsLimit), Limits.itemsPerRequest)
-        let answer = try await services.database.read { connection -> [UInt8] in
-            let caller = try Caller(session, container: path.container, in: connection)
-            let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
-            let position = try ChangeToken.position(message.token, in: zone)
-            return try RecordFeed.page(of: zone, after: position, limit: limit, desired: desired, in: connection)
-        }
-        return try Self.answer(answer, as: Sealkit_V1_RecordChangesResponse.self, to: request)
-    }
-
-    private static func checkCount(_ count: Int) throws(ServerError) {
+    static func checkCount(_ count: Int) throws(ServerError) {
         guard count <= Limits.itemsPerRequest else {
             throw ServerError(
                 .limitExceeded, "A request takes at most \(Limits.itemsPerRequest) records.", remedy: "Send half of them at once.")
@@ -150,7 +137,7 @@ struct RecordsController: Sendable {
     }
 
     /// Bytes that are an answer already; parsed only for those who want JSON.
-    private static func answer<M: Message>(_ bytes: [UInt8], as type: M.Type, to request: Request) throws -> Response {
+    static func answer<M: Message>(_ bytes: [UInt8], as type: M.Type, to request: Request) throws -> Response {
         switch WireEncoding(answerTo: request) {
         case .protobuf: try Response(serialized: bytes)
         case .json: try Response(try M(serializedBytes: bytes), for: request)

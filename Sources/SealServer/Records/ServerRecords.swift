@@ -35,7 +35,7 @@ enum ServerRecords {
                 guard rights.refusalToRead(statement) == nil else { continue }
                 authors.add(statement)
             }
-            let bytes = try record.serialized(desired: nil)
+            let bytes = try record.serialized(desired: nil, in: zone, connection)
             guard bytes.count <= room else { break }
             room -= bytes.count
             response.results[index].serverRecord = try Sealkit_V1_Record(serializedBytes: bytes)

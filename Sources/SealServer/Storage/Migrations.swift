@@ -23,6 +23,10 @@ extension Migration {
         .publicDatabase,
         .schemas,
         .serverKeys,
+        .recordCascades,
+        .push,
+        .queries,
+        .management,
     ]
 }
 

@@ -43,6 +43,19 @@ enum Zones {
         return (try visible(id, to: caller, path, in: connection), nil)
     }
 
+    /// An open zone to write to.
+    /// - Throws: as `visible`; `userDeletedZone` to the owner of a zone that was purged.
+    static func writable(
+        _ id: Sealkit_V1_ZoneID, by caller: Caller, _ path: DatabasePath, in connection: any SQLConnection
+    ) throws -> ZoneRow {
+        guard let found = try seen(id, by: caller, path, in: connection), found.goneSince == nil else { throw notFound }
+        guard found.zone.isClosed else { return found.zone }
+        guard caller.id == found.zone.owner, try DatabaseFeed.isPurged(found.zone, in: connection) else { throw notFound }
+        throw ServerError(
+            .userDeletedZone, "The zone's user has purged it.",
+            remedy: "Delete your copies; make the zone again only if the user asks for it.")
+    }
+
     /// A zone that the caller sees or saw once; for one that it does not see any more, the roster entry that ended it.
     static func seen(
         _ id: Sealkit_V1_ZoneID, by caller: Caller, _ path: DatabasePath, in connection: any SQLConnection

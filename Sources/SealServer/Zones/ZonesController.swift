@@ -35,7 +35,7 @@ struct ZonesController: Sendable {
             {
                 return try Sealkit_V1_ModifyZonesResponse(serializedBytes: answer)
             }
-            let change = ZoneChange(caller: caller, path: path, rosters: rosters, connection: connection)
+            let change = ZoneChange(caller: caller, path: path, rosters: rosters, now: now, connection: connection)
             var response = Sealkit_V1_ModifyZonesResponse()
             for save in message.saves {
                 response.results.append(

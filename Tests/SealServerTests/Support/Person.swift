@@ -60,7 +60,7 @@ struct Person: Sendable {
 
     func modifyZones(
         saving saves: [(String, RosterAuthor<XWingHPKE>.Draft)] = [], deleting deletes: [(String, SignedRosterEntry)] = [],
-        operation: [UInt8]? = nil, shared: Bool = false
+        operation: [UInt8]? = nil, shared: Bool = false, reason: UInt32 = 0
     ) async throws -> [Sealkit_V1_ZoneResult] {
         var request = Sealkit_V1_ModifyZonesRequest()
         request.operationID = Data(operation ?? randomBytes(16))
@@ -75,6 +75,7 @@ struct Person: Sendable {
             var delete = Sealkit_V1_ZoneDelete()
             delete.zoneID.zoneName = name
             delete.close = entry.wire
+            delete.reason = reason
             request.deletes.append(delete)
         }
         return try await client.call(
@@ -95,9 +96,9 @@ struct Person: Sendable {
         return zone
     }
 
-    func deleteZone(_ zone: TestZone) async throws -> Sealkit_V1_ZoneResult {
+    func deleteZone(_ zone: TestZone, reason: UInt32 = 0) async throws -> Sealkit_V1_ZoneResult {
         let draft = author.plain(.close, on: zone.roster, time: 2)
-        return try await modifyZones(deleting: [(zone.name, draft.entry)])[0]
+        return try await modifyZones(deleting: [(zone.name, draft.entry)], reason: reason)[0]
     }
 
     func zoneChanges(_ token: Data = Data(), shared: Bool = false, limit: UInt32 = 0) async throws
