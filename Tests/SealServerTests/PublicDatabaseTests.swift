@@ -142,7 +142,7 @@ import Testing
             // What may not be read is not shown to merge with either.
             #expect(try await bert.publicCodes([PublicWrite(after: saved[1], type: "Open")]) == [nil])
             try await server.services.database.write { connection in
-                _ = try RoleAssignments.assign("editor", to: bert.user, TestClient.container, .development, in: connection)
+                try RoleAssignments.assign("editor", to: bert.user, TestClient.container, .development, in: connection)
             }
             #expect(try await bert.lookupPublic(["a"]).results.map(\.code) == [nil])
             #expect(try await bert.publicCodes([PublicWrite(after: saved[0])]) == [nil])

@@ -35,8 +35,8 @@ struct RecordReader {
     mutating func read(_ wire: Sealkit_V1_Record, recordName: String?) throws(SealError) -> Reading {
         if wire.hasDerived {
             // Whether whoever deleted the target might delete this one too, nothing signed says in the public database.
-            guard case .zone = ground else { throw .wrongContext }
-            return try derivedDeletion(wire, recordName: recordName)
+            guard case .zone(let view) = ground else { throw .wrongContext }
+            return try derivedDeletion(wire, recordName: recordName, roster: view.roster)
         }
         let proof = try StatementProof(wire.proof)
         let verified = try verifier.verify([UInt8](wire.statement), proof: proof, recordName: recordName)
