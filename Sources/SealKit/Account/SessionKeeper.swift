@@ -12,6 +12,8 @@ actor SessionKeeper {
     /// There is no account to log in to: the token is empty.
     private let isEmpty: Bool
     private var current: String?
+    /// How often the account logged out: event streams end by that.
+    private(set) var logOutCount = 0
     private var login: SharedWork<String>?
 
     init(client: Client, loginKey: SigningKey, deviceName: String, isEmpty: Bool = false) {
@@ -55,6 +57,7 @@ actor SessionKeeper {
     }
 
     func logOut() async throws(SealKitError) {
+        logOutCount += 1
         guard let token = current else { return }
         current = nil
         do {

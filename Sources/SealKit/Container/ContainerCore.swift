@@ -1,4 +1,5 @@
 import Foundation
+import NIOCore
 import SealCoding
 import SealEnvelope
 import SealPrimitives
@@ -117,6 +118,15 @@ final class ContainerCore: Sendable {
     func requireAccount(for database: Database.Scope) async throws(SealKitError) {
         try requireAccess(to: database)
         try await account.requireSession()
+    }
+
+    /// An event stream, once the server knows this account's identity in the container.
+    func events(
+        _ path: String, lastEventID: String?, consume: (ByteBuffer) async throws -> Void
+    ) async throws(SealKitError) {
+        try await registration.ensure(self)
+        let token = try await account.session.token()
+        try await account.client.transport.events(path, token: token, lastEventID: lastEventID, consume: consume)
     }
 
     func databasePath(_ database: Database.Scope, _ path: String) -> String {

@@ -29,6 +29,7 @@ public final class HTTPTransport: Transport {
     private let wireVersion: String
     /// Signs every request, in place of a session.
     private let signer: RequestSigner?
+    let eventClient: HTTPClient
 
     static let contentType = "application/x-protobuf"
     /// More than any answer that a server of ours gives.
@@ -60,9 +61,13 @@ public final class HTTPTransport: Transport {
         }
         self.settings = settings
         clients = Mutex([:])
+        eventClient = HTTPTransport.eventClient(settings)
     }
 
-    deinit { for client in clients.withLock({ Array($0.values) }) { client.shutdown { _ in } } }
+    deinit {
+        for client in clients.withLock({ Array($0.values) }) { client.shutdown { _ in } }
+        eventClient.shutdown { _ in }
+    }
 
     /// The client that gives up after the time without progress that the options ask for.
     private func client(_ options: TransportOptions) -> HTTPClient {
