@@ -8,10 +8,10 @@ import SealWire
 extension ZoneBatch {
     /// Sorts the answer's results into successes, failures, and what has to be sent again.
     mutating func settle(
-        _ items: [Item], _ sealed: (records: [SignedRecord], signature: [UInt8]), _ results: [Sealkit_V1_RecordResult],
+        _ items: [Item], _ signed: (records: [SignedRecord], signature: [UInt8]), _ results: [Sealkit_V1_RecordResult],
         ground: RecordGround, isLast: Bool
     ) async throws(SealKitError) -> [Item] {
-        let (sealed, signature) = sealed
+        let (sealed, signature) = signed
         let tree = try verifying("the batch") { () throws(SealError) in try StatementTree(leaves: sealed.map(\.hash)) }
         var again: [Item] = []
         var siblings: [Item] = []

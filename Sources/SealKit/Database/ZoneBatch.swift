@@ -142,9 +142,9 @@ struct ZoneBatch {
                 .invalidArguments, "the records cannot be sealed (\(error))",
                 remedy: "lists hold values of one kind; a record has at most 1000 fields")
         }
-        let signed = (records: zip(items, sealed.records).map { SignedRecord($1, of: $0) }, signature: sealed.signature)
-        let response = try await send(items, signed, zone: view.scope)
-        return try await settle(items, signed, response.results, ground: .zone(view), isLast: isLast)
+        let signed = zip(items, sealed.records).map { SignedRecord($1, of: $0) }
+        let response = try await send(items, signed, signature: sealed.signature, zone: view.scope)
+        return try await settle(items, (signed, sealed.signature), response.results, ground: .zone(view), isLast: isLast)
     }
 
     /// What was fetched in an earlier life of the zone is gone, keys included: it must not be sealed under them again.

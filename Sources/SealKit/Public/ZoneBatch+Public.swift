@@ -26,7 +26,8 @@ extension ZoneBatch {
     ) async throws(SealKitError) -> [Item] {
         var drafts: [PublicRecords.Draft] = []
         var fields: [[(name: String, field: WireField, digest: Digest)]] = []
-        let signed: (records: [SignedRecord], signature: [UInt8])
+        let signed: [SignedRecord]
+        let signature: [UInt8]
         do {
             for item in items {
                 let own = try ZoneBatch.publicFields(item)
@@ -38,17 +39,18 @@ extension ZoneBatch {
             }
             var random = SystemRandom()
             let made = try PublicRecords.sign(drafts, signingKey: signer.key, random: &random)
+            signature = made.signature
             var records: [SignedRecord] = []
             for (bytes, own) in zip(made.statements, fields) { records.append(try SignedRecord(statementBytes: bytes, fields: own)) }
-            signed = (records, made.signature)
+            signed = records
         } catch {
             throw SealKitError(
                 .invalidArguments, "the records cannot be signed (\(error))",
                 remedy: "lists hold values of one kind; a record has at most 1000 fields")
         }
-        let response = try await send(items, signed, zone: scope)
+        let response = try await send(items, signed, signature: signature, zone: scope)
         let ground = try PublicGround(scope: scope).with(response.authors)
-        return try await settle(items, signed, response.results, ground: .publicDatabase(ground), isLast: isLast)
+        return try await settle(items, (signed, signature), response.results, ground: .publicDatabase(ground), isLast: isLast)
     }
 
     /// What is right elsewhere, but not here: refused before anything is sent.

@@ -33,11 +33,7 @@ struct RecordReader {
     /// - Parameter recordName: the record that was asked for; nil in a feed.
     /// - Throws: `unknownRosterHead` when the roster's tail has to be fetched first; otherwise what does not hold.
     mutating func read(_ wire: Sealkit_V1_Record, recordName: String?) throws(SealError) -> Reading {
-        if wire.hasDerived {
-            // Whether whoever deleted the target might delete this one too, nothing signed says in the public database.
-            guard case .zone(let view) = ground else { throw .wrongContext }
-            return try derivedDeletion(wire, recordName: recordName, roster: view.roster)
-        }
+        if wire.hasDerived { return try derivedDeletion(wire, recordName: recordName) }
         let proof = try StatementProof(wire.proof)
         let verified = try verifier.verify([UInt8](wire.statement), proof: proof, recordName: recordName)
         let statement = verified.statement

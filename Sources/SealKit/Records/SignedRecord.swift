@@ -62,14 +62,14 @@ struct SignedRecord: Sendable {
 extension ZoneBatch {
     /// One request.
     func send(
-        _ items: [Item], _ signed: (records: [SignedRecord], signature: [UInt8]), zone: Scope
+        _ items: [Item], _ signed: [SignedRecord], signature: [UInt8], zone: Scope
     ) async throws(SealKitError) -> Sealkit_V1_ModifyRecordsResponse {
         let request = Sealkit_V1_ModifyRecordsRequest.with { request in
             request.operationID = newOperationID()
             request.zone = zone.zoneIDOnWire
             request.atomic = isAtomic
-            request.signature = Data(signed.signature)
-            request.records = zip(items, signed.records).map { $1.wire($0) }
+            request.signature = Data(signature)
+            request.records = zip(items, signed).map { $1.wire($0) }
         }
         let response: Sealkit_V1_ModifyRecordsResponse = try await database.core.call(database.scope, "records/modify", request)
         guard response.results.count == items.count else {

@@ -27,9 +27,9 @@ public final class HTTPTransport: Transport {
     private let clients: Mutex<[TimeAmount: HTTPClient]>
     private let timeout: TimeAmount
     private let wireVersion: String
+    let eventClient: HTTPClient
     /// Signs every request, in place of a session.
     private let signer: RequestSigner?
-    let eventClient: HTTPClient
 
     static let contentType = "application/x-protobuf"
     /// More than any answer that a server of ours gives.
