@@ -2,6 +2,7 @@ import Foundation
 import SealCoding
 import SealEnvelope
 import SealPrimitives
+import SealSchema
 import SealStatements
 import SealWire
 import SwiftProtobuf
@@ -99,13 +100,52 @@ import Testing
         }
     }
 
-    @Test func oneRefusedRecordRefusesAnAtomicBatchAndNoOther() async throws {
+    @Test func recordsAreSavedEachByItselfAsInEveryDefaultZone() async throws {
         try await withPeople { anna, bert, _ in
             let saved = try await bert.savePublic([PublicWrite("theirs")])[0]
             let writes = [PublicWrite("mine"), PublicWrite(after: saved)]
-            #expect(try await anna.publicCodes(writes) == [.batchRequestFailed, .permissionFailure])
-            #expect(try await anna.lookupPublic(["mine"]).results[0].code == .unknownItem)
-            #expect(try await anna.publicCodes(writes, atomic: false) == [nil, .permissionFailure])
+            #expect(try await anna.publicCodes(writes, atomic: true) == [nil, .permissionFailure])
+            #expect(try await anna.lookupPublic(["mine"]).results[0].code == nil)
+        }
+    }
+
+    /// Nothing signed would show readers that whoever deletes the one might delete the other.
+    @Test func nothingGoesWithADeletedRecord() async throws {
+        try await withPeople { anna, bert, _ in
+            let target = try await anna.savePublic([PublicWrite("target")])[0]
+            var source = PublicWrite("source", nil)
+            let reference = ReferenceValue(recordName: "target", action: .deleteSelf)
+            source.fields = [("of", .stored(.plain(.reference(reference)), blob: nil))]
+            #expect(try await bert.publicCodes([source]) == [nil])
+            #expect(try await anna.publicCodes([PublicWrite(after: target, kind: .delete)]) == [nil])
+            #expect(try await anna.lookupPublic(["target", "source"]).results.map(\.code) == [.unknownItem, nil])
+        }
+    }
+
+    /// Roles and grants as the schema has them, not as they usually are.
+    @Test func rightsAreThoseOfTheSchema() async throws {
+        try await withPeople { anna, bert, server in
+            let saved = try await anna.savePublic([PublicWrite("a", type: "Note"), PublicWrite("b", type: "Open")])
+            var schema = try await server.schema().schema
+            schema.roles = ["editor"]
+            schema.types["Note"]?.grants = [
+                .init([.read], to: "editor"), .init([.write], to: "editor"), .init([.create], to: "_creator"),
+            ]
+            schema.types["Open"]?.grants = [.init([.read, .write], to: "_world")]
+            try await server.deploy(schema, to: .development)
+            let world = try TestClient(server)
+            #expect(try await world.lookupPublic(["a", "b"]).results.map(\.code) == [.permissionFailure, nil])
+            // Not even its creator reads it, and nobody makes another.
+            #expect(try await anna.lookupPublic(["a"]).results.map(\.code) == [.permissionFailure])
+            #expect(try await anna.publicCodes([PublicWrite(after: saved[0])]) == [.permissionFailure])
+            #expect(try await anna.publicCodes([PublicWrite("c"), PublicWrite("d", type: "Open")]) == [.permissionFailure, .permissionFailure])
+            // What may not be read is not shown to merge with either.
+            #expect(try await bert.publicCodes([PublicWrite(after: saved[1], type: "Open")]) == [nil])
+            try await server.services.database.write { connection in
+                try RoleAssignments.assign("editor", to: bert.user, TestClient.container, .development, in: connection)
+            }
+            #expect(try await bert.lookupPublic(["a"]).results.map(\.code) == [nil])
+            #expect(try await bert.publicCodes([PublicWrite(after: saved[0])]) == [nil])
         }
     }
 
@@ -211,6 +251,7 @@ import Testing
             #expect(try await code { $0.recordType = "Other" } == .invalidArguments)
             #expect(try await code { $0.recordType = Names.shareType } == .invalidArguments)
             #expect(try await code { $0.share = "s" } == .invalidArguments)
+            #expect(try await code { $0.parent = "p" } == .invalidArguments)
             #expect(try await code { $0.creator = bert.user } == .invalidArguments)
             #expect(try await code { $0.author = bert.user } == .permissionFailure)
             #expect(try await code { $0.revision = 2; $0.previous = Digest.zero.tweaked } == .unknownItem)
@@ -249,10 +290,10 @@ import Testing
             #expect(try await code { $0.operationID = Data() } == [.invalidArguments])
             #expect(try await code { $0.zone.zoneName = "other" } == [.zoneNotFound])
             #expect(try await code { $0.zone.ownerName = anna.name } == [.zoneNotFound])
-            #expect(try await code { $0.records[0].fields[0].plain.string = "other" } == [.integrityFailure, .batchRequestFailed])
-            #expect(try await code { $0.records[0].fields.removeAll() } == [.integrityFailure, .batchRequestFailed])
             #expect(try await anna.lookupPublic(["a", "b"]).results.map(\.code) == [.unknownItem, .unknownItem])
-            #expect(try await code { _ in } == [nil, nil])
+            #expect(try await code { $0.records[0].fields[0].plain.string = "other" } == [.integrityFailure, nil])
+            #expect(try await code { $0.records[0].fields.removeAll() } == [.integrityFailure, .serverRecordChanged])
+            #expect(try await code { _ in } == [nil, .serverRecordChanged])
         }
     }
 

@@ -60,8 +60,10 @@ extension Database {
         let deletes = Dictionary(grouping: deleting, by: \.zoneID)
         var zones = ZoneOutcomes()
         for zone in Set(saves.keys).union(deletes.keys) {
+            // Default zones, the public database's among them, save each record by itself.
+            let isAtomic = atomically && zone.zoneName != RecordZone.defaultName
             var batch = ZoneBatch(
-                database: self, zoneID: zone, savePolicy: savePolicy, isAtomic: atomically, progress: progress)
+                database: self, zoneID: zone, savePolicy: savePolicy, isAtomic: isAtomic, progress: progress)
             do {
                 try await batch.run(saving: saves[zone] ?? [], deleting: deletes[zone] ?? [])
                 saveResults.merge(batch.saveResults) { $1 }

@@ -11,7 +11,7 @@ extension ZoneBatch {
         let scope = try database.zoneScope(zoneID)
         let signer = try database.core.publicSigner()
         for record in saving { try ZoneBatch.checkPublic(record) }
-        var records = saving
+        var records = try await verifiedPublic(saving)
         try await AssetUploads(database: database, zoneID: zoneID, scope: scope, progress: progress).uploadNew(in: &records)
 
         var items = records.map { Item.save($0) }
@@ -66,9 +66,44 @@ extension ZoneBatch {
                 .invalidArguments, "record \(name) was fetched from another database",
                 remedy: "make a new record for the public database, and copy what may be public")
         }
+        guard record.parent == nil else {
+            throw SealKitError(
+                .invalidArguments, "record \(name) has a parent, and the public database has no hierarchies",
+                remedy: "use a reference")
+        }
         guard record.recordType != Names.shareType, record.recordID.recordName != Names.zoneWideShare else {
             throw SealKitError(.badDatabase, "the public database has no shares", remedy: "share zones of the private database")
         }
+    }
+
+    /// What came with encoded system fields anybody could have written: nobody signs after it before it is verified.
+    private mutating func verifiedPublic(_ records: [Record]) async throws(SealKitError) -> [Record] {
+        let waiting = records.filter { $0.base?.isUnverified == true }
+        guard !waiting.isEmpty else { return records }
+        var known: [Record.ID: Database.Outcome] = [:]
+        for (id, outcome) in try await database.look(up: waiting.map(\.recordID), desiredKeys: []) { known[id] = outcome }
+        var verified: [Record] = []
+        for var record in records {
+            guard let base = record.base, base.isUnverified else {
+                verified.append(record)
+                continue
+            }
+            switch known[record.recordID] {
+            case .success(.record(let current)) where current.base?.hash == base.hash:
+                record.base = current.base
+                verified.append(record)
+            case .success(.record(let current)):
+                fail(
+                    .save(record),
+                    SealKitError(
+                        .serverRecordChanged, "record \(record.recordID.recordName) was changed on the server",
+                        remedy: "merge into serverRecord and save that", serverRecord: current, clientRecord: record))
+            case .failure(let error): fail(.save(record), error)
+            case .success(.deletion), nil:
+                fail(.save(record), Database.unknown(record.recordID))
+            }
+        }
+        return verified
     }
 
     private static func publicFields(_ item: Item) throws(SealError) -> [(name: String, field: WireField, digest: Digest)] {

@@ -45,7 +45,7 @@ extension Database {
             cursor.query.requiredKeys.map { Array(Set(desired).union($0)) }
         }
         let asked: (scope: SealStatements.Scope, sequence: UInt64)?
-        if let zoneID = cursor.zoneID {
+        if let zoneID = cursor.zoneID, scope != .public {
             let known = try await keeper(zoneID).current()
             asked = (known.scope, known.roster.sequence)
         } else {
@@ -76,6 +76,14 @@ extension Database {
     private func outcomes(
         _ response: Sealkit_V1_QueryRecordsResponse, _ cursor: Query.Cursor, asked: UInt64?, fetchedKeys: [String]?
     ) async throws(SealKitError) -> [(Record.ID, Sealkit_V1_Record, Outcome)] {
+        if scope == .public {
+            let zone = RecordZone.ID.default
+            let ground = try PublicGround(scope: try zoneScope(cursor.zoneID ?? zone)).with(response.authors)
+            let wires = response.matches.map(\.record)
+            let outcomes = try await read(
+                wires.map { ($0, nil) }, zone: zone, desiredKeys: fetchedKeys, ground: .publicDatabase(ground))
+            return zip(wires, outcomes).map { (Record.ID(recordName: $0.recordName, zoneID: zone), $0, $1) }
+        }
         var byZone: [UInt32: [Int]] = [:]
         for (index, match) in response.matches.enumerated() { byZone[match.scope, default: []].append(index) }
         if let zoneID = cursor.zoneID, byZone.isEmpty {

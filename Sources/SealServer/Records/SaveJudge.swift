@@ -57,6 +57,11 @@ enum SaveJudge: Sendable {
                     statement, author: chain, container: path.container, environment: path.environment,
                     recordName: recordName)
             }
+            // Or whoever makes a child of another's record keeps that from being deleted.
+            guard statement.parent == nil else {
+                throw ServerError(
+                    .invalidArguments, "The public database has no hierarchies.", remedy: "Use a reference in place of a parent.")
+            }
             // Readers accept every generation, since nothing orders them; what is written now is signed by the newest.
             return chain.current.signingKey
         }
