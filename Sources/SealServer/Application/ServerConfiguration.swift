@@ -19,6 +19,8 @@ public struct ServerConfiguration: Sendable {
     public var maximumAssetSize: Int64
     /// How long requests under way may take to finish at shutdown, in seconds.
     public var shutdownGrace: Int
+    /// Rates, quotas, and what is under way at once.
+    public var limits: ServerLimits
 
     public static let defaultMaximumMessageSize = 4 * 1024 * 1024
     public static let defaultListen = ListenAddress(host: "127.0.0.1", port: 8080)
@@ -35,7 +37,8 @@ public struct ServerConfiguration: Sendable {
         logFormat: LogFormat = .json,
         maximumMessageSize: Int = defaultMaximumMessageSize,
         maximumAssetSize: Int64 = 16 << 30,
-        shutdownGrace: Int = 30
+        shutdownGrace: Int = 30,
+        limits: ServerLimits = ServerLimits()
     ) {
         self.dataFolder = Self.withoutTrailingSlashes(dataFolder)
         self.secretsFolder = Self.withoutTrailingSlashes(secretsFolder ?? self.dataFolder + ".secrets")
@@ -49,6 +52,7 @@ public struct ServerConfiguration: Sendable {
         self.maximumMessageSize = maximumMessageSize
         self.maximumAssetSize = maximumAssetSize
         self.shutdownGrace = shutdownGrace
+        self.limits = limits
     }
 
     /// PEM files: the certificate with its chain, and its private key.

@@ -10,6 +10,8 @@ struct ServiceReplacements: Sendable {
     var seats: (any PlaceholderSeats)?
     var outboxWaits: [Duration]?
     var logger: Logger?
+    /// Put around the real one.
+    var database: (@Sendable (any SQLDatabase) -> any SQLDatabase)?
 }
 
 extension Services {
@@ -24,8 +26,9 @@ extension Services {
             database: database, blobs: blobs, messenger: messenger, configuration: configuration, logger: logger,
             clock: replacing.clock ?? systemClock, randomBytes: systemRandomBytes,
             origin: origin,
-            limits: replacing.limits ?? AbuseLimits(),
+            limits: replacing.limits ?? AbuseLimits(configuration.limits),
             limiter: RateLimiter(),
+            gate: LoadGate(requests: configuration.limits.requestsInFlight, bytes: configuration.limits.bytesInFlight),
             challenges: LoginChallenges(key: SecretBytes(random: &random)),
             sessions: Sessions(),
             addresses: secrets.addresses,

@@ -50,6 +50,12 @@ extension ServerError {
         switch error {
         case let error as ServerError: return (error, error.code == .internalError)
         case StorageError.full, BlobStoreError.full: return (storageFull, true)
+        case StorageError.busy:
+            return (
+                ServerError(
+                    .serviceUnavailable, "Too many writes are waiting; nothing was written.", remedy: "Try again in a second.",
+                    retryAfter: 1), false
+            )
         case StorageError.closed, is CancellationError:
             return (
                 ServerError(.serviceUnavailable, "The server is shutting down.", remedy: "Try again.", retryAfter: 2), false
@@ -60,7 +66,11 @@ extension ServerError {
             return (ServerError(.limitExceeded, "The upload is longer than \(limit) bytes."), false)
         case let error as any HTTPResponseError where (400..<500).contains(error.status.code):
             let code: ErrorCode = error.status == .contentTooLarge ? .limitExceeded : .invalidArguments
-            return (ServerError(code, "The request is not well formed.", status: error.status), false)
+            return (
+                ServerError(
+                    code, "The request is not well formed.", remedy: "Check its path, headers and length.", status: error.status),
+                false
+            )
         default:
             return (
                 ServerError(

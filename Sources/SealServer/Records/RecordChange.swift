@@ -20,12 +20,16 @@ struct RecordChange: Sendable {
     let fields: [UInt8]
     /// As they were stored before; empty for a new record.
     let formerFields: [UInt8]
+    /// Bytes of assets that the record has now, less those that it had.
+    var assetBytes: Int64 = 0
 }
 
 /// Everybody who follows saves: each works in the save's transaction, for the whole batch at once.
 enum RecordFollowers {
     static func follow(
-        _ changes: [RecordChange], in zone: ZoneRow, by caller: Caller, now: Int64, _ connection: any SQLConnection
+        _ changes: [RecordChange], in zone: ZoneRow, by caller: Caller, now: Int64, quotas: Quotas,
+        _ connection: any SQLConnection
     ) throws {
+        try StorageUsage.follow(changes, in: zone, by: caller, quotas: quotas, connection)
     }
 }

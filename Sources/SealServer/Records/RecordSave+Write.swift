@@ -18,28 +18,26 @@ extension RecordSave {
             position += 1
             let name = batch.items[index].name
             try store(accepted, name)
-            if try Blobs.attach(
+            let blobs = try Blobs.attach(
                 accepted.content.assets, to: name, hadAssets: (accepted.predecessor?.assets ?? 0) > 0, zone: zone,
                 in: connection)
-            {
-                leftGarbage = true
-            }
+            if blobs.leftGarbage { leftGarbage = true }
             written[index] = .accepted(accepted)
-            changes.append(change(accepted, name))
+            changes.append(change(accepted, name, assetBytes: blobs.bytes))
         }
-        try RecordFollowers.follow(changes, in: zone, by: caller, now: now, connection)
+        try RecordFollowers.follow(changes, in: zone, by: caller, now: now, quotas: quotas, connection)
         try DatabaseFeed.touch(zone, in: connection)
         return (written, true, leftGarbage)
     }
 
-    private func change(_ accepted: Accepted, _ name: String) -> RecordChange {
+    private func change(_ accepted: Accepted, _ name: String, assetBytes: Int64) -> RecordChange {
         let statement = accepted.content.statement
         let isNew = accepted.predecessor?.isDeleted ?? true
         return RecordChange(
             kind: accepted.isDeletion ? .deleted : isNew ? .created : .updated, name: name, type: statement.recordType,
             position: accepted.position, creator: statement.creator, author: statement.author,
             created: accepted.created(now: now), modified: now, fields: accepted.content.fields,
-            formerFields: accepted.predecessor?.fields ?? [])
+            formerFields: accepted.predecessor?.fields ?? [], assetBytes: assetBytes)
     }
 
     private func store(_ accepted: Accepted, _ name: String) throws {

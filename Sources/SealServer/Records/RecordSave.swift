@@ -10,6 +10,7 @@ struct RecordSave {
     let caller: Caller
     let zone: ZoneRow
     let now: Int64
+    let quotas: Quotas
     let connection: any SQLConnection
 
     /// What the server has under a record's name, as far as comparing needs it.

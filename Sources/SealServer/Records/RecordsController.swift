@@ -33,7 +33,7 @@ struct RecordsController: Sendable {
         try Self.checkCount(message.records.count)
         let carrying = message.records.filter { record in
             record.fields.contains { if case .omitted = $0.content { true } else { false } }
-        }.map(\.recordName)
+        }.map(\.recordName).filter(Names.isPlain)
 
         let rosters = services.rosters
         let snapshot = try await services.database.read { connection -> Snapshot in
@@ -67,6 +67,7 @@ struct RecordsController: Sendable {
         // Decoding, hashing and the signature: here, beside other requests, not on the writer's thread.
         let batch = try RecordBatch(message, caller: caller, roster: roster, predecessors: predecessors)
         let now = services.clock()
+        let quotas = services.quotas
         var (answer, leftGarbage, wantsRecords) = try await services.database.write { connection -> ([UInt8], Bool, Bool) in
             if let answer = try Operations.answer(
                 message.operationID, kind: Self.kind, of: caller.accountID, in: connection)
@@ -76,7 +77,8 @@ struct RecordsController: Sendable {
             let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
             try Self.recheck(batch, caller, zone, rosters, connection)
             let save = RecordSave(
-                batch: batch, isAtomic: message.atomic, caller: caller, zone: zone, now: now, connection: connection)
+                batch: batch, isAtomic: message.atomic, caller: caller, zone: zone, now: now, quotas: quotas,
+                connection: connection)
             let (outcomes, hasWritten, leftGarbage) = try save.run()
             let answer = try save.serialized(outcomes)
             if hasWritten {

@@ -20,6 +20,7 @@ extension Migration {
         .accounts,
         .zones,
         .grantsByEpoch,
+        .storageUsage,
     ]
 }
 

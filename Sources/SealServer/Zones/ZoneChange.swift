@@ -9,6 +9,7 @@ struct ZoneChange {
     let caller: Caller
     let path: DatabasePath
     let rosters: RosterCache
+    let quotas: Quotas
     let connection: any SQLConnection
 
     /// Opens a zone; one that is open is returned as it is.
@@ -19,6 +20,7 @@ struct ZoneChange {
         let scope = Scope(
             container: path.container, environment: path.environment, owner: caller.userID, zoneName: name)
         let known = try Zones.own(name, of: caller, path.environment, in: connection)
+        if known?.isClosed ?? true { try quotas.checkZones(of: caller.id, in: connection) }
         let roster: Roster
         if let known {
             guard known.isClosed else { return known }
@@ -59,6 +61,7 @@ struct ZoneChange {
         try StoredGrants.removeAll(of: zone, in: connection)
         try StoredLinks.removeAll(of: zone, in: connection)
         try Blobs.discardAll(of: zone, in: connection)
+        try StorageUsage.remove(zone, in: connection)
         try DatabaseFeed.close(closed, at: closed.sequence, in: connection)
     }
 

@@ -71,6 +71,8 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How long requests under way may take to finish at shutdown. Default: 30.", valueName: "seconds"))
     var shutdownGrace: String?
 
+    @OptionGroup(title: "Limits") var limits: LimitOptions
+
     @Option(help: ArgumentHelp("Settings file, YAML or JSON by its name.", valueName: "file"))
     var config: String?
 
@@ -113,6 +115,7 @@ struct ServeCommand: AsyncParsableCommand {
         flags["max-message-size"] = maxMessageSize
         flags["max-asset-size"] = maxAssetSize
         flags["shutdown-grace"] = shutdownGrace
+        flags.merge(limits.flags) { $1 }
         return flags
     }
 

@@ -10,7 +10,7 @@ final class SQLiteDatabase: SQLDatabase {
     private let writer: SQLiteGroupWriter
 
     /// Opens or creates the file (mode 0600) and brings its schema up to date.
-    init(path: String, migrations: [Migration] = Migration.all) throws {
+    init(path: String, migrations: [Migration] = Migration.all, mostWaitingWrites: Int = 4_096) throws {
         self.path = path
         // SQLite gives its journal files the mode of the database file, so it is made first, for its owner alone.
         try PrivateFiles.createFile(at: path)
@@ -39,7 +39,7 @@ final class SQLiteDatabase: SQLDatabase {
         } catch let error as DatabaseError {
             throw StorageError(code: error.extendedResultCode.rawValue, message: error.message ?? "", systemError: errno)
         }
-        writer = SQLiteGroupWriter(pool: pool)
+        writer = SQLiteGroupWriter(pool: pool, mostWaiting: mostWaitingWrites)
         try writer.writeNow { [migrations, path] connection in
             try Migrator(migrations: migrations).migrate(connection, file: path)
         }

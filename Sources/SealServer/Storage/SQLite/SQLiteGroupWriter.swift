@@ -15,6 +15,8 @@ final class SQLiteGroupWriter: Sendable {
 
     /// Bounds how long the first write of a group waits for the last.
     private static let largestGroup = 256
+    /// Bounds how long the last write waits, and what those that wait hold in memory.
+    private let mostWaiting: Int
 
     private struct State {
         var waiting: [any WriteJob] = []
@@ -22,8 +24,10 @@ final class SQLiteGroupWriter: Sendable {
         var isClosed = false
     }
 
-    init(pool: DatabasePool) {
+    /// - Parameter mostWaiting: what comes while so many wait is refused (`StorageError.busy`).
+    init(pool: DatabasePool, mostWaiting: Int = 4_096) {
         self.pool = pool
+        self.mostWaiting = mostWaiting
     }
 
     func write<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
@@ -69,9 +73,10 @@ final class SQLiteGroupWriter: Sendable {
     }
 
     private func enqueue(_ job: any WriteJob) {
-        enum Next { case nothing, drain, refuse }
+        enum Next { case nothing, drain, refuse(StorageError) }
         let next = state.withLock { state -> Next in
-            guard !state.isClosed else { return .refuse }
+            guard !state.isClosed else { return .refuse(.closed) }
+            guard state.waiting.count < mostWaiting else { return .refuse(.busy) }
             state.waiting.append(job)
             guard !state.isDraining else { return .nothing }
             state.isDraining = true
@@ -80,7 +85,7 @@ final class SQLiteGroupWriter: Sendable {
         switch next {
         case .nothing: break
         case .drain: queue.async { self.drain() }
-        case .refuse: job.answer(commitError: StorageError.closed)
+        case .refuse(let error): job.answer(commitError: error)
         }
     }
 
