@@ -18,6 +18,9 @@ final class LoadGate: Sendable {
         answers = Counter(limit: bytes)
     }
 
+    /// Of requests that are let in now.
+    var bytesUnderWay: Int { bytes.count }
+
     /// Lets a request in.
     ///
     /// Throws `serviceUnavailable` when there is no room.
@@ -57,6 +60,8 @@ final class LoadGate: Sendable {
         private let limit: Int
 
         init(limit: Int) { self.limit = limit > 0 ? limit : Int.max }
+
+        var count: Int { value.load(ordering: .relaxed) }
 
         /// What alone is larger than the limit goes alone.
         func add(_ amount: Int) -> Bool {
