@@ -110,16 +110,32 @@ let package = Package(
         .executableTarget(
             name: "sealkit",
             dependencies: [
-                "CSodium", "SealKit", "SealServer", "SealPrimitives", "SealStatements", "SealEnvelope", "SealSchema",
+                "CSodium", "SealKit", "SealServer", "SealPrimitives", "SealStatements", "SealEnvelope", "SealSchema", "SealQuery",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: house),
+        .target(
+            name: "SealLab", dependencies: ["SealKit", .product(name: "NIOCore", package: "swift-nio")], swiftSettings: house),
+        .executableTarget(
+            name: "SealTorture",
+            dependencies: [
+                "SealLab", "SealKit", "SealStatements", "SealPrimitives", "SealWire",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
             swiftSettings: house),
         .executableTarget(
             name: "SealBench",
             dependencies: [
-                "CSodium", "SealPrimitives", "SealStatements", "SealEnvelope", "SealKit",
+                "CSodium", "SealPrimitives", "SealStatements", "SealEnvelope", "SealKit", "SealLab", "SealWire",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
             swiftSettings: house),
         // Tests
@@ -127,7 +143,12 @@ let package = Package(
         .testTarget(name: "SealStatementsTests", dependencies: ["SealPrimitives", "SealStatements"], swiftSettings: house),
         .testTarget(name: "SealSchemaTests", dependencies: ["SealSchema", "SealStatements"], swiftSettings: house),
         .testTarget(
-            name: "SealQueryTests", dependencies: ["SealQuery", "SealStatements", "SealWire", "SealCoding"], swiftSettings: house),
+            name: "SealQueryTests",
+            dependencies: [
+                "SealQuery", "SealStatements", "SealWire", "SealCoding",
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            ],
+            swiftSettings: house),
         .testTarget(
             name: "SealEnvelopeTests", dependencies: ["SealPrimitives", "SealStatements", "SealEnvelope", "SealKit"],
             swiftSettings: house),
@@ -142,15 +163,16 @@ let package = Package(
         .testTarget(
             name: "SealKitTests",
             dependencies: [
-                "SealKit", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire", "sealkit",
-                .product(name: "NIOCore", package: "swift-nio"),
+                "SealKit", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire", "SealQuery", "sealkit", "SealLab",
+                "SealTorture", .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
             swiftSettings: house),
         .testTarget(
             name: "SealServerTests",
             dependencies: [
-                "SealServer", "SealKit", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire",
+                "SealServer", "SealKit", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire", "SealSchema",
+                "SealQuery",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),

@@ -82,9 +82,8 @@ struct RunningServer: Sendable {
     static func with(
         limits: AbuseLimits? = nil, seats: (any PlaceholderSeats)? = nil, behindProxy: Bool = false, sendsMail: Bool = true,
         mailConfiguration: MailConfiguration? = nil, publicOrigin: String? = nil, folder: TemporaryFolder = TemporaryFolder(),
-        logger: Logger? = nil, serverLimits: ServerLimits = ServerLimits(),
-        maximumAssetSize: Int64 = 16 << 30,
-        counter: StatementCounter? = nil,
+        logger: Logger? = nil, mostWaitingWrites: Int? = nil, serverLimits: ServerLimits = ServerLimits(),
+        maximumAssetSize: Int64 = 16 << 30, counter: StatementCounter? = nil,
         _ body: @Sendable (RunningServer) async throws -> Void
     ) async throws {
         let (clock, mail) = (TestClock(), CapturingMessenger())
@@ -98,7 +97,8 @@ struct RunningServer: Sendable {
                 maximumAssetSize: maximumAssetSize, limits: serverLimits),
             replacing: ServiceReplacements(
                 clock: { clock.now }, messenger: sendsMail ? mail : nil, limits: limits, seats: seats,
-                outboxWaits: [.milliseconds(5), .milliseconds(5)], logger: logger, database: counter?.counting),
+                outboxWaits: [.milliseconds(5), .milliseconds(5)], logger: logger, mostWaitingWrites: mostWaitingWrites,
+                database: counter?.counting),
             onRunning: { continuation.yield($0) }
         ) { router, made in
             services.withLock { $0 = made }

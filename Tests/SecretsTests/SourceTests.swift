@@ -47,6 +47,7 @@ import Testing
                 "SealServer/Application/ServerConfiguration.swift: public var url: String",
                 "SealServer/Application/ServerConfiguration.swift: public var password: String?",
                 // Arguments of commands: paths, and a share's URL that its user typed.
+                "sealkit/Management/ManagementOptions.swift: var managementTokenFile: String?",
                 "sealkit/Serve/ServeCommand.swift: var secrets: String?",
                 "sealkit/Serve/ServeCommand.swift: var smtpPasswordFile: String?",
                 "sealkit/Share/ShareURLArgument.swift: var url: String?",

@@ -20,7 +20,12 @@ public struct Record: Sendable {
         public var description: String { "\(zoneID)/\(recordName)" }
     }
 
-    /// A reference to a record in the same zone.
+    /// A reference to a record in the same zone, which need not exist.
+    ///
+    /// With `deleteSelf` the record that holds it goes with the target: in the same transaction, transitively, and when any of
+    /// several targets goes. A target may have 750 such sources, a record 750 such references, and 3,000 records may go with
+    /// one request (`limitExceeded`). A record with children (`parent`) does not go: the deletion is a `referenceViolation`.
+    /// What is saved in the request that deletes the target stays.
     public struct Reference: Sendable, Hashable {
         public typealias Action = ReferenceValue.Action
         public let recordName: String
@@ -63,12 +68,18 @@ public struct Record: Sendable {
         case omitted
     }
 
-    /// The verified predecessor of the next save.
+    /// The predecessor of the next save: verified, unless it came with encoded system fields and waits for that.
     struct Base: Sendable {
         let statement: Statement
         let hash: Digest
-        let recordKey: SecretBytes?
-        let digests: [String: Digest]
+        let proof: StatementProof
+        /// nil for a deletion, and for what came with encoded system fields.
+        var recordKey: SecretBytes?
+        var digests: [String: Digest] = [:]
+        /// The fields as they were; nil where only their digests are known.
+        var fields: [String: FieldState]?
+        /// From encoded system fields, which anybody could have written: not to be signed after yet.
+        var isUnverified = false
     }
 
     // MARK: Plain fields

@@ -44,6 +44,7 @@ final class Sessions: Sendable {
             DELETE FROM session WHERE account = $1 AND token_hash NOT IN
                 (SELECT token_hash FROM session WHERE account = $1 ORDER BY created DESC LIMIT $2)
             """, [.integer(account), .integer(Int64(mostPerAccount - 1))])
+        connection.announce(.sessions(account: account))
         try connection.execute(
             "INSERT INTO session (token_hash, account, device_name, created, expires) VALUES ($1, $2, $3, $4, $5)",
             [.blob(hash(randomToken)), .integer(account), .text(deviceName), .integer(now), .integer(now + lifetime)])
@@ -73,10 +74,17 @@ final class Sessions: Sendable {
         return session
     }
 
+    /// Whether the session has neither ended nor expired, asked of the database.
+    static func isInForce(_ session: Session, now: Int64, in connection: any SQLConnection) throws -> Bool {
+        try connection.exists(
+            "SELECT 1 FROM session WHERE token_hash = $1 AND expires > $2", [.blob(session.tokenHash), .integer(now)])
+    }
+
     /// Ends one session: at once, on every route.
     func end(_ session: Session, _ services: Services) async throws {
         try await services.database.write { connection in
             try connection.execute("DELETE FROM session WHERE token_hash = $1", [.blob(session.tokenHash)])
+            connection.announce(.sessions(account: session.accountID))
         }
         forget { $0 == session }
     }

@@ -12,10 +12,18 @@ enum Controllers {
         VerificationController(services: services).addRoutes(to: router)
         ZonesController(services: services).addRoutes(to: router)
         RecordsController(services: services).addRoutes(to: router)
+        QueriesController(services: services).addRoutes(to: router)
         RostersController(services: services).addRoutes(to: router)
         ShareController(services: services).addRoutes(to: router)
         SharePageController().addRoutes(to: router)
         AssetsController(services: services).addRoutes(to: router)
+        ServerKeysController(services: services).addRoutes(to: router)
+        SubscriptionsController(services: services).addRoutes(to: router)
+        NotificationsController(services: services).addRoutes(to: router)
+        SchemaController(services: services).addRoutes(to: router)
+        RolesController(services: services).addRoutes(to: router)
+        ManagementTokensController(services: services).addRoutes(to: router)
         services.housekeeping.sweepIfDue()
+        services.indexBuilder.start()
     }
 }

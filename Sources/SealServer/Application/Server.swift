@@ -50,7 +50,9 @@ public struct Server: Sendable {
         lock = try DataFolderLock(folder: configuration.dataFolder)
         let messenger = try replacing.messenger ?? configuration.mail.map { try MailMessenger(configuration: $0) }
         let secrets = try ServerSecrets(folder: configuration.secretsFolder)
-        let opened = try SQLiteDatabase(path: configuration.dataFolder + "/sealkit.sqlite")
+        let opened = try SQLiteDatabase(
+            path: configuration.dataFolder + "/sealkit.sqlite",
+            mostWaitingWrites: replacing.mostWaitingWrites ?? SQLiteGroupWriter.defaultMostWaiting)
         let database = replacing.database?(opened) ?? opened
         // Last of what can fail: it starts threads, which only `close()` ends.
         let blobs = try FolderBlobStore(folder: configuration.dataFolder + "/blobs")
@@ -58,6 +60,7 @@ public struct Server: Sendable {
             database: database, blobs: blobs, messenger: messenger, secrets: secrets, configuration: configuration,
             logger: logger, replacing: replacing)
 
+        PushService.listen(to: database, services.streams)
         let router = try Self.router(services, addRoutes: addRoutes)
         let application = Application(
             router: router,
@@ -72,7 +75,8 @@ public struct Server: Sendable {
             },
             logger: logger)
         var group = ServiceGroupConfiguration(
-            services: [application], gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
+            // The last one is told to stop first.
+            services: [application, PushService(streams: services.streams)], gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
         group.maximumGracefulShutdownDuration = .seconds(configuration.shutdownGrace)
         self.group = ServiceGroup(configuration: group)
     }
@@ -116,6 +120,8 @@ public struct Server: Sendable {
         router.add(middleware: RequestLogMiddleware())
         router.add(middleware: FailureMiddleware(routes: routes))
         router.add(middleware: LoadMiddleware(services: services))
+        router.add(middleware: WireVersionMiddleware())
+        router.add(middleware: ServerKeyMiddleware(services: services))
         router.add(middleware: SessionMiddleware(services: services))
         router.add(middleware: RateMiddleware(services: services))
         Controllers.addRoutes(to: router, services)

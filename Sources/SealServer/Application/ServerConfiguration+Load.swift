@@ -1,4 +1,5 @@
 import Configuration
+import Foundation
 
 extension ServerConfiguration {
     /// The settings by name, as flags spell them; `--tls-key` is `SEALKIT_TLS_KEY` in the environment and `tls.key` in a file.
@@ -9,7 +10,7 @@ extension ServerConfiguration {
         "smtp-password": ["smtp", "password"], "smtp-ca-file": ["smtp", "ca", "file"],
         "smtp-starttls": ["smtp", "starttls"], "log-level": ["log", "level"], "log-format": ["log", "format"],
         "max-message-size": ["max", "message", "size"], "max-asset-size": ["max", "asset", "size"],
-        "shutdown-grace": ["shutdown", "grace"],
+        "tombstone-age": ["tombstone", "age"], "shutdown-grace": ["shutdown", "grace"], "webhook-allow": ["webhook", "allow"],
         "request-rate": ["request", "rate"], "write-rate": ["write", "rate"], "read-rate": ["read", "rate"],
         "sharing-rate": ["sharing", "rate"], "anonymous-rate": ["anonymous", "rate"],
         "requests-in-flight": ["requests", "in", "flight"], "bytes-in-flight": ["bytes", "in", "flight"],
@@ -119,7 +120,11 @@ extension ServerConfiguration {
             if let format = try choice("log-format", LogFormat.self) { result.logFormat = format }
             if let size = try number("max-message-size", in: 1024...(1 << 30)) { result.maximumMessageSize = Int(size) }
             if let size = try number("max-asset-size", in: 1024...(1 << 50)) { result.maximumAssetSize = size }
+            if let days = try number("tombstone-age", in: 1...36_500) { result.tombstoneAge = Int(days) }
             if let grace = try number("shutdown-grace", in: 1...3600) { result.shutdownGrace = Int(grace) }
+            if let origins = text("webhook-allow") {
+                result.webhookOrigins = origins.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+            }
             result.limits = try limits()
             return result
         }

@@ -12,6 +12,10 @@ extension ServerConfiguration {
         }
         if let publicOrigin { try Self.validate(origin: publicOrigin) }
         if let mail { try Self.validate(mail) }
+        guard webhookOrigins.allSatisfy(WebhookTargets.isAllowable) else {
+            throw .invalid(
+                setting: "webhook-allow", expected: "origins like https://hooks.example.org, without a path, between commas")
+        }
     }
 
     private static func validate(origin: String) throws(ConfigurationError) {

@@ -10,6 +10,7 @@ struct ServiceReplacements: Sendable {
     var seats: (any PlaceholderSeats)?
     var outboxWaits: [Duration]?
     var logger: Logger?
+    var mostWaitingWrites: Int?
     /// Put around the real one.
     var database: (@Sendable (any SQLDatabase) -> any SQLDatabase)?
 }
@@ -37,7 +38,8 @@ extension Services {
             seats: replacing.seats ?? SharingPlaceholderSeats(),
             outbox: messenger.map {
                 Outbox(messenger: $0, logger: logger, waits: replacing.outboxWaits ?? Outbox.defaultWaits)
-            })
+            },
+            management: secrets.management)
     }
 }
 
@@ -45,11 +47,13 @@ extension Services {
 struct ServerSecrets: Sendable {
     let addresses: AddressHasher
     let tokenKeys: TokenKeys
+    let management: ManagementTokens
 
     init(folder: String) throws {
         Sodium.start()
         addresses = try AddressHasher(secretsFolder: folder, randomBytes: systemRandomBytes)
         tokenKeys = try TokenKeys(secretsFolder: folder, randomBytes: systemRandomBytes)
+        management = try ManagementTokens(secretsFolder: folder, randomBytes: systemRandomBytes)
     }
 }
 

@@ -29,6 +29,15 @@ struct Services: Sendable {
 
     // Zones and sharing
     let rosters = RosterCache()
+    let schemas = SchemaStore()
+
+    // Push
+    let streams = EventStreams()
+    var webhookTargets: WebhookTargets { WebhookTargets(origins: configuration.webhookOrigins) }
+
+    let management: ManagementTokens
     let housekeepingState = Housekeeping.State()
+    let indexBuildsState = IndexBuilder.State()
+    var indexBuilder: IndexBuilder { IndexBuilder(services: self) }
     var housekeeping: Housekeeping { Housekeeping(services: self) }
 }

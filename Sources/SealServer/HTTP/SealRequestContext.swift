@@ -8,16 +8,21 @@ struct SealRequestContext: RequestContext {
     var session: Session?
     /// The request had a session token that is not, or no longer, good.
     var hasEndedSession = false
-    /// Counts the request's work against its account; nil without a session.
+    /// The server-to-server key that signed the request, and where it is good. Never together with a session.
+    var serverKey: ServerKeys.Signed?
+    /// Counts the request's work against its account or address.
     var meter: WorkMeter?
     /// The largest body of a wire message, in bytes. Uploads have their own limit.
     var maxUploadSize: Int
     /// The client's address as the socket shows it; a proxy's when there is one.
     let remoteAddress: SocketAddress?
+    /// The connection, with HTTP/2 the stream in it: to cut an answer that nobody reads any more.
+    let channel: any Channel
 
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
         remoteAddress = source.channel.remoteAddress
+        channel = source.channel
         maxUploadSize = ServerConfiguration.defaultMaximumMessageSize
     }
 

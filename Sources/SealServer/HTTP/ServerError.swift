@@ -50,15 +50,15 @@ extension ServerError {
         switch error {
         case let error as ServerError: return (error, error.code == .internalError)
         case StorageError.full, BlobStoreError.full: return (storageFull, true)
-        case StorageError.busy:
-            return (
-                ServerError(
-                    .serviceUnavailable, "Too many writes are waiting; nothing was written.", remedy: "Try again in a second.",
-                    retryAfter: 1), false
-            )
         case StorageError.closed, is CancellationError:
             return (
                 ServerError(.serviceUnavailable, "The server is shutting down.", remedy: "Try again.", retryAfter: 2), false
+            )
+        case StorageError.busy:
+            return (
+                ServerError(
+                    .zoneBusy, "Too many changes are waiting to be written; this one was not begun.", remedy: "Try again.",
+                    retryAfter: 1), false
             )
         case BlobStoreError.notFound:
             return (ServerError(.assetNotAvailable, "The server does not have the asset's bytes."), false)

@@ -11,6 +11,7 @@ enum LimitTable {
             // Of one request
             row("requestBytes", configuration.maximumMessageSize, "bytes", .limitExceeded),
             row("itemsPerRequest", Limits.itemsPerRequest, "items", .limitExceeded),
+            row("requestRecordBytes", Sealkit_V1_ModifyRecordsRequest.largest, "bytes", .limitExceeded),
             row("rostersPerRequest", RostersController.rostersPerRequest, "items", .limitExceeded),
             row("handlesPerLookup", DirectoryController.mostHandles, "items", .limitExceeded),
             // Of what is sent

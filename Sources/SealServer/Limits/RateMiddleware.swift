@@ -13,11 +13,13 @@ struct RateMiddleware: RouterMiddleware {
     ) async throws -> Response {
         var context = context
         let standing: RateLimiter.Standing?
-        if let session = context.session {
-            context.meter = WorkMeter(services: services, account: session.accountID)
-            standing = try count(.request, .account(session.accountID))
+        // A server-to-server key is a user with an account of its own.
+        if let account = context.session?.accountID ?? context.serverKey?.row.account {
+            context.meter = WorkMeter(services: services, subject: .account(account))
+            standing = try count(.request, .account(account))
         } else {
             let client = ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy)
+            context.meter = WorkMeter(services: services, subject: .client(client))
             standing = try count(.anonymousRequest, .client(client))
         }
         var response = try await next(request, context)

@@ -45,6 +45,22 @@ extension Sealkit_V1_ZonesRecordChangesRequest: CountedMessage {
     var work: Int { feedPage * max(1, zones.count) }
 }
 
+/// A query looks at more than it finds.
+extension Sealkit_V1_QueryRecordsRequest: CountedMessage {
+    static var kind: RateLimiter.Kind { .read }
+    var work: Int { 10 * feedPage }
+}
+
+extension Sealkit_V1_ModifySubscriptionsRequest: CountedMessage {
+    static var kind: RateLimiter.Kind { .write }
+    var work: Int { max(1, saves.count + deletes.count) }
+}
+
+extension Sealkit_V1_LookupSubscriptionsRequest: CountedMessage {
+    static var kind: RateLimiter.Kind { .read }
+    var work: Int { max(1, subscriptionIds.count) }
+}
+
 extension Sealkit_V1_LookupZonesRequest: CountedMessage {
     static var kind: RateLimiter.Kind { .read }
     var work: Int { max(1, zones.count) }
@@ -83,15 +99,15 @@ extension Sealkit_V1_RegisterIdentityRequest: CountedMessage {
     static var kind: RateLimiter.Kind { .sharing }
 }
 
-/// Counts one request's work against its account. It travels in the request's context.
+/// Counts one request's work against whoever sent it. It travels in the request's context.
 struct WorkMeter: Sendable {
     let services: Services
-    let account: Int64
+    let subject: RateLimiter.Subject
 
     /// Throws `requestRateLimited`.
     func count(_ message: some CountedMessage) throws(ServerError) {
         let kind = type(of: message).kind
         guard let rule = services.limits.rule(of: kind) else { return }
-        try services.limiter.count(kind, .account(account), amount: message.work, rule: rule, now: services.clock())
+        try services.limiter.count(kind, subject, amount: message.work, rule: rule, now: services.clock())
     }
 }

@@ -21,15 +21,28 @@ struct RecordChange: Sendable {
     /// As they were stored before; empty for a new record.
     let formerFields: [UInt8]
     /// Bytes of assets that the record has now, less those that it had.
-    var assetBytes: Int64 = 0
+    let assetBytes: Int64
+    /// What the record's last save left; nil for a new record.
+    let former: Former?
+
+    struct Former: Sendable {
+        /// Microseconds since 1970.
+        let modified: Int64
+        /// Canonical bytes.
+        let statement: [UInt8]
+    }
 }
 
 /// Everybody who follows saves: each works in the save's transaction, for the whole batch at once.
 enum RecordFollowers {
+    /// - Parameter schema: knows every type and field of these records.
     static func follow(
-        _ changes: [RecordChange], in zone: ZoneRow, by caller: Caller, now: Int64, quotas: Quotas,
+        _ changes: [RecordChange], _ schema: StoredSchema, in zone: ZoneRow, by caller: Caller, now: Int64, quotas: Quotas,
         _ connection: any SQLConnection
     ) throws {
+        // First: what is too much is refused before anybody has worked for it.
         try StorageUsage.follow(changes, in: zone, by: caller, quotas: quotas, connection)
+        try RecordIndex(zone: zone, connection: connection).follow(changes, schema)
+        try Notifier(zone: zone, caller: caller, now: now, connection: connection).recordsChanged(changes)
     }
 }

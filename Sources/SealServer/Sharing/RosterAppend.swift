@@ -60,7 +60,9 @@ struct RosterAppend: Sendable {
 
     /// Appends under the rules, compare-and-append, with everything that follows from it, in the caller's transaction.
     /// - Returns: the zone as it is now.
-    func run(on zone: ZoneRow, by caller: Caller, rosters: RosterCache, in connection: any SQLConnection) throws -> ZoneRow {
+    func run(
+        on zone: ZoneRow, by caller: Caller, rosters: RosterCache, now: Int64, in connection: any SQLConnection
+    ) throws -> ZoneRow {
         guard entry.author == caller.userID else {
             throw ServerError(
                 .permissionFailure, "The entry's author is somebody else.", remedy: "Send only entries that you signed.")
@@ -74,6 +76,9 @@ struct RosterAppend: Sendable {
             grants, required: required(after), epoch: after.currentEpoch.number)
 
         let stored = try RosterLog.store(signed, endOf: after, zone: zone, in: connection)
+        // Those who lose the zone by this hear of it too.
+        try Notifier(zone: stored, caller: caller, now: now, connection: connection).zoneChanged(
+            comesOrGoes: before.members.keys.contains { after.members[$0] == nil })
         try RosterEffects.apply(before: before, after: after, zone: stored, in: connection)
         for grant in grants {
             try StoredGrants.store(

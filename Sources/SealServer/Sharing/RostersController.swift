@@ -94,7 +94,7 @@ struct RostersController: Sendable {
                 return try Sealkit_V1_AppendRosterResponse(serializedBytes: answer)
             }
             let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
-            let stored = try append.run(on: zone, by: caller, rosters: rosters, in: connection)
+            let stored = try append.run(on: zone, by: caller, rosters: rosters, now: now, in: connection)
             if append.entry.epoch != nil, zone.owner != caller.id {
                 // Last: what is refused for another reason, a lost race say, does not count. Throwing takes all back.
                 try limiter.count(

@@ -93,6 +93,7 @@ struct ShareController: Sendable {
                 grant, for: .member(caller.userID), epoch: after.currentEpoch.number, zone: zone, in: connection)
             try DatabaseFeed.touch(zone, in: connection)
             try DatabaseFeed.show(zone, to: caller.id, in: connection)
+            try Notifier(zone: zone, caller: caller, now: now, connection: connection).zoneChanged(comesOrGoes: true)
             var response = Sealkit_V1_AcceptShareResponse()
             response.position = UInt64(zone.position)
             response.scope = zone.scopeHead

@@ -20,6 +20,13 @@ extension Migration {
         .accounts,
         .zones,
         .grantsByEpoch,
+        .publicDatabase,
+        .schemas,
+        .serverKeys,
+        .recordCascades,
+        .push,
+        .queries,
+        .management,
         .storageUsage,
     ]
 }

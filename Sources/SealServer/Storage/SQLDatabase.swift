@@ -15,6 +15,10 @@ protocol SQLDatabase: Sendable {
     @discardableResult
     func write<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T
 
+    /// Hears what transactions announce, once they are durable and before they are answered. It is called on the writer's
+    /// thread: it must be quick. One listener; a later one takes its place.
+    func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void)
+
     /// Finishes what waits, moves the journal into the database file and closes it. Later calls throw `closed`.
     func close() async throws
 }
@@ -27,6 +31,9 @@ protocol SQLConnection {
 
     /// Runs several statements without parameters, separated by semicolons: for migrations.
     func runScript(_ sql: String) throws
+
+    /// Tells the database's listener, if this transaction becomes durable. Without effect in a read.
+    func announce(_ announcement: Announcement)
 }
 
 extension SQLConnection {

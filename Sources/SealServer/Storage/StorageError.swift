@@ -14,10 +14,10 @@ enum StorageError: Error, Equatable {
     case commitFailed(message: String)
     /// The database was made by a newer version of the server.
     case newerSchema(file: String, migration: String)
-    /// Too many writes wait already; this one was not queued.
-    case busy
     /// The server is shutting down.
     case closed
+    /// More writes wait already than are answered in time; this one was not begun.
+    case busy
 }
 
 extension StorageError: CustomStringConvertible {
@@ -32,8 +32,8 @@ extension StorageError: CustomStringConvertible {
         case .newerSchema(let file, let migration):
             "\(file) was made by a newer version (it has the migration “\(migration)”, which this version does not know). "
                 + "Run the newer version, or restore a backup made before the upgrade."
-        case .busy: "too many writes are waiting"
         case .closed: "the database is closed"
+        case .busy: "too many writes are waiting"
         }
     }
 }

@@ -17,28 +17,51 @@ struct DatabasePath: Sendable, Hashable {
 
     static let route = RouterPath("database/1/{container}/{environment}/{database}")
 
+    init(container: String, environment: SealStatements.Environment, database: Database) {
+        self.container = container
+        self.environment = environment
+        self.database = database
+    }
+
+    /// The container and environment that a path names.
+    /// - Throws: `badContainer`, `invalidArguments`.
+    static func place(
+        _ context: SealRequestContext
+    ) throws(ServerError) -> (container: String, environment: SealStatements.Environment) {
+        (try container(context), try environment(context))
+    }
+
+    /// - Parameter takesPublic: the call is one for the public database as well.
     /// - Throws: `badContainer`, `badDatabase`, `invalidArguments`.
-    init(_ context: SealRequestContext) throws(ServerError) {
+    init(_ context: SealRequestContext, takesPublic: Bool = false) throws(ServerError) {
+        let (container, environment) = try Self.place(context)
+        guard let database = Database(rawValue: context.parameters.get("database") ?? "") else {
+            throw ServerError(.badDatabase, "The path does not name a database.", remedy: "Use public, private or shared.")
+        }
+        guard takesPublic || database != .public else {
+            throw ServerError(
+                .badDatabase, "The public database has one zone, no rosters and no change feed.",
+                remedy: "Use the private or the shared database; look records of the public one up, or query them.")
+        }
+        self.init(container: container, environment: environment, database: database)
+    }
+
+    static func container(_ context: SealRequestContext) throws(ServerError) -> String {
         guard let container = PercentEncoding.decode(context.parameters.get("container") ?? ""), Names.isContainer(container)
         else {
             throw ServerError(
                 .badContainer, "The path does not name a container.",
                 remedy: "A container's name has letters, digits, dots and hyphens, up to 255.")
         }
+        return container
+    }
+
+    static func environment(_ context: SealRequestContext) throws(ServerError) -> SealStatements.Environment {
         guard let environment = SealStatements.Environment(name: context.parameters.get("environment") ?? "") else {
             throw ServerError(
                 .invalidArguments, "The path does not name an environment.", remedy: "Use development or production.")
         }
-        self.container = container
-        self.environment = environment
-        guard let database = Database(rawValue: context.parameters.get("database") ?? "") else {
-            throw ServerError(.badDatabase, "The path does not name a database.", remedy: "Use public, private or shared.")
-        }
-        guard database != .public else {
-            throw ServerError(
-                .badDatabase, "This server has no public databases yet.", remedy: "Use the private or the shared database.")
-        }
-        self.database = database
+        return environment
     }
 
     /// For calls that only the private database takes.

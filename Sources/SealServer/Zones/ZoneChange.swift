@@ -10,6 +10,7 @@ struct ZoneChange {
     let path: DatabasePath
     let rosters: RosterCache
     let quotas: Quotas
+    let now: Int64
     let connection: any SQLConnection
 
     /// Opens a zone; one that is open is returned as it is.
@@ -41,12 +42,18 @@ struct ZoneChange {
                 grant.sealed, for: grant.subject, epoch: roster.currentEpoch.number, zone: zone, in: connection)
         }
         try DatabaseFeed.show(zone, to: caller.id, in: connection)
+        try notifier(zone).zoneChanged(comesOrGoes: true)
         return zone
     }
 
     /// Closes a zone and removes all that it held; its roster stays for ever.
     func delete(_ delete: Sealkit_V1_ZoneDelete) throws {
         try checkID(delete.zoneID)
+        guard let reason = DatabaseFeed.Gone(rawValue: Int64(max(delete.reason, 1))), reason != .notShared else {
+            throw ServerError(
+                .invalidArguments, "A zone is not deleted for this reason.",
+                remedy: "Send 1 for deleted, 2 for purged, 3 for encryptedDataReset.")
+        }
         guard let zone = try Zones.own(delete.zoneID.zoneName, of: caller, path.environment, in: connection), !zone.isClosed
         else { throw Zones.notFound }
         var roster = try rosters.roster(of: zone, in: connection)
@@ -57,12 +64,21 @@ struct ZoneChange {
                 .invalidArguments, "The entry does not close the zone.", remedy: "Send an entry whose one change is close.")
         }
         let closed = try RosterLog.store(entry, endOf: roster, zone: zone, in: connection)
-        try connection.execute("DELETE FROM record WHERE owner = $1 AND zone = $2", zone.key)
+        for table in ["record", "delete_reference", "derived_step"] {
+            try connection.execute("DELETE FROM \(table) WHERE owner = $1 AND zone = $2", zone.key)
+        }
+        try RecordIndex(zone: zone, connection: connection).removeAll()
         try StoredGrants.removeAll(of: zone, in: connection)
         try StoredLinks.removeAll(of: zone, in: connection)
         try Blobs.discardAll(of: zone, in: connection)
         try StorageUsage.remove(zone, in: connection)
-        try DatabaseFeed.close(closed, at: closed.sequence, in: connection)
+        // Before it is closed to those who are to hear of it.
+        try notifier(closed).zoneChanged(comesOrGoes: true)
+        try DatabaseFeed.close(closed, at: closed.sequence, reason, in: connection)
+    }
+
+    private func notifier(_ zone: ZoneRow) -> Notifier {
+        Notifier(zone: zone, caller: caller, now: now, connection: connection)
     }
 
     private func checkID(_ id: Sealkit_V1_ZoneID) throws(ServerError) {
@@ -82,7 +98,7 @@ struct ZoneChange {
                 participants, closed)
             SELECT $1, COALESCE(MAX(zone), 0) + 1, $2, $3, $4, $5, 0, $6, 0, $7, 0, 0 FROM zone WHERE owner = $1
             RETURNING owner, zone, container, environment, owner_name, name, position, incarnation, sequence, head,
-                participants, closed
+                participants, closed, watched
             """,
             [
                 .integer(caller.id), .text(scope.container), .integer(Int64(scope.environment.rawValue)),

@@ -20,12 +20,14 @@ struct ZoneRow: Sendable {
     /// Members besides the owner, and open invitations.
     var participants: Int
     var isClosed: Bool
+    /// Who wants to hear of changes here: kept right by `Watch`, so that a save that nobody waits for costs nothing.
+    let watch: Watch
 
     static let columns = """
         z.owner, z.zone, z.container, z.environment, z.owner_name, z.name, z.position, z.incarnation, z.sequence, z.head, \
-        z.participants, z.closed
+        z.participants, z.closed, z.watched
         """
-    static let columnCount = 12
+    static let columnCount = 13
 
     init(_ row: any SQLRow) throws {
         owner = try row.int64(0)
@@ -43,12 +45,16 @@ struct ZoneRow: Sendable {
         head = try Digest(try row.bytes(9))
         participants = Int(try row.int64(10))
         isClosed = try row.bool(11)
+        watch = Watch(rawValue: try row.int64(12))
     }
 
     /// The first two parameters of nearly every statement.
     var key: [SQLValue] { [.integer(owner), .integer(zone)] }
 
     var scope: Scope { Scope(container: container, environment: environment, owner: ownerName, zoneName: name) }
+
+    /// As with CloudKit, the default zone saves each record by itself.
+    var isAtomic: Bool { name != Names.defaultZone }
 
     // MARK: As it travels
 

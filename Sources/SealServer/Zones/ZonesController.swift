@@ -36,7 +36,7 @@ struct ZonesController: Sendable {
                 return try Sealkit_V1_ModifyZonesResponse(serializedBytes: answer)
             }
             let change = ZoneChange(
-                caller: caller, path: path, rosters: rosters, quotas: quotas, connection: connection)
+                caller: caller, path: path, rosters: rosters, quotas: quotas, now: now, connection: connection)
             var response = Sealkit_V1_ModifyZonesResponse()
             for save in message.saves {
                 response.results.append(

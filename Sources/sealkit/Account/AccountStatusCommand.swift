@@ -6,7 +6,7 @@ struct AccountStatusCommand: AccountHolderCommand {
         commandName: "status",
         abstract: "Say whether the server knows this account and lets it in, and how much it stores there.",
         discussion: """
-            Exits with 0 when it does, with 77 when it does not.
+            Exits with 0 when it does, with 77 when it does not, with 69 when the server cannot be asked.
 
               sealkit account status
             """)
@@ -27,6 +27,10 @@ struct AccountStatusCommand: AccountHolderCommand {
             json["bytesLimit"] = usage.bytesLimit.map(JSONValue.integer) ?? .null
         }
         output.result(text, bare: "\(status)", json: json)
-        if status != .available { throw ExitCode(ExitStatus.permission.rawValue) }
+        switch status {
+        case .available: break
+        case .couldNotDetermine: throw ExitCode(ExitStatus.network.rawValue)
+        case .noAccount, .restricted, .temporarilyUnavailable: throw ExitCode(ExitStatus.permission.rawValue)
+        }
     }
 }

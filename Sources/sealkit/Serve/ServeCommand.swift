@@ -68,8 +68,14 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The largest asset. Default: 16 GiB.", valueName: "bytes"))
     var maxAssetSize: String?
 
+    @Option(help: ArgumentHelp("How long a record's deletion stays in its zone's feed; devices that were away for longer start anew. Default: 180.", valueName: "days"))
+    var tombstoneAge: String?
+
     @Option(help: ArgumentHelp("How long requests under way may take to finish at shutdown. Default: 30.", valueName: "seconds"))
     var shutdownGrace: String?
+
+    @Option(help: ArgumentHelp("An origin that webhooks of subscriptions may go to: https://hooks.example.org. Repeat it for more. Default: none.", valueName: "origin"))
+    var webhookAllow: [String] = []
 
     @OptionGroup(title: "Limits") var limits: LimitOptions
 
@@ -114,7 +120,9 @@ struct ServeCommand: AsyncParsableCommand {
         flags["log-format"] = logFormat
         flags["max-message-size"] = maxMessageSize
         flags["max-asset-size"] = maxAssetSize
+        flags["tombstone-age"] = tombstoneAge
         flags["shutdown-grace"] = shutdownGrace
+        flags["webhook-allow"] = webhookAllow.isEmpty ? nil : webhookAllow.joined(separator: ",")
         flags.merge(limits.flags) { $1 }
         return flags
     }

@@ -48,6 +48,21 @@ struct LimitProbe: Sendable, CustomStringConvertible {
             let zones = try await refusal { try await anna.zones((0..<amount).map { ("z\($0)", "") }) }
             return looked == saved && saved == zones ? looked : .internalError
         },
+        LimitProbe(name: "requestRecordBytes") { server, amount in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            func writes(_ last: Int) -> [Write] {
+                [700_000, 700_000, last].enumerated().map { index, count in
+                    var write = Write("r\(index)", nil)
+                    write.fields = [("body", .plain(.data([UInt8](repeating: 1, count: count))))]
+                    return write
+                }
+            }
+            // What three records take beside their data: names, statements, and the names of their fields.
+            let (small, _) = try anna.request(writes(1), in: zone)
+            let beside = small.records.reduce(0) { $0 + $1.recordName.utf8.count + $1.statement.count + 4 }
+            return try await refusal { try await anna.save(writes(amount - beside - 1_400_000), in: zone) }
+        },
         LimitProbe(name: "rostersPerRequest") { server, amount in
             let anna = try await Person.ready(server)
             let request = Sealkit_V1_FetchRostersRequest.with {

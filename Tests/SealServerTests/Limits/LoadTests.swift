@@ -50,42 +50,6 @@ import Testing
         }
     }
 
-    @Test func writesThatWaitAreBounded() async throws {
-        let folder = TemporaryFolder()
-        let database = try SQLiteDatabase(path: folder.file("db.sqlite"), mostWaitingWrites: 3)
-        let brake = Brake()
-        try await withThrowingTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                try await database.write { _ in brake.hold() }
-                return true
-            }
-            try await brake.waitUntilHeld()
-            for index in 0..<5 {
-                group.addTask {
-                    do {
-                        try await database.write {
-                            try $0.execute(
-                                "INSERT INTO settings (name, value) VALUES ($1, $2)", [.text("\(index)"), .text("")])
-                        }
-                        return true
-                    } catch StorageError.busy {
-                        return false
-                    }
-                }
-            }
-            // The two that find the queue full are answered while the others wait.
-            for _ in 0..<2 { #expect(try await group.next() == false) }
-            brake.release()
-            for _ in 0..<4 { #expect(try await group.next() == true) }
-        }
-        let stored = try await database.read { try $0.first("SELECT COUNT(*) FROM settings") { try $0.int64(0) } }
-        #expect(stored == 3)
-        try await database.write { try $0.execute("DELETE FROM settings") }
-        try await database.close()
-        let (answer, isInternal) = ServerError.describing(StorageError.busy, requestID: "1")
-        #expect(answer.code == .serviceUnavailable && answer.retryAfter == 1 && !isInternal)
-    }
-
     @Test func whatFindsNoRoomIsToldWhenToComeAgain() async throws {
         var limits = ServerLimits()
         limits.requestsInFlight = 1

@@ -13,6 +13,13 @@ import Testing
 struct RefusalClient: Sendable {
     let origin: String
     var token = ""
+    var managementToken = ""
+
+    /// With the token that the route takes.
+    func permitted(_ route: RefusalRoute) -> RefusalClient {
+        guard case .management = route.access else { return self }
+        return RefusalClient(origin: origin, token: managementToken)
+    }
 
     struct Answer: Sendable {
         let status: UInt

@@ -13,31 +13,46 @@ struct RefusalRoute: Sendable {
         case message(any Message)
     }
 
+    enum Access: Sendable {
+        case open
+        case session
+        /// The operator's token.
+        case management
+    }
+
     let method: String
     /// The route's template.
     let path: String
-    let needsSession: Bool
+    let access: Access
     let content: Content
+    /// The one that takes such requests.
+    var databaseName = "private"
 
     static let database = "/database/1/{container}/{environment}/{database}/"
 
     static func get(_ path: String, session: Bool = false) -> Self {
-        Self(method: "GET", path: path, needsSession: session, content: .none)
+        Self(method: "GET", path: path, access: session ? .session : .open, content: .none)
     }
 
     static func post(_ path: String, _ sample: any Message, session: Bool = true) -> Self {
-        Self(method: "POST", path: path, needsSession: session, content: .message(sample))
+        Self(method: "POST", path: path, access: session ? .session : .open, content: .message(sample))
     }
 
     static func inDatabase(_ path: String, _ sample: any Message) -> Self { post(database + path, sample) }
 
-    var sample: (any Message)? { if case .message(let sample) = content { sample } else { nil } }
-    var isInDatabase: Bool { path.hasPrefix(Self.database) }
+    static func inPublic(_ path: String, _ sample: any Message) -> Self {
+        Self(method: "POST", path: database + path, access: .session, content: .message(sample), databaseName: "public")
+    }
 
+    static func managing(_ path: String, _ sample: any Message) -> Self {
+        Self(method: "POST", path: path, access: .management, content: .message(sample))
+    }
+
+    var sample: (any Message)? { if case .message(let sample) = content { sample } else { nil } }
     /// The path with something in the place of each parameter.
     func filled(_ values: [String: String] = [:]) -> String {
         let known = [
-            "container": TestClient.container, "environment": "development", "database": "private", "owner": "-",
+            "container": TestClient.container, "environment": "development", "database": databaseName, "owner": "-",
             "zone": "notes", "id": String(repeating: "0", count: 32), "routing": String(repeating: "A", count: 22),
         ].merging(values) { $1 }
         return path.split(separator: "/", omittingEmptySubsequences: false).map { part in
@@ -55,12 +70,14 @@ enum RefusalTable {
         $0.deviceName = "canary-device"
     }
 
+    private static let schema = "/database/1/{container}/{environment}/schema/"
+
     static let routes: [RefusalRoute] = [
         .get("/health"),
         .get("/1/limits"),
         .get("/.well-known/sealkit/token-keys"),
         .get("/s/{routing}"),
-        RefusalRoute(method: "HEAD", path: "/s/{routing}", needsSession: false, content: .none),
+        RefusalRoute(method: "HEAD", path: "/s/{routing}", access: .open, content: .none),
 
         // Accounts
         .post("/1/accounts/challenge", Sealkit_V1_ChallengeRequest.with { $0.loginKey = Data(repeating: 1, count: 32) }, session: false),
@@ -71,7 +88,7 @@ enum RefusalTable {
         .post("/1/accounts/identity", Sealkit_V1_RegisterIdentityRequest.with { $0.container = "canary.container" }),
         .get("/1/accounts/me", session: true),
         .get("/1/accounts/usage", session: true),
-        RefusalRoute(method: "POST", path: "/1/accounts/logout", needsSession: true, content: .none),
+        RefusalRoute(method: "POST", path: "/1/accounts/logout", access: .session, content: .none),
         .post(
             "/1/directory/lookup",
             Sealkit_V1_LookupIdentitiesRequest.with {
@@ -107,7 +124,30 @@ enum RefusalTable {
             }),
         .inDatabase("records/changes", Sealkit_V1_RecordChangesRequest.with { $0.zone = zone }),
         RefusalRoute(
-            method: "PUT", path: RefusalRoute.database + "assets/{owner}/{zone}/{id}", needsSession: true, content: .upload),
+            method: "PUT", path: RefusalRoute.database + "assets/{owner}/{zone}/{id}", access: .session, content: .upload),
         .get(RefusalRoute.database + "assets/{owner}/{zone}/{id}", session: true),
+        .inDatabase("changes/zone", Sealkit_V1_ZonesRecordChangesRequest.with { $0.zones = [.with { $0.zone = zone }] }),
+        .inDatabase("records/query", Sealkit_V1_QueryRecordsRequest.with { $0.query.recordType = "canary" }),
+
+        // Subscriptions
+        .inDatabase("subscriptions/modify", Sealkit_V1_ModifySubscriptionsRequest.with { $0.operationID = id }),
+        .inDatabase("subscriptions/lookup", Sealkit_V1_LookupSubscriptionsRequest.with { $0.subscriptionIds = ["canary"] }),
+        .inDatabase("subscriptions/list", Sealkit_V1_ListSubscriptionsRequest()),
+        .get("/database/1/{container}/{environment}/notifications", session: true),
+
+        // Management
+        .inPublic("server-keys/create", Sealkit_V1_CreateServerKeyRequest.with { $0.name = "canary" }),
+        .inPublic("server-keys/list", Sealkit_V1_ListServerKeysRequest()),
+        .inPublic("server-keys/revoke", Sealkit_V1_RevokeServerKeyRequest.with { $0.userRecordName = "canary" }),
+        .managing("/1/management-tokens/create", Sealkit_V1_CreateManagementTokenRequest.with { $0.name = "canary" }),
+        .managing("/1/management-tokens/list", Sealkit_V1_ListManagementTokensRequest.with { $0.container = TestClient.container }),
+        .managing("/1/management-tokens/revoke", Sealkit_V1_RevokeManagementTokenRequest.with { $0.id = "canary" }),
+        .managing(schema + "export", Sealkit_V1_ExportSchemaRequest()),
+        .managing(schema + "import", Sealkit_V1_ImportSchemaRequest.with { $0.schema = "canary" }),
+        .managing(schema + "deploy", Sealkit_V1_DeploySchemaRequest.with { $0.dryRun = true }),
+        .managing(schema + "reset", Sealkit_V1_ResetSchemaRequest.with { $0.dryRun = true }),
+        .managing(schema + "roles/assign", Sealkit_V1_AssignRoleRequest.with { $0.assignment.role = "canary" }),
+        .managing(schema + "roles/revoke", Sealkit_V1_RevokeRoleRequest.with { $0.assignment.role = "canary" }),
+        .managing(schema + "roles/list", Sealkit_V1_ListRolesRequest.with { $0.after = "canary" }),
     ]
 }

@@ -47,6 +47,8 @@ private struct CountingDatabase: SQLDatabase {
         try await base.write { [counter] in try body(CountingConnection(base: $0, counter: counter)) }
     }
 
+    func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void) { base.listen(listener) }
+
     func close() async throws { try await base.close() }
 }
 
@@ -63,4 +65,6 @@ private struct CountingConnection: SQLConnection {
         counter.add()
         try base.runScript(sql)
     }
+
+    func announce(_ announcement: Announcement) { base.announce(announcement) }
 }

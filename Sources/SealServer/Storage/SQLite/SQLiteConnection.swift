@@ -6,6 +6,7 @@ import GRDBSQLite
 /// read straight through SQLite, since every request pays for this path.
 struct SQLiteConnection: SQLConnection {
     let database: Database
+    var announcements: PendingAnnouncements?
 
     func run(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws -> Int {
         let prepared: Statement
@@ -37,6 +38,8 @@ struct SQLiteConnection: SQLConnection {
             throw StorageError(code: error.extendedResultCode.rawValue, message: error.message ?? "", systemError: 0)
         }
     }
+
+    func announce(_ announcement: Announcement) { announcements?.add(announcement) }
 
     /// Whether a transaction is still open: SQLite takes the whole of it back on its own when the disk fails it.
     var isInTransaction: Bool { sqlite3_get_autocommit(database.sqliteConnection) == 0 }

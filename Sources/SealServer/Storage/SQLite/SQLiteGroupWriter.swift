@@ -12,10 +12,14 @@ final class SQLiteGroupWriter: Sendable {
     /// Its own queue, so that waiting for a disk never holds a thread of Swift's cooperative pool.
     private let queue = DispatchQueue(label: "sealkit.storage.writer", qos: .userInitiated)
     private let state = Mutex(State())
+    private let listener = Mutex<(@Sendable (Set<Announcement>) -> Void)?>(nil)
+    /// Of the group that is being committed: used on the writer's thread only.
+    private let announcements = PendingAnnouncements()
 
     /// Bounds how long the first write of a group waits for the last.
     private static let largestGroup = 256
-    /// Bounds how long the last write waits, and what those that wait hold in memory.
+    /// Writes that may wait at once: less than a second's work. Behind more of them nobody would get an answer in time.
+    static let defaultMostWaiting = 4096
     private let mostWaiting: Int
 
     private struct State {
@@ -24,10 +28,13 @@ final class SQLiteGroupWriter: Sendable {
         var isClosed = false
     }
 
-    /// - Parameter mostWaiting: what comes while so many wait is refused (`StorageError.busy`).
-    init(pool: DatabasePool, mostWaiting: Int = 4_096) {
+    init(pool: DatabasePool, mostWaiting: Int = defaultMostWaiting) {
         self.pool = pool
         self.mostWaiting = mostWaiting
+    }
+
+    func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void) {
+        self.listener.withLock { $0 = listener }
     }
 
     func write<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
@@ -85,7 +92,7 @@ final class SQLiteGroupWriter: Sendable {
         switch next {
         case .nothing: break
         case .drain: queue.async { self.drain() }
-        case .refuse(let error): job.answer(commitError: error)
+        case .refuse(let reason): job.answer(commitError: reason)
         }
     }
 
@@ -105,6 +112,8 @@ final class SQLiteGroupWriter: Sendable {
             }
             if group.isEmpty { return }
             let commitError = commit(group)
+            let announced = announcements.takeAll()
+            if commitError == nil, !announced.isEmpty, let listener = listener.withLock({ $0 }) { listener(announced) }
             for job in group { job.answer(commitError: commitError) }
         }
     }
@@ -113,16 +122,18 @@ final class SQLiteGroupWriter: Sendable {
     private func commit(_ group: [any WriteJob]) -> (any Error)? {
         do {
             try pool.writeWithoutTransaction { database in
-                let connection = SQLiteConnection(database: database)
+                let connection = SQLiteConnection(database: database, announcements: announcements)
                 try connection.execute("BEGIN IMMEDIATE")
                 do {
                     for job in group {
                         try connection.execute("SAVEPOINT job")
+                        let announced = announcements.count
                         if let error = job.run(in: connection) {
                             // SQLite ends the whole transaction on some disk errors. Then the writes before this one are
                             // gone as well, and must not be acknowledged.
                             guard connection.isInTransaction else { throw error }
                             try connection.execute("ROLLBACK TO job")
+                            announcements.rollBack(to: announced)
                         }
                         try connection.execute("RELEASE job")
                     }

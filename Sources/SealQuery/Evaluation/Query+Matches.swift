@@ -1,0 +1,105 @@
+public import SealStatements
+
+extension Query {
+    /// Whether a record is a result: of the type, fulfilling the predicate, with a value for everything that it is sorted by.
+    public func matches(_ record: Subject) -> Bool {
+        record.recordType == recordType && predicate.matches(record) && sortKeys(of: record) != nil
+    }
+
+    /// What a record is sorted by: a key for each sort descriptor. Nil when it lacks one.
+    public func sortKeys(of record: Subject) -> [IndexKey]? {
+        var keys: [IndexKey] = []
+        for descriptor in sortDescriptors {
+            guard let key = descriptor.key(of: record) else { return nil }
+            keys.append(key)
+        }
+        return keys
+    }
+
+    /// Whether what has the first keys may come before what has the second.
+    public func isOrdered(_ first: [IndexKey], _ second: [IndexKey]) -> Bool {
+        for ((descriptor, first), second) in zip(zip(sortDescriptors, first), second) where first != second {
+            return (first < second) == descriptor.ascending
+        }
+        return true
+    }
+}
+
+extension Query.SortDescriptor {
+    func key(of record: Query.Subject) -> IndexKey? {
+        guard let value = record.value(key) else { return nil }
+        guard let relativeLocation else {
+            // A cell has no order that means anything.
+            if case .location = value { return nil }
+            return IndexKey(value)
+        }
+        guard case .location(let place) = value, Cells.cell(place.latitude, place.longitude) != nil else { return nil }
+        return IndexKey(
+            .double(
+                Distance.metres(relativeLocation.latitude, relativeLocation.longitude, place.latitude, place.longitude)))
+    }
+}
+
+extension Query.Predicate {
+    /// Whether a record fulfils every condition.
+    public func matches(_ record: Query.Subject) -> Bool { conditions.allSatisfy { $0.matches(record) } }
+}
+
+extension Query.Condition {
+    /// Whether a record has the field, in a kind that compares, and passes the test (or, negated, does not).
+    public func matches(_ record: Query.Subject) -> Bool {
+        guard let passes = test.passes(record) else { return false }
+        return passes != isNegated
+    }
+}
+
+extension Query.Test {
+    /// Nil when the test does not apply.
+    fileprivate func passes(_ record: Query.Subject) -> Bool? {
+        switch self {
+        case .never: return false
+        case .words(let text, let all):
+            let wanted = Words.of(text)
+            guard !wanted.isEmpty else { return false }
+            return all ? wanted.isSubset(of: record.words) : !wanted.isDisjoint(with: record.words)
+        case .compare(let key, let comparison, let other):
+            guard let order = record.value(key).flatMap({ ValueOrder.compare($0, other) }) else { return nil }
+            return comparison.holds(order)
+        case .between(let key, let low, let high):
+            guard let value = record.value(key), let fromLow = ValueOrder.compare(value, low),
+                let fromHigh = ValueOrder.compare(value, high)
+            else { return nil }
+            return fromLow != .less && fromHigh != .greater
+        case .isIn(let key, let values):
+            guard let value = record.value(key), value.type.isList == false else { return nil }
+            return values.contains { ValueOrder.compare(value, $0) == .equal }
+        case .beginsWith(let key, let prefix):
+            guard case .string(let text)? = record.value(key) else { return nil }
+            return text.hasPrefix(prefix)
+        case .contains(let key, let value):
+            guard case .list(_, let elements)? = record.value(key) else { return nil }
+            return elements.contains { ValueOrder.compare($0, value) == .equal }
+        case .containsAny(let key, let values):
+            guard case .list(_, let elements)? = record.value(key) else { return nil }
+            return elements.contains { element in values.contains { ValueOrder.compare(element, $0) == .equal } }
+        case .near(let key, let latitude, let longitude, let metres):
+            guard case .location(let place)? = record.value(key), Cells.cell(place.latitude, place.longitude) != nil else {
+                return nil
+            }
+            return Distance.metres(latitude, longitude, place.latitude, place.longitude) <= metres
+        }
+    }
+}
+
+extension Query.Comparison {
+    fileprivate func holds(_ order: ValueOrder.Order) -> Bool {
+        switch self {
+        case .equal: order == .equal
+        case .notEqual: order != .equal
+        case .less: order == .less
+        case .lessOrEqual: order != .greater
+        case .greater: order == .greater
+        case .greaterOrEqual: order != .less
+        }
+    }
+}

@@ -1,0 +1,71 @@
+public import SealStatements
+
+/// How values compare in queries: the one place that says so, for indexes, evaluation and sorting alike.
+///
+/// Strings are compared without regard to case, by the bytes of their lower-case composed form; numbers by value, whichever
+/// of the two kinds they are, with NaN equal to itself and above all others; references by the record's name, which a string
+/// may give; everything else only with its own kind.
+public enum ValueOrder {
+    public enum Order: Sendable { case less, equal, greater }
+
+    /// Nil when the two do not compare.
+    public static func compare(_ left: Value, _ right: Value) -> Order? {
+        switch (left, right) {
+        case (.string(let left), .string(let right)): order(Fold.bytes(left), Fold.bytes(right))
+        case (.data(let left), .data(let right)): order(left, right)
+        case (.int64(let left), .int64(let right)), (.date(let left), .date(let right)): order(left, right)
+        case (.double(let left), .double(let right)): order(bits(left), bits(right))
+        case (.int64(let left), .double(let right)): order(left, right)
+        case (.double(let left), .int64(let right)): flipped(order(right, left))
+        case (.reference(let left), .reference(let right)): order(Array(left.recordName.utf8), Array(right.recordName.utf8))
+        case (.reference(let left), .string(let right)): order(Array(left.recordName.utf8), Array(right.utf8))
+        default: nil
+        }
+    }
+
+    private static func flipped(_ order: Order) -> Order {
+        switch order {
+        case .less: .greater
+        case .equal: .equal
+        case .greater: .less
+        }
+    }
+
+    private static func order<T: Comparable>(_ left: T, _ right: T) -> Order {
+        left < right ? .less : left == right ? .equal : .greater
+    }
+
+    private static func order(_ left: [UInt8], _ right: [UInt8]) -> Order {
+        left == right ? .equal : left.lexicographicallyPrecedes(right) ? .less : .greater
+    }
+
+    /// Exact: neither is rounded to the other's kind.
+    private static func order(_ left: Int64, _ right: Double) -> Order {
+        guard !right.isNaN, right < 0x1p63 else { return .less }
+        guard right >= -0x1p63 else { return .greater }
+        let whole = right.rounded(.down)
+        let order = order(left, Int64(whole))
+        return order == .equal && whole < right ? .less : order
+    }
+
+    /// A double as a number that is ordered as it is: negative zero is zero, and there is one NaN.
+    static func bits(_ value: Double) -> UInt64 {
+        guard !value.isNaN else { return .max }
+        let bits = (value == 0 ? 0 : value).bitPattern
+        return bits >> 63 == 0 ? bits | 1 << 63 : ~bits
+    }
+}
+
+/// Case folding of strings.
+public enum Fold {
+    /// The bytes that a string is compared by.
+    public static func bytes(_ text: String) -> [UInt8] {
+        var bytes = [UInt8](text.utf8)
+        for index in bytes.indices {
+            let byte = bytes[index]
+            guard byte < 0x80 else { return composed(text) }
+            if byte >= 0x41, byte <= 0x5A { bytes[index] = byte | 0x20 }
+        }
+        return bytes
+    }
+}

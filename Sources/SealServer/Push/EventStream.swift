@@ -1,0 +1,116 @@
+import Hummingbird
+import NIOCore
+import SealStatements
+import SealWire
+
+/// One open stream: reads its user's feed whenever it is woken, and writes what the device has not received.
+struct EventStream {
+    let services: Services
+    let session: Session
+    let caller: Caller
+    let environment: SealStatements.Environment
+    let opened: EventStreams.Opened
+    /// What the device has received, as it says.
+    let lastEventID: Int64?
+
+    /// At most that often does a busy feed make a stream read: what happens between is told together.
+    private static let pause: Duration = .milliseconds(50)
+
+    private enum Look: Sendable {
+        case ended
+        case entries([NotificationFeed.Entry], NotificationFeed.Place)
+    }
+
+    /// Writes until the stream is closed, its session ends, or its reader goes.
+    func run(_ writer: inout any ResponseBodyWriter) async throws {
+        var buffer = ByteBuffer()
+        ServerSentEvent.writeRetry(to: &buffer)
+        var position = try await start(&buffer)
+        try await flush(&buffer, to: &writer)
+        var hasEnded = try await tell(&position, &writer)
+        if !hasEnded {
+            for await signal in opened.signals {
+                let before = position
+                hasEnded = try await tell(&position, &writer)
+                if hasEnded { break }
+                if signal == .heartbeat, before == position {
+                    ServerSentEvent.writeHeartbeat(id: position, to: &buffer)
+                    try await flush(&buffer, to: &writer)
+                }
+                try await Task.sleep(for: Self.pause)
+            }
+        }
+        try await writer.finish(nil)
+    }
+
+    /// Where the stream begins.
+    private func start(_ buffer: inout ByteBuffer) async throws -> Int64 {
+        let owner = caller.id
+        let place = try await services.database.read { try NotificationFeed.place(of: owner, in: $0) }
+        guard let lastEventID else {
+            try ServerSentEvent.write(.ready, id: place.last, nil, to: &buffer)
+            return place.last
+        }
+        // A number that was never given out comes from before a restore.
+        guard (place.floor...place.last).contains(lastEventID) else {
+            try reset(at: place.last, &buffer)
+            return place.last
+        }
+        try ServerSentEvent.write(.ready, id: lastEventID, nil, to: &buffer)
+        return lastEventID
+    }
+
+    private func reset(at number: Int64, _ buffer: inout ByteBuffer) throws {
+        let failure = Sealkit_V1_Failure(
+            .changeTokenExpired, "Not all notifications since then are kept any more.",
+            remedy: "Fetch the databases' changes by their tokens.")
+        try ServerSentEvent.write(.reset, id: number, failure, to: &buffer)
+    }
+
+    /// Writes all that there is for the device; true when the session has ended.
+    private func tell(_ position: inout Int64, _ writer: inout any ResponseBodyWriter) async throws -> Bool {
+        while true {
+            var buffer = ByteBuffer()
+            switch try await look(after: position) {
+            case .ended:
+                let failure = Sealkit_V1_Failure(.sessionExpired, "The session has ended or expired.", remedy: "Log in again.")
+                try ServerSentEvent.write(.end, id: nil, failure, to: &buffer)
+                try await flush(&buffer, to: &writer)
+                return true
+            case .entries(_, let place) where place.floor > position:
+                try reset(at: place.last, &buffer)
+                position = place.last
+                try await flush(&buffer, to: &writer)
+            case .entries(let entries, let place) where entries.isEmpty:
+                // What lies between was this device's own.
+                position = place.last
+                return false
+            case .entries(let entries, _):
+                for entry in entries {
+                    try ServerSentEvent.write(
+                        .notification, id: entry.completesNumber ? entry.number : nil, entry.message, to: &buffer)
+                    position = entry.number
+                }
+                try await flush(&buffer, to: &writer)
+            }
+        }
+    }
+
+    private func look(after position: Int64) async throws -> Look {
+        let (session, caller, environment, now) = (session, caller, environment, services.clock())
+        return try await services.database.read { connection in
+            guard try Sessions.isInForce(session, now: now, in: connection) else { return .ended }
+            let place = try NotificationFeed.place(of: caller.id, in: connection)
+            guard place.last > position, place.floor <= position else { return .entries([], place) }
+            return .entries(try NotificationFeed.page(of: caller, environment, after: position, in: connection), place)
+        }
+    }
+
+    /// Waits for the reader: nothing piles up.
+    private func flush(_ buffer: inout ByteBuffer, to writer: inout any ResponseBodyWriter) async throws {
+        services.streams.writes(opened.id, since: .now)
+        defer { services.streams.writes(opened.id, since: nil) }
+        try await writer.write(buffer)
+        buffer.clear()
+    }
+}

@@ -1,0 +1,121 @@
+import NIOCore
+import SealWire
+import Synchronization
+
+/// The event streams that are open, and what wakes them. A stream holds no queue: woken, it reads its user's feed, so
+/// that a slow reader costs no memory.
+final class EventStreams: Sendable {
+    enum Signal: Sendable {
+        case look
+        case heartbeat
+    }
+
+    struct Opened: Sendable {
+        let id: UInt64
+        /// At most one signal waits: looking once is enough for all that happened. Ends when the stream is to be closed.
+        let signals: AsyncStream<Signal>
+    }
+
+    private struct Entry {
+        let viewer: Int64
+        let account: Int64
+        let signals: AsyncStream<Signal>.Continuation
+        let channel: any Channel
+        /// Since when one write has been waiting for the reader.
+        var isWritingSince: ContinuousClock.Instant?
+    }
+
+    private struct State {
+        var entries: [UInt64: Entry] = [:]
+        var byViewer: [Int64: Set<UInt64>] = [:]
+        var byAccount: [Int64: Set<UInt64>] = [:]
+        var next: UInt64 = 0
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+
+    /// How long one write may wait for a reader.
+    static let patience: Duration = .seconds(60)
+
+    var count: Int { state.withLock(\.entries.count) }
+
+    /// - Throws: `requestRateLimited` with too many open; `serviceUnavailable` at shutdown.
+    func open(viewer: Int64, account: Int64, channel: any Channel) throws(ServerError) -> Opened {
+        let (signals, continuation) = AsyncStream<Signal>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let outcome: Result<UInt64, ServerError> = state.withLock { state in
+            guard !state.isClosed else {
+                return .failure(
+                    ServerError(.serviceUnavailable, "The server is shutting down.", remedy: "Try again.", retryAfter: 2))
+            }
+            guard state.byAccount[account, default: []].count < PushLimits.streamsPerAccount,
+                state.entries.count < PushLimits.streams
+            else {
+                return .failure(
+                    ServerError(
+                        .requestRateLimited, "Too many event streams are open.",
+                        remedy: "Use one for each device and container; close those that are not needed.", retryAfter: 30))
+            }
+            state.next += 1
+            state.entries[state.next] = Entry(viewer: viewer, account: account, signals: continuation, channel: channel)
+            state.byViewer[viewer, default: []].insert(state.next)
+            state.byAccount[account, default: []].insert(state.next)
+            return .success(state.next)
+        }
+        return Opened(id: try outcome.get(), signals: signals)
+    }
+
+    /// Ends the stream's signals and forgets it.
+    func close(_ id: UInt64) {
+        let entry = state.withLock { state -> Entry? in
+            guard let entry = state.entries.removeValue(forKey: id) else { return nil }
+            state.byViewer[entry.viewer]?.remove(id)
+            if state.byViewer[entry.viewer]?.isEmpty == true { state.byViewer[entry.viewer] = nil }
+            state.byAccount[entry.account]?.remove(id)
+            if state.byAccount[entry.account]?.isEmpty == true { state.byAccount[entry.account] = nil }
+            return entry
+        }
+        entry?.signals.finish()
+    }
+
+    /// Notes that a write begins, or that it is done.
+    func writes(_ id: UInt64, since instant: ContinuousClock.Instant?) {
+        state.withLock { $0.entries[id]?.isWritingSince = instant }
+    }
+
+    func wake(viewer: Int64) { signal(.look) { $0.byViewer[viewer] ?? [] } }
+
+    /// A session of the account ended: each stream looks whether it was its own.
+    func wake(account: Int64) { signal(.look) { $0.byAccount[account] ?? [] } }
+
+    private func signal(_ signal: Signal, _ ids: (State) -> Set<UInt64>) {
+        let found = state.withLock { state in ids(state).compactMap { state.entries[$0]?.signals } }
+        for signals in found { signals.yield(signal) }
+    }
+
+    /// To be called every few seconds: lets streams show that they live, and cuts those whose reader has stopped.
+    func heartbeat(now: ContinuousClock.Instant = .now) {
+        let (living, stuck) = state.withLock { state in
+            let stuck = state.entries.values.filter { entry in
+                entry.isWritingSince.map { now - $0 > Self.patience } ?? false
+            }
+            return (state.entries.values.map(\.signals), stuck.map(\.channel))
+        }
+        for signals in living { signals.yield(.heartbeat) }
+        for channel in stuck { channel.close(promise: nil) }
+    }
+
+    /// At shutdown: ends all, and takes no more.
+    func closeAll() {
+        let entries = state.withLock { state in
+            state.isClosed = true
+            defer { (state.entries, state.byViewer, state.byAccount) = ([:], [:], [:]) }
+            return Array(state.entries.values)
+        }
+        for entry in entries {
+            entry.signals.finish()
+            // Its writer waits for a reader that may never read again.
+            if entry.isWritingSince != nil { entry.channel.close(promise: nil) }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import HTTPTypes
+import Hummingbird
+import SealStatements
+import SealWire
+
+/// `notifications`: the event stream of one user's device in one container and environment.
+struct NotificationsController: Sendable {
+    let services: Services
+
+    func addRoutes(to router: Router<SealRequestContext>) {
+        router.get("database/1/{container}/{environment}/notifications") { try await stream($0, $1) }
+    }
+
+    private func stream(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let session = try context.requireSession()
+        let (container, environment) = try DatabasePath.place(context)
+        let lastEventID = try Self.lastEventID(request)
+        let caller = try await services.database.read { try Caller(session, container: container, in: $0) }
+        let opened = try services.streams.open(viewer: caller.id, account: caller.accountID, channel: context.channel)
+        let stream = EventStream(
+            services: services, session: session, caller: caller, environment: environment, opened: opened,
+            lastEventID: lastEventID)
+        // Closed once the body has been written or given up; a response that is never written at all gives it up too.
+        let lease = StreamLease(streams: services.streams, id: opened.id)
+        let body = ResponseBody { writer in
+            defer { lease.end() }
+            try await request.body.consumeWithInboundCloseHandler { _ in
+                try await stream.run(&writer)
+            } onInboundClosed: {
+                lease.end()
+            }
+        }
+        return Response(
+            status: .ok,
+            headers: [
+                .contentType: "text/event-stream", .cacheControl: "no-store", .xContentTypeOptions: "nosniff",
+                // Proxies that gather answers would hold events back.
+                Self.accelBuffering: "no",
+            ], body: body)
+    }
+
+    private static let accelBuffering = HTTPField.Name("X-Accel-Buffering") ?? .cacheControl
+    private static let lastEventIDName = HTTPField.Name("Last-Event-ID")
+
+    /// - Throws: `invalidArguments` for what was never an id.
+    private static func lastEventID(_ request: Request) throws(ServerError) -> Int64? {
+        guard let name = lastEventIDName, let text = request.headers[name], !text.isEmpty else { return nil }
+        guard let number = Int64(text), number >= 0 else {
+            throw ServerError(
+                .invalidArguments, "The last event's id is not one of this server's.",
+                remedy: "Send the id as it came, or none to begin now.")
+        }
+        return number
+    }
+}
+
+/// A stream's place among the open ones, given back when it is let go.
+final class StreamLease: Sendable {
+    private let streams: EventStreams
+    private let id: UInt64
+
+    init(streams: EventStreams, id: UInt64) {
+        self.streams = streams
+        self.id = id
+    }
+
+    func end() { streams.close(id) }
+    deinit { end() }
+}

@@ -1,0 +1,60 @@
+extension Migration {
+    /// Subscriptions, what they gave rise to, and where webhooks stand. Every table is keyed first by the subscriber
+    /// (`identity.id`); times are microseconds since 1970.
+    static let push = Migration(
+        name: "push",
+        sql: """
+            ALTER TABLE zone ADD COLUMN watched BIGINT NOT NULL DEFAULT 0;
+            CREATE TABLE subscription (
+                owner BIGINT NOT NULL,
+                environment BIGINT NOT NULL,
+                database BIGINT NOT NULL,
+                id TEXT NOT NULL,
+                kind BIGINT NOT NULL,
+                zone_owner BIGINT NOT NULL,
+                zone BIGINT NOT NULL,
+                record_type TEXT NOT NULL,
+                fires_on BIGINT NOT NULL,
+                has_webhook BIGINT NOT NULL,
+                body BLOB NOT NULL,
+                PRIMARY KEY (owner, environment, database, id)
+            );
+            CREATE INDEX subscription_zone ON subscription (owner, environment, database, zone_owner, zone);
+            CREATE TABLE notification_feed (
+                owner BIGINT NOT NULL PRIMARY KEY,
+                last BIGINT NOT NULL,
+                floor BIGINT NOT NULL
+            );
+            CREATE TABLE notification (
+                owner BIGINT NOT NULL,
+                environment BIGINT NOT NULL,
+                database BIGINT NOT NULL,
+                subscription TEXT NOT NULL,
+                zone_owner BIGINT NOT NULL,
+                zone BIGINT NOT NULL,
+                record TEXT NOT NULL,
+                kind BIGINT NOT NULL,
+                number BIGINT NOT NULL,
+                other_number BIGINT NOT NULL,
+                origin BLOB NOT NULL,
+                payload BLOB NOT NULL,
+                changed BIGINT NOT NULL,
+                PRIMARY KEY (owner, environment, database, subscription, zone_owner, zone, record)
+            );
+            CREATE INDEX notification_number ON notification (owner, number);
+            CREATE INDEX notification_changed ON notification (changed);
+            CREATE TABLE webhook (
+                owner BIGINT NOT NULL,
+                environment BIGINT NOT NULL,
+                database BIGINT NOT NULL,
+                subscription TEXT NOT NULL,
+                url TEXT NOT NULL,
+                delivered BIGINT NOT NULL,
+                due BIGINT NOT NULL,
+                since BIGINT NOT NULL,
+                attempts BIGINT NOT NULL,
+                PRIMARY KEY (owner, environment, database, subscription)
+            );
+            CREATE INDEX webhook_due ON webhook (due) WHERE due > 0;
+            """)
+}

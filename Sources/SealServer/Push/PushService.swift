@@ -1,0 +1,36 @@
+import ServiceLifecycle
+
+/// What push does beside the requests: it keeps event streams alive, and closes them first when the server stops, so
+/// that they do not hold it.
+struct PushService: Service {
+    let streams: EventStreams
+
+    /// Shorter than what proxies between usually wait.
+    static let heartbeat: Duration = .seconds(25)
+
+    func run() async throws {
+        await withGracefulShutdownHandler {
+            await cancelWhenGracefulShutdown {
+                while !Task.isCancelled {
+                    do { try await Task.sleep(for: Self.heartbeat) } catch { return }
+                    streams.heartbeat()
+                }
+            }
+        } onGracefulShutdown: {
+            streams.closeAll()
+        }
+    }
+
+    /// Passes on what transactions announce.
+    static func listen(to database: any SQLDatabase, _ streams: EventStreams) {
+        database.listen { announcements in
+            for announcement in announcements {
+                switch announcement {
+                case .notifications(let viewer): streams.wake(viewer: viewer)
+                case .sessions(let account): streams.wake(account: account)
+                case .webhooks: break
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// The rows of one user's subscriptions in one database, in the caller's transaction.
+struct Subscriptions {
+    let caller: Caller
+    let path: DatabasePath
+    let connection: any SQLConnection
+
+    private var database: SubscriptionRow.Database { SubscriptionRow.Database(path.database) }
+    private var key: [SQLValue] {
+        [.integer(caller.id), .integer(Int64(path.environment.rawValue)), .integer(database.rawValue)]
+    }
+
+    func all() throws -> [Sealkit_V1_Subscription] {
+        try connection.rows(
+            "SELECT body FROM subscription WHERE owner = $1 AND environment = $2 AND database = $3 ORDER BY id", key
+        ) { try Sealkit_V1_Subscription(serializedBytes: try $0.data(0)) }
+    }
+
+    /// - Throws: `unknownItem`, `invalidArguments`.
+    func find(_ id: String) throws -> Sealkit_V1_Subscription {
+        try SubscriptionDraft.check(id: id)
+        guard let body = try body(id) else { throw Self.unknown }
+        return try Sealkit_V1_Subscription(serializedBytes: body)
+    }
+
+    private func body(_ id: String) throws -> Data? {
+        try connection.first(
+            "SELECT body FROM subscription WHERE owner = $1 AND environment = $2 AND database = $3 AND id = $4",
+            key + [.text(id)]
+        ) { try $0.data(0) }
+    }
+
+    static let unknown = ServerError(
+        .unknownItem, "The user has no subscription of this id in this database.", remedy: "List the subscriptions.")
+
+    /// Makes the subscription, or puts it in the place of the one that has its id.
+    /// - Throws: `zoneNotFound`, `limitExceeded`.
+    func save(_ draft: SubscriptionDraft, now: Int64) throws -> Sealkit_V1_Subscription {
+        var message = draft.message
+        var zone: ZoneRow?
+        if message.hasZone {
+            let found = try Zones.visible(message.zone, to: caller, path, in: connection)
+            message.zone = found.wireID
+            zone = found
+        }
+        let body: Data = try message.serializedData()
+        if let known = try self.body(draft.id) {
+            if known == body { return message }
+            // What the former one gave rise to is not this one's.
+            try remove(draft.id)
+        }
+        try checkCount(draft.kind)
+        try connection.execute(
+            """
+            INSERT INTO subscription (owner, environment, database, id, kind, zone_owner, zone, record_type, fires_on,
+                has_webhook, body)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+            """,
+            key + [
+                .text(draft.id), .integer(draft.kind.rawValue), .integer(zone?.owner ?? 0), .integer(zone?.zone ?? 0),
+                .text(message.recordType), .integer(draft.firesOn.rawValue), .bool(!message.webhook.isEmpty), .data(body),
+            ])
+        try connection.execute(
+            "INSERT INTO notification_feed (owner, last, floor) VALUES ($1, 0, 0) ON CONFLICT (owner) DO NOTHING",
+            [.integer(caller.id)])
+        if !message.webhook.isEmpty {
+            try connection.execute(
+                """
+                INSERT INTO webhook (owner, environment, database, subscription, url, delivered, due, since, attempts)
+                SELECT $1, $2, $3, $4, $5, last, 0, 0, 0 FROM notification_feed WHERE owner = $1
+                """, key + [.text(draft.id), .text(message.webhook)])
+        }
+        return message
+    }
+
+    /// - Throws: `unknownItem`, `invalidArguments`.
+    func delete(_ id: String) throws {
+        try SubscriptionDraft.check(id: id)
+        guard try remove(id) else { throw Self.unknown }
+    }
+
+    /// To be called once after changes, in the same transaction.
+    func refreshWatch() throws {
+        try Watch.refresh(viewer: caller.id, path.environment, database, in: connection)
+    }
+
+    /// With what it gave rise to and was not delivered yet.
+    @discardableResult
+    private func remove(_ id: String) throws -> Bool {
+        let count = try connection.execute(
+            "DELETE FROM subscription WHERE owner = $1 AND environment = $2 AND database = $3 AND id = $4", key + [.text(id)])
+        guard count > 0 else { return false }
+        for table in ["notification", "webhook"] {
+            try connection.execute(
+                "DELETE FROM \(table) WHERE owner = $1 AND environment = $2 AND database = $3 AND subscription = $4",
+                key + [.text(id)])
+        }
+        return true
+    }
+
+    private func checkCount(_ kind: SubscriptionRow.Kind) throws {
+        let counts = try connection.first(
+            """
+            SELECT COUNT(*), COALESCE(SUM(CASE WHEN kind = 1 THEN 1 ELSE 0 END), 0) FROM subscription
+            WHERE owner = $1 AND environment = $2 AND database = $3
+            """, key
+        ) { (all: try $0.int64(0), queries: try $0.int64(1)) }
+        guard let counts, counts.all < PushLimits.subscriptions,
+            kind != .query || counts.queries < PushLimits.querySubscriptions
+        else {
+            throw ServerError(
+                .limitExceeded, """
+                    A user has at most \(PushLimits.subscriptions) subscriptions in a database, \
+                    \(PushLimits.querySubscriptions) of them for queries.
+                    """,
+                remedy: "Delete subscriptions that are not needed any more.")
+        }
+    }
+}

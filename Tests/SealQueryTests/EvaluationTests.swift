@@ -1,0 +1,186 @@
+import SealStatements
+import Testing
+
+@testable import SealQuery
+
+@Suite struct EvaluationTests {
+    private func matches(_ text: String, _ fields: [String: Value], _ arguments: any Query.Argument...) throws -> Bool {
+        try Query.Predicate(text: text, arguments: arguments).matches(
+            Query.Subject(
+                recordType: "T", recordName: "one", created: 5, modified: 6, creator: "_a", author: "_b", fields: fields))
+    }
+
+    @Test func strings() throws {
+        let fields: [String: Value] = ["name": .string("Ängström")]
+        #expect(try matches("name = 'äNGSTRÖM'", fields))
+        #expect(try matches("name = %@", fields, "A\u{308}ngstro\u{308}m"))
+        #expect(try !matches("name = 'Angstrom'", fields))
+        #expect(try matches("name BEGINSWITH 'Än'", fields))
+        #expect(try !matches("name BEGINSWITH 'än'", fields))
+        #expect(try matches("name > 'Zz'", fields))
+        #expect(try matches("name IN {'x', 'ÄNGSTRÖM'}", fields))
+        #expect(try matches("NOT name IN {'x'}", fields))
+    }
+
+    @Test func numbers() throws {
+        let fields: [String: Value] = ["int": .int64(9_007_199_254_740_993), "real": .double(-0.0), "odd": .double(.nan)]
+        #expect(try !matches("int = 9007199254740992.0", fields))
+        #expect(try matches("int > 9007199254740992.0", fields))
+        #expect(try matches("real = 0", fields))
+        #expect(try matches("odd > 1e300", fields))
+        #expect(try matches("odd = %@", fields, Double.nan))
+        #expect(try matches("int < 1e300", fields))
+    }
+
+    @Test func whatIsAbsentOrOfAnotherKindFulfilsNothing() throws {
+        for text in ["gone = 1", "gone != 1", "NOT gone = 1", "NOT gone IN {1}", "NOT gone CONTAINS 1", "name = 1", "name != 1", "NOT name CONTAINS 'x'"] {
+            #expect(try !matches(text, ["name": .string("x")]), "\(text)")
+        }
+        #expect(try matches("NOT tags CONTAINS 'x'", ["tags": .list(.string, [])]))
+    }
+
+    @Test func systemFields() throws {
+        #expect(try matches("recordID = 'one' AND creationDate < %@ AND ___modTime > %@", [:], Value.date(6), Value.date(5)))
+        #expect(try matches("creatorUserRecordID = %@ AND lastModifiedUserRecordID != '_a'", [:], ReferenceValue(recordName: "_a")))
+        #expect(try !matches("recordID = 'ONE'", [:]))
+    }
+
+    @Test func words() throws {
+        let fields: [String: Value] = ["a": .string("The Café of BOB"), "b": .list(.string, [.string("smith-jones")]), "n": .int64(7)]
+        #expect(try matches("self CONTAINS 'cafe x'", fields))
+        #expect(try matches("allTokens TOKENMATCHES[cdl] 'bob Jones'", fields))
+        #expect(try !matches("allTokens TOKENMATCHES[cdl] 'bob x'", fields))
+        #expect(try !matches("self CONTAINS 'the of'", fields))
+        #expect(try !matches("self CONTAINS 'smi'", fields))
+        var subject = Query.Subject(recordType: "T", recordName: "x", fields: fields)
+        subject.searchableFields = ["b"]
+        #expect(try !Query.Predicate("self CONTAINS 'bob'").matches(subject))
+    }
+
+    @Test func distances() throws {
+        // Rome to Milan: 477 km.
+        let rome = Location(latitude: 41.9028, longitude: 12.4964)
+        let fields: [String: Value] = ["place": .location(Location(latitude: 45.4642, longitude: 9.19))]
+        #expect(try matches("distanceToLocation:fromLocation:(place, %@) < 478000", fields, rome))
+        #expect(try !matches("distanceToLocation:fromLocation:(place, %@) < 476000", fields, rome))
+        #expect(abs(Distance.metres(0, 0, 0, 180) - Distance.farthest) < 1)
+    }
+
+    @Test func sorting() throws {
+        let query = Query(
+            recordType: "T", predicate: .constant(true),
+            sortDescriptors: [.init(key: "name", ascending: true), .init(key: "age", ascending: false)])
+        func keys(_ name: String, _ age: Int64) throws -> [IndexKey] {
+            try #require(query.sortKeys(of: .init(recordType: "T", recordName: "x", fields: ["name": .string(name), "age": .int64(age)])))
+        }
+        #expect(try query.isOrdered(keys("anna", 3), keys("Bert", 9)))
+        #expect(try query.isOrdered(keys("anna", 3), keys("ANNA", 2)))
+        #expect(try !query.isOrdered(keys("anna", 2), keys("ANNA", 3)))
+        #expect(!query.matches(.init(recordType: "T", recordName: "x", fields: ["name": .string("x")])))
+    }
+
+    // MARK: Properties
+
+    private static let numbers: [Double] = [0, -0.0, 1, 1.5, -1.5, .nan, .infinity, -.infinity, 0x1p53, 0x1p63, -0x1p63, 1e300, .leastNonzeroMagnitude]
+    private static let integers: [Int64] = [0, 1, -1, 2, .min, .max, 1 << 53, (1 << 53) + 1, -(1 << 53) - 1]
+    private static let texts = ["", "a", "A", "ab", "Ab", "b", "é", "e\u{301}", "É", "ß", "SS", "İ", "i", "I", "K", "\u{212A}", "a\u{0}", "日本", "🙂", String(repeating: "x", count: 600), String(repeating: "x", count: 599) + "y"]
+
+    private static func value(_ kind: ValueKind) -> Value {
+        switch kind {
+        case .int64: .int64(integers.randomElement() ?? 0)
+        case .double: .double(numbers.randomElement() ?? 0)
+        case .date: .date(integers.randomElement() ?? 0)
+        case .data: .data([[], [0], [0, 0], [1], [255], [UInt8](repeating: 255, count: 700)].randomElement() ?? [])
+        case .reference: .reference(ReferenceValue(recordName: ["a", "A", "ab", "b"].randomElement() ?? "a"))
+        default: .string(texts.randomElement() ?? "")
+        }
+    }
+
+    private static let kinds: [ValueKind] = [.int64, .double, .date, .data, .reference, .string]
+
+    @Test func keysAreOrderedAsValues() throws {
+        for _ in 0..<20_000 {
+            let kind = Self.kinds.randomElement() ?? .int64
+            let left = Self.value(kind)
+            let right = Self.value(kind)
+            let order = try #require(ValueOrder.compare(left, right))
+            let keys = (try #require(IndexKey(left)), try #require(IndexKey(right)))
+            switch order {
+            case .less: #expect(keys.0 <= keys.1, "\(left) \(right)")
+            case .equal: #expect(keys.0 == keys.1, "\(left) \(right)")
+            case .greater: #expect(keys.0 >= keys.1, "\(left) \(right)")
+            }
+            #expect(keys.0 < .end && keys.1 < .end)
+        }
+    }
+
+    /// What an index would be asked for holds every record that fulfils a condition.
+    @Test func rangesHoldEverythingThatMatches() {
+        var matched = 0
+        for _ in 0..<40_000 {
+            let kind = Self.kinds.randomElement() ?? .int64
+            let isList = Bool.random()
+            let other = Self.kinds.randomElement() ?? .int64
+            let argument = Bool.random() ? kind : other
+            let field: Value = isList ? .list(kind, (0..<Int.random(in: 0..<4)).map { _ in Self.value(kind) }) : Self.value(kind)
+            let test: Query.Test =
+                switch Int.random(in: 0..<6) {
+                case 0, 1: .compare("f", Query.Comparison.allCases.randomElement() ?? .equal, Self.value(argument))
+                case 2: .between("f", Self.value(argument), Self.value(argument))
+                case 3: .isIn("f", (0..<3).map { _ in Self.value(argument) })
+                case 4: isList ? .containsAny("f", [Self.value(argument), Self.value(argument)]) : .beginsWith("f", Self.texts.randomElement() ?? "")
+                default: .contains("f", Self.value(argument))
+                }
+            let condition = Query.Condition(test, isNegated: test.mayBeNegated && Bool.random())
+            guard condition.matches(Query.Subject(recordType: "T", recordName: "x", fields: ["f": field])) else { continue }
+            guard let ranges = condition.ranges(in: kind) else { continue }
+            matched += 1
+            let entries = IndexKey.entries(of: field)
+            #expect(
+                ranges.contains { range in entries.contains { $0 >= range.lower && $0 < range.upper } },
+                "\(condition) \(field)")
+            for (first, second) in zip(ranges, ranges.dropFirst()) { #expect(first.upper < second.lower) }
+        }
+        #expect(matched > 1000)
+    }
+
+    @Test func cellsHoldEverythingInsideACircle() {
+        var inside = 0
+        for _ in 0..<3_000 {
+            let latitude = Bool.random() ? Double.random(in: -90...90) : [-90, 90, 0, 89.9, -89.9].randomElement() ?? 0
+            let longitude = Bool.random() ? Double.random(in: -180...180) : [-180, 180, 0, 179.9, -179.9].randomElement() ?? 0
+            let metres = pow10(Double.random(in: -1...7.4))
+            let ranges = Cells.ranges(latitude: latitude, longitude: longitude, metres: metres)
+            #expect(ranges.count <= 64)
+            let spread = min(180, metres / 111_000 * 2)
+            for _ in 0..<40 {
+                let place = (
+                    max(-90, min(90, latitude + Double.random(in: -spread...spread))),
+                    wrapped(longitude + Double.random(in: -spread...spread) * 3)
+                )
+                guard Distance.metres(latitude, longitude, place.0, place.1) <= metres, let cell = Cells.cell(place.0, place.1) else { continue }
+                inside += 1
+                #expect(ranges.contains { $0.contains(cell) }, "\(latitude) \(longitude) \(metres) \(place)")
+            }
+        }
+        #expect(inside > 1000)
+    }
+
+    @Test func aSmallCircleHasSmallCells() {
+        let ranges = Cells.ranges(latitude: 41.9, longitude: 12.5, metres: 1000)
+        let share = ranges.reduce(0.0) { $0 + Double($1.upperBound - $1.lowerBound) } / 0x1p64
+        // The circle has 6e-9 of the earth; its cells may have a few times that.
+        #expect(share < 1e-6)
+    }
+
+    private func wrapped(_ longitude: Double) -> Double {
+        let shifted = (longitude + 180).truncatingRemainder(dividingBy: 360)
+        return (shifted < 0 ? shifted + 360 : shifted) - 180
+    }
+
+    private func pow10(_ exponent: Double) -> Double {
+        var result = 1.0
+        for _ in 0..<Int(abs(exponent) * 100) { result *= 1.0232929922807542 }
+        return exponent < 0 ? 1 / result : result
+    }
+}

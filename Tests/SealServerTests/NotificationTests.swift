@@ -1,0 +1,243 @@
+import Foundation
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+import Testing
+
+@testable import SealEnvelope
+@testable import SealServer
+
+@Suite struct NotificationTests {
+    @Test func everyDeviceButTheOriginatingOneIsTold() async throws {
+        try await RunningServer.with { server in
+            let phone = try await Person.ready(server)
+            let desk = try await phone.onAnotherDevice()
+            let zone = try await phone.makeZone()
+            try await phone.subscribe(.database())
+            let (onPhone, onDesk) = (try await phone.listen(), try await desk.listen())
+            #expect(onPhone.first.name == "ready" && onPhone.first.id == onDesk.first.id)
+            #expect(onPhone.headers["content-type"] == "text/event-stream" && onPhone.headers["cache-control"] == "no-store")
+            _ = try await phone.save([Write("a")], in: zone)
+            let told = try await onDesk.notification()
+            #expect(told.subscriptionID == "db" && told.kind == 3 && told.database == "private")
+            #expect(told.container == TestClient.container && told.environment == "development")
+            #expect(told.zone == .with { ($0.zoneName, $0.ownerName) = ("notes", phone.name) })
+            #expect(told.recordName.isEmpty && told.fields.isEmpty && told.date == server.clock.now)
+            // The phone hears nothing of its own change: the desk's is the first that reaches it.
+            _ = try await desk.save([Write("b")], in: zone)
+            let event = try await onPhone.next()
+            #expect(try event.notification.zone.zoneName == "notes")
+            #expect(event.id == "2")
+        }
+    }
+
+    /// The phone's change must not hide the desk's, nor the desk's the phone's.
+    @Test func changesOfSeveralDevicesAreToldTogether() async throws {
+        try await RunningServer.with { server in
+            let phone = try await Person.ready(server)
+            let (desk, pad) = (try await phone.onAnotherDevice(), try await phone.onAnotherDevice())
+            let zone = try await phone.makeZone()
+            try await phone.subscribe(.database())
+            _ = try await phone.save([Write("a")], in: zone)
+            _ = try await desk.save([Write("b")], in: zone)
+            // One notification for all that happened, with the newest number.
+            for device in [phone, desk, pad] {
+                let events = try await device.listen(after: "0")
+                #expect(try await events.next().id == "2")
+            }
+            // Somebody who has received the desk's change has nothing to hear of its own later one.
+            _ = try await phone.save([Write("c")], in: zone)
+            let onPhone = try await phone.listen(after: "2")
+            let onDesk = try await desk.listen(after: "2")
+            #expect(try await onDesk.next().id == "3")
+            _ = try await pad.save([Write("d")], in: zone)
+            #expect(try await onPhone.next().id == "4")
+            // And a device that went away before the desk's change hears of it, though its own came later.
+            #expect(try await phone.listen(after: "1").next().id == "4")
+        }
+    }
+
+    @Test func changesOfAZoneAreOneNotification() async throws {
+        try await RunningServer.with { server in
+            let phone = try await Person.ready(server)
+            let desk = try await phone.onAnotherDevice()
+            let (zone, other) = (try await phone.makeZone(), try await phone.makeZone("other"))
+            try await phone.subscribe(.database())
+            for name in ["a", "b", "c"] { _ = try await phone.save([Write(name)], in: zone) }
+            _ = try await phone.save([Write("d")], in: other)
+            _ = try await phone.save([Write("e"), Write("f")], in: zone)
+            let events = try await desk.listen(after: "0")
+            let (first, second) = (try await events.next(), try await events.next())
+            #expect(try first.notification.zone.zoneName == "other" && first.id == "4")
+            #expect(try second.notification.zone.zoneName == "notes" && second.id == "5")
+        }
+    }
+
+    @Test func zoneAndTypeNarrowWhatIsTold() async throws {
+        try await RunningServer.with { server in
+            let phone = try await Person.ready(server)
+            let desk = try await phone.onAnotherDevice()
+            let (zone, other) = (try await phone.makeZone(), try await phone.makeZone("other"))
+            _ = try await phone.modifySubscriptions(saving: [
+                .zone(zone, "zone"), .database("lists", type: "List"), .zone(zone, "lists here", type: "List"),
+            ])
+            let events = try await desk.listen()
+            func list(_ name: String) -> Write {
+                var write = Write(name)
+                write.type = "List"
+                return write
+            }
+            _ = try await phone.save([Write("a")], in: other)
+            _ = try await phone.save([Write("a")], in: zone)
+            #expect(try await events.notification().subscriptionID == "zone")
+            _ = try await phone.save([list("b")], in: other)
+            #expect(try await events.notification().subscriptionID == "lists")
+            _ = try await phone.save([list("c"), Write("d")], in: zone)
+            var told: [TestEvents.Event] = []
+            for _ in 0..<3 { told.append(try await events.next()) }
+            #expect(Set(try told.map { try $0.notification.subscriptionID }) == ["zone", "lists", "lists here"])
+            // All three are of one commit: only the last moves the place to go on from.
+            #expect(told.map { $0.id != nil } == [false, false, true])
+        }
+    }
+
+    @Test func querySubscriptionsTellOfRecords() async throws {
+        try await RunningServer.with { server in
+            let phone = try await Person.ready(server)
+            let desk = try await phone.onAnotherDevice()
+            let zone = try await phone.makeZone()
+            _ = try await phone.modifySubscriptions(saving: [
+                .query("all", desiredKeys: ["title", "body", "pinned"]), .query("new", firesOn: 1), .query("gone", firesOn: 4),
+                .query("others", type: "Other"),
+            ])
+            let events = try await desk.listen()
+            func told(_ count: Int) async throws -> [String: Sealkit_V1_Notification] {
+                var all: [String: Sealkit_V1_Notification] = [:]
+                for _ in 0..<count {
+                    let one = try await events.notification()
+                    all[one.subscriptionID] = one
+                }
+                return all
+            }
+            var write = Write("a")
+            write.fields = [
+                ("body", .encrypted(.string("canary-of-the-field"))), ("pinned", .plain(.int64(1))),
+                ("title", .plain(.string(String(repeating: "é", count: 150)))),
+            ]
+            let saved = try await phone.save([write], in: zone)[0]
+            let created = try await told(2)
+            #expect(Set(created.keys) == ["all", "new"])
+            let all = try #require(created["all"])
+            #expect(all.kind == 1 && all.recordName == "a" && all.recordType == "Note" && all.reason == 1)
+            // Never an encrypted value; strings are cut.
+            #expect(all.fields.map(\.name) == ["title", "pinned"] && all.pruned)
+            #expect(all.fields[0].value.string == String(repeating: "é", count: 100) && all.fields[1].value.int64 == 1)
+            #expect(all.notificationInfo.desiredKeys.count == 3)
+
+            let updated = try await phone.save([Write(after: saved)], in: zone)[0]
+            #expect(try await told(1)["all"]?.reason == 2)
+            _ = try await phone.save([Write(after: updated, kind: .delete)], in: zone)
+            let deleted = try await told(2)
+            #expect(Set(deleted.keys) == ["all", "gone"] && deleted["all"]?.reason == 3)
+            #expect(try await server.storedBytes().contains(bytes: Array("canary-of-the-field".utf8)) == false)
+        }
+    }
+
+    @Test func whatFiresOnceGoes() async throws {
+        try await RunningServer.with { server in
+            let phone = try await Person.ready(server)
+            let desk = try await phone.onAnotherDevice()
+            let zone = try await phone.makeZone()
+            var once = Sealkit_V1_Subscription.query("once", firesOn: 1 | 8)
+            once.notificationInfo.alertBody = "It is here"
+            _ = try await phone.modifySubscriptions(saving: [once, .query("every", firesOn: 1)])
+            _ = try await phone.save([Write("a"), Write("b")], in: zone)
+            _ = try await phone.save([Write("c")], in: zone)
+            #expect(try await phone.subscriptions().map(\.subscriptionID) == ["every"])
+            let events = try await desk.listen(after: "0")
+            var told: [Sealkit_V1_Notification] = []
+            for _ in 0..<4 { told.append(try await events.notification()) }
+            let fired = told.filter { $0.subscriptionID == "once" }
+            #expect(fired.map(\.recordName) == ["a"] && fired[0].notificationInfo.alertBody == "It is here")
+            #expect(Set(told.filter { $0.subscriptionID == "every" }.map(\.recordName)) == ["a", "b", "c"])
+        }
+    }
+
+    @Test func zonesThatComeAndGoAreTold() async throws {
+        try await RunningServer.with { server in
+            let phone = try await Person.ready(server)
+            let desk = try await phone.onAnotherDevice()
+            _ = try await phone.modifySubscriptions(saving: [.database(), .database("typed", type: "List")])
+            let events = try await desk.listen()
+            let zone = try await phone.makeZone()
+            func told() async throws -> [String] {
+                [try await events.notification(), try await events.notification()].map(\.subscriptionID).sorted()
+            }
+            #expect(try await told() == ["db", "typed"])
+            _ = try await phone.deleteZone(zone)
+            #expect(try await told() == ["db", "typed"])
+        }
+    }
+
+    @Test func participantsOfASharedZoneAreTold() async throws {
+        try await RunningServer.with { server in
+            let anna = try await Person.ready(server)
+            let (bert, cleo) = (try await Person.ready(server), try await Person.ready(server))
+            var zone = try await anna.makeSharedZone()
+            try await anna.subscribe(.database())
+            try await bert.subscribe(.database("shares"), in: "shared")
+            let (onAnna, onBert) = (try await anna.listen(), try await bert.listen())
+            let annasPad = try await anna.onAnotherDevice().listen()
+            try await anna.share(&zone, with: bert)
+            // Bert's acceptance is somebody else's doing to Anna, and his own to Bert.
+            #expect(try await onAnna.notification().subscriptionID == "db")
+            #expect(try await annasPad.notification().subscriptionID == "db")
+            _ = try await anna.save([Write("a")], in: zone)
+            let told = try await onBert.notification()
+            #expect(told.subscriptionID == "shares" && told.database == "shared" && told.zone.ownerName == anna.name)
+            _ = try await bert.save([Write("b")], in: zone)
+            #expect(try await onAnna.notification().database == "private")
+            // The removed one learns of its removal, and of nothing after it.
+            let changes = try await bert.zoneChanges(shared: true).token
+            try await anna.remove(bert, from: &zone)
+            #expect(try await onBert.notification().zone.zoneName == "notes")
+            #expect(try await bert.zoneChanges(changes, shared: true).deletions.count == 1)
+            _ = try await anna.save([Write("c")], in: zone)
+            var other = try await cleo.makeSharedZone("cleos")
+            _ = try await cleo.share(&other, with: bert)
+            _ = try await cleo.save([Write("d")], in: other)
+            #expect(try await onBert.notification().zone.ownerName == cleo.name)
+        }
+    }
+
+    @Test func whatWasTakenBackIsNotTold() async throws {
+        try await RunningServer.with { server in
+            let phone = try await Person.ready(server)
+            let desk = try await phone.onAnotherDevice()
+            let zone = try await phone.makeZone()
+            try await phone.subscribe(.database())
+            var wrong = Write("b")
+            wrong.parent = "nobody"
+            let codes = try await phone.codes([Write("a"), wrong], in: zone)
+            #expect(codes == [.batchRequestFailed, .referenceViolation])
+            _ = try await phone.save([Write("c")], in: zone)
+            #expect(try await desk.listen(after: "0").next().id == "1")
+        }
+    }
+
+    @Test func aDeletedSubscriptionTakesWhatWaitsAlong() async throws {
+        try await RunningServer.with { server in
+            let phone = try await Person.ready(server)
+            let desk = try await phone.onAnotherDevice()
+            let zone = try await phone.makeZone()
+            _ = try await phone.modifySubscriptions(saving: [.database("a"), .database("b")])
+            _ = try await phone.save([Write("x")], in: zone)
+            _ = try await phone.modifySubscriptions(deleting: ["a"])
+            let events = try await desk.listen(after: "0")
+            #expect(try await events.notification().subscriptionID == "b")
+            _ = try await phone.save([Write("y")], in: zone)
+            #expect(try await events.notification().subscriptionID == "b")
+        }
+    }
+}
