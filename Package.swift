@@ -86,6 +86,7 @@ let package = Package(
             name: "SealServer",
             dependencies: [
                 "SealPrimitives", "SealStatements", "SealWire", "SealCoding", "SealSchema", "SealQuery", "CCurl", "CCurlShim",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),

@@ -155,6 +155,9 @@ public nonisolated struct Sealkit_V1_Subscription: Sendable {
   /// query: which; otherwise empty for any
   public var recordType: String = String()
 
+  /// query: all of them must hold; none: every record of the type
+  public var filterBy: [Sealkit_V1_Condition] = []
+
   /// query: 1 creation, 2 update, 4 deletion, 8 once
   public var firesOn: UInt32 = 0
 
@@ -588,7 +591,7 @@ nonisolated extension Sealkit_V1_NotificationInfo: SwiftProtobuf.Message, SwiftP
 
 nonisolated extension Sealkit_V1_Subscription: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Subscription"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}subscription_id\0\u{1}kind\0\u{1}zone\0\u{3}record_type\0\u{4}\u{2}fires_on\0\u{3}notification_info\0\u{1}webhook\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}subscription_id\0\u{1}kind\0\u{1}zone\0\u{3}record_type\0\u{3}filter_by\0\u{3}fires_on\0\u{3}notification_info\0\u{1}webhook\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -600,6 +603,7 @@ nonisolated extension Sealkit_V1_Subscription: SwiftProtobuf.Message, SwiftProto
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.kind) }()
       case 3: try { try decoder.decodeSingularMessageField(value: &self._zone) }()
       case 4: try { try decoder.decodeSingularStringField(value: &self.recordType) }()
+      case 5: try { try decoder.decodeRepeatedMessageField(value: &self.filterBy) }()
       case 6: try { try decoder.decodeSingularUInt32Field(value: &self.firesOn) }()
       case 7: try { try decoder.decodeSingularMessageField(value: &self._notificationInfo) }()
       case 8: try { try decoder.decodeSingularStringField(value: &self.webhook) }()
@@ -625,6 +629,9 @@ nonisolated extension Sealkit_V1_Subscription: SwiftProtobuf.Message, SwiftProto
     if !self.recordType.isEmpty {
       try visitor.visitSingularStringField(value: self.recordType, fieldNumber: 4)
     }
+    if !self.filterBy.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.filterBy, fieldNumber: 5)
+    }
     if self.firesOn != 0 {
       try visitor.visitSingularUInt32Field(value: self.firesOn, fieldNumber: 6)
     }
@@ -642,6 +649,7 @@ nonisolated extension Sealkit_V1_Subscription: SwiftProtobuf.Message, SwiftProto
     if lhs.kind != rhs.kind {return false}
     if lhs._zone != rhs._zone {return false}
     if lhs.recordType != rhs.recordType {return false}
+    if lhs.filterBy != rhs.filterBy {return false}
     if lhs.firesOn != rhs.firesOn {return false}
     if lhs._notificationInfo != rhs._notificationInfo {return false}
     if lhs.webhook != rhs.webhook {return false}

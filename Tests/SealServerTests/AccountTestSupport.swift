@@ -151,7 +151,7 @@ struct Refusal: Error, CustomStringConvertible {
 struct TestClient: Sendable {
     static let container = "org.example.notes"
 
-    let server: RunningServer
+    var server: RunningServer
     let loginKey: SigningKey
     let signingKey: SigningKey
     let chain: IdentityChain

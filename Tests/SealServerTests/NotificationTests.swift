@@ -1,5 +1,6 @@
 import Foundation
 import SealPrimitives
+import SealQuery
 import SealStatements
 import SealWire
 import SwiftProtobuf
@@ -141,6 +142,34 @@ import Testing
             let deleted = try await told(2)
             #expect(Set(deleted.keys) == ["all", "gone"] && deleted["all"]?.reason == 3)
             #expect(try await server.storedBytes().contains(bytes: Array("canary-of-the-field".utf8)) == false)
+        }
+    }
+
+    /// As it is now counts: what begins to match is told, what ceases to match is not.
+    @Test func predicatesChooseRecords() async throws {
+        try await RunningServer.with { server in
+            let phone = try await Person.ready(server)
+            let desk = try await phone.onAnotherDevice()
+            let zone = try await phone.makeZone()
+            try await phone.subscribe(.query("much", where: Query.Predicate([Query.Field<Int>("count") > 3])))
+            let events = try await desk.listen()
+            func save(_ name: String, _ count: Int64, after saved: SavedRecord? = nil) async throws -> SavedRecord {
+                var write = saved.map { Write(after: $0) } ?? Write(name)
+                write.fields = [("count", .plain(.int64(count)))]
+                return try await phone.save([write], in: zone)[0]
+            }
+            var record = try await save("a", 1)
+            _ = try await save("b", 4)
+            let first = try await events.notification()
+            #expect(first.recordName == "b" && first.reason == 1)
+            record = try await save("a", 5, after: record)
+            let second = try await events.notification()
+            #expect(second.recordName == "a" && second.reason == 2)
+            record = try await save("a", 2, after: record)
+            // Deleted when it did not match any more.
+            _ = try await phone.save([Write(after: record, kind: .delete)], in: zone)
+            _ = try await save("c", 9)
+            #expect(try await events.notification().recordName == "c")
         }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import SealPrimitives
+import SealQuery
 import SealStatements
 import SealWire
 import SwiftProtobuf
@@ -113,6 +114,18 @@ import Testing
             for firesOn: UInt32 in [0, 8, 16, 17, .max] {
                 #expect(try await code(.query()) { $0.firesOn = firesOn } == .invalidArguments)
             }
+            #expect(try await code(.query()) { $0.filterBy = [.with { $0.fieldName = "no field" }] } == .invalidArguments)
+            #expect(
+                try await code(.query()) {
+                    $0.filterBy = [
+                        .with {
+                            $0.fieldName = "a"
+                            $0.comparator = .between
+                            $0.values = [.with { $0.int64 = 1 }]
+                        }
+                    ]
+                } == .invalidArguments)
+            #expect(try await code(.database()) { $0.filterBy = [.with { $0.comparator = .never }] } == .invalidArguments)
             for keys in [["a", "b", "c", "d"], ["a", "a"], ["no key"]] {
                 #expect(try await code(.query()) { $0.notificationInfo.desiredKeys = keys } == .invalidArguments)
             }

@@ -33,7 +33,7 @@ public enum AccountChange: Sendable, Hashable {
     case statusChanged(AccountStatus)
 }
 
-extension Notification.Name {
+extension NSNotification.Name {
     /// Posted without object when the account of any `AccountProvider` of the process changes: check `accountStatus()` again.
-    public static let accountChanged = Notification.Name("SealKitAccountChanged")
+    public static let accountChanged = NSNotification.Name("SealKitAccountChanged")
 }

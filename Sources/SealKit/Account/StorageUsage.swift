@@ -43,12 +43,9 @@ extension Account {
     /// How much this account stores on its server, by the server's count.
     /// - Throws: `networkFailure`, `notAuthenticated`.
     public func storageUsage() async throws(SealKitError) -> StorageUsage {
-        let path = "/1/accounts/usage"
-        let response: Sealkit_V1_StorageUsageResponse
-        do {
-            response = try await client.get(path, token: try await session.token())
-        } catch where error.code == .sessionExpired {
-            response = try await client.get(path, token: try await session.renewedToken())
+        let response = try await exchange("accounts/usage", .none) { token throws(SealKitError) in
+            try Client.decode(try await client.transport.get("/1/accounts/usage", token: token))
+                as Sealkit_V1_StorageUsageResponse
         }
         return StorageUsage(response)
     }

@@ -48,7 +48,7 @@ public struct ManagementTokens: Sendable {
         }
         // Not repeated: a lost answer would leave a second token.
         let answer: Sealkit_V1_CreateManagementTokenResponse = try await client.call(
-            "/1/management-tokens/create", request, token: token.text(), isRepeatable: false)
+            "/1/management-tokens/create", request, token: token.text())
         return (Entry(answer.token), try ManagementToken(answer.secret))
     }
 

@@ -19,8 +19,10 @@ extension Sealkit_V1_ModifyZonesRequest: ChangingRequest { static var effect: Ef
 extension Sealkit_V1_ModifyRecordsRequest: ChangingRequest { static var effect: Effect { .repeatable } }
 extension Sealkit_V1_AppendRosterRequest: ChangingRequest { static var effect: Effect { .repeatable } }
 extension Sealkit_V1_AcceptShareRequest: ChangingRequest { static var effect: Effect { .repeatable } }
+extension Sealkit_V1_ModifySubscriptionsRequest: ChangingRequest { static var effect: Effect { .repeatable } }
 
 extension Sealkit_V1_BeginVerificationRequest: ChangingRequest { static var effect: Effect { .once } }
 extension Sealkit_V1_CompleteVerificationRequest: ChangingRequest { static var effect: Effect { .once } }
 extension Sealkit_V1_CreateAccountRequest: ChangingRequest { static var effect: Effect { .once } }
 extension Sealkit_V1_LoginRequest: ChangingRequest { static var effect: Effect { .once } }
+extension Sealkit_V1_CreateManagementTokenRequest: ChangingRequest { static var effect: Effect { .once } }

@@ -24,6 +24,22 @@ public protocol Transport: Sendable {
     func download(
         _ path: String, range: Range<UInt64>, token: String, consume: (ByteBuffer) async throws -> Void
     ) async throws(SealKitError)
+
+    /// Opens a stream of server-sent events and hands over its bytes as they come, until it ends, breaks, or `consume` throws.
+    /// `consume` holds the sender back while it works.
+    func events(
+        _ path: String, token: String, lastEventID: String?, consume: (ByteBuffer) async throws -> Void
+    ) async throws(SealKitError)
+}
+
+extension Transport {
+    /// For transports that carry requests only.
+    public func events(
+        _ path: String, token: String, lastEventID: String?, consume: (ByteBuffer) async throws -> Void
+    ) async throws(SealKitError) {
+        throw SealKitError(
+            .incompatibleVersion, "this transport has no event streams", remedy: "fetch changes from time to time instead")
+    }
 }
 
 public struct TransportResponse: Sendable {

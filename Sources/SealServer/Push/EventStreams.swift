@@ -39,16 +39,19 @@ final class EventStreams: Sendable {
     static let patience: Duration = .seconds(60)
 
     var count: Int { state.withLock(\.entries.count) }
+    /// Those whose reader has not taken what was written last.
+    var waitingCount: Int { state.withLock { $0.entries.values.count { $0.isWritingSince != nil } } }
 
     /// - Throws: `requestRateLimited` with too many open; `serviceUnavailable` at shutdown.
-    func open(viewer: Int64, account: Int64, channel: any Channel) throws(ServerError) -> Opened {
+    /// - Parameter limit: how many the account may have.
+    func open(viewer: Int64, account: Int64, channel: any Channel, limit: Int) throws(ServerError) -> Opened {
         let (signals, continuation) = AsyncStream<Signal>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let outcome: Result<UInt64, ServerError> = state.withLock { state in
             guard !state.isClosed else {
                 return .failure(
                     ServerError(.serviceUnavailable, "The server is shutting down.", remedy: "Try again.", retryAfter: 2))
             }
-            guard state.byAccount[account, default: []].count < PushLimits.streamsPerAccount,
+            guard state.byAccount[account, default: []].count < limit,
                 state.entries.count < PushLimits.streams
             else {
                 return .failure(

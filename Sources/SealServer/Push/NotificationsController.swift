@@ -16,7 +16,9 @@ struct NotificationsController: Sendable {
         let (container, environment) = try DatabasePath.place(context)
         let lastEventID = try Self.lastEventID(request)
         let caller = try await services.database.read { try Caller(session, container: container, in: $0) }
-        let opened = try services.streams.open(viewer: caller.id, account: caller.accountID, channel: context.channel)
+        let opened = try services.streams.open(
+            viewer: caller.id, account: caller.accountID, channel: context.channel,
+            limit: services.limits.streamsPerAccount)
         let stream = EventStream(
             services: services, session: session, caller: caller, environment: environment, opened: opened,
             lastEventID: lastEventID)

@@ -39,10 +39,11 @@ struct QueryNotifier {
             WHERE v.owner = $1 AND v.zone = $2 AND v.gone = 0 AND s.kind = 1 AND s.record_type IN (\(parameters))
             """, notifier.zone.key + types.map { .text($0) }
         ) { row in
-            Subscriber(
-                owner: try row.int64(0), environment: try row.int64(1), database: try row.int64(2),
-                message: try Sealkit_V1_Subscription(serializedBytes: try row.data(3)))
-        }
+            // One that a later version does not take any more must not keep others from saving: it fires no more.
+            try Subscriber(
+                owner: row.int64(0), environment: row.int64(1), database: row.int64(2),
+                message: Sealkit_V1_Subscription(serializedBytes: row.data(3)))
+        }.compactMap { $0 }
         guard !subscriptions.isEmpty else { return }
         let records = changes.map { ChangedRecord($0) }
         var rows: [Row] = []
@@ -118,90 +119,5 @@ struct QueryNotifier {
             \(Notifier.coalescing)
             """, values)
         if number % 16 == 0 { try NotificationFeed.trim(owner, in: connection) }
-    }
-}
-
-/// A record that was saved or deleted, parsed when the first subscription asks for it.
-final class ChangedRecord {
-    let change: RecordChange
-    private var parsed: [String: Sealkit_V1_Field]?
-
-    init(_ change: RecordChange) { self.change = change }
-
-    /// Its fields now; of a deleted record those it had.
-    func fields() throws -> [String: Sealkit_V1_Field] {
-        if let parsed { return parsed }
-        let bytes = change.kind == .deleted ? change.formerFields : change.fields
-        let fields = try Sealkit_V1_Record(serializedBytes: bytes).fields
-        let byName = Dictionary(fields.map { ($0.name, $0) }) { first, _ in first }
-        parsed = byName
-        return byName
-    }
-}
-
-/// A query subscription, and what it says of a record.
-private struct Subscriber {
-    let owner: Int64
-    let environment: Int64
-    let database: Int64
-    let message: Sealkit_V1_Subscription
-
-    var firesOn: SubscriptionRow.FiresOn { SubscriptionRow.FiresOn(rawValue: Int64(message.firesOn)) }
-    var firesOnce: Bool { firesOn.contains(.once) }
-
-    /// What is kept for the notification; nil when the subscription does not fire.
-    func payload(
-        for record: ChangedRecord, reason: (code: UInt32, event: SubscriptionRow.FiresOn)
-    ) throws -> [UInt8]? {
-        guard record.change.type == message.recordType, firesOn.contains(reason.event) else { return nil }
-        var payload = Sealkit_V1_Notification()
-        payload.recordType = record.change.type
-        payload.reason = reason.code
-        if !message.notificationInfo.desiredKeys.isEmpty {
-            (payload.fields, payload.pruned) = NotificationFields.pick(
-                message.notificationInfo.desiredKeys, from: try record.fields())
-        }
-        // The subscription itself will be gone when this is read.
-        if firesOnce, message.hasNotificationInfo { payload.notificationInfo = message.notificationInfo }
-        return try payload.serializedBytes()
-    }
-}
-
-/// Which values a notification carries: small plain ones.
-enum NotificationFields {
-    static func pick(
-        _ keys: [String], from fields: [String: Sealkit_V1_Field]
-    ) -> (fields: [Sealkit_V1_NotificationField], isPruned: Bool) {
-        var picked: [Sealkit_V1_NotificationField] = []
-        var isPruned = false
-        for key in keys {
-            guard let field = fields[key] else { continue }
-            guard case .plain(let value) = field.content, let (small, isCut) = fitting(value) else {
-                isPruned = true
-                continue
-            }
-            isPruned = isPruned || isCut
-            picked.append(
-                .with {
-                    $0.name = key
-                    $0.value = small
-                })
-        }
-        return (picked, isPruned)
-    }
-
-    /// Nil for what no notification carries: data and lists.
-    private static func fitting(_ value: Sealkit_V1_Value) -> (value: Sealkit_V1_Value, isCut: Bool)? {
-        switch value.kind {
-        case .string(let text):
-            var cut = String(text.prefix(PushLimits.stringCharacters))
-            // One character may have any number of marks on it.
-            if cut.unicodeScalars.count > 4 * PushLimits.stringCharacters {
-                cut = String(String.UnicodeScalarView(cut.unicodeScalars.prefix(4 * PushLimits.stringCharacters)))
-            }
-            return (.with { $0.string = cut }, cut.utf8.count < text.utf8.count)
-        case .int64, .double, .date, .location, .reference: return (value, false)
-        case .data, .list, nil: return nil
-        }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import SealPrimitives
+import SealQuery
 import SealStatements
 import SealWire
 import SwiftProtobuf
@@ -71,14 +72,20 @@ struct SubscriptionDraft: Sendable {
                 remedy: "Use letters, digits and underscores, beginning with a letter.")
         }
         guard kind == .query else {
-            guard message.firesOn == 0 else {
+            guard message.firesOn == 0, message.filterBy.isEmpty else {
                 throw ServerError(
-                    .invalidArguments, "Only query subscriptions choose what they fire on.", remedy: "Leave the options out.")
+                    .invalidArguments, "Only query subscriptions have a predicate and choose what they fire on.",
+                    remedy: "Leave both out.")
             }
             return
         }
         guard !message.recordType.isEmpty else {
             throw ServerError(.invalidArguments, "A query subscription names a record type.", remedy: "Set the record type.")
+        }
+        do {
+            _ = try message.query()
+        } catch {
+            throw ServerError(.invalidArguments, "The subscription's predicate: \(error.reason).", remedy: error.remedy)
         }
         let firesOn = SubscriptionRow.FiresOn(rawValue: Int64(message.firesOn))
         guard firesOn.isSubset(of: .all), !firesOn.isDisjoint(with: .events) else {
@@ -107,6 +114,17 @@ struct SubscriptionDraft: Sendable {
     }
 }
 
+extension Sealkit_V1_Subscription {
+    /// The query of a query subscription.
+    func query() throws(QueryError) -> Query {
+        try Query(
+            .with {
+                $0.recordType = recordType
+                $0.filterBy = filterBy
+            })
+    }
+}
+
 /// The limits of subscriptions and notifications (README, "Limits").
 enum PushLimits {
     /// Of a user in one database.
@@ -122,8 +140,7 @@ enum PushLimits {
     static let notifications = 5_000
     /// Thirty days, in microseconds.
     static let kept: Int64 = 30 * 86_400_000_000
-    /// Open event streams.
-    static let streamsPerAccount = 100
+    /// Open event streams, of all accounts.
     static let streams = 20_000
     /// In one page of an event stream, or in one delivery to a webhook.
     static let page = 100

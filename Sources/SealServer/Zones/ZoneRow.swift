@@ -21,7 +21,7 @@ struct ZoneRow: Sendable {
     var participants: Int
     var isClosed: Bool
     /// Who wants to hear of changes here: kept right by `Watch`, so that a save that nobody waits for costs nothing.
-    let watch: Watch
+    var watch: Watch = []
 
     static let columns = """
         z.owner, z.zone, z.container, z.environment, z.owner_name, z.name, z.position, z.incarnation, z.sequence, z.head, \

@@ -3,6 +3,7 @@ import Foundation
 import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
+import SealQuery
 import SealStatements
 import SealWire
 import SwiftProtobuf
@@ -15,6 +16,13 @@ extension Person {
     func onAnotherDevice() async throws -> Person {
         var client = client
         client.token = try await client.login().token
+        return Person(client: client, keys: keys, chain: chain)
+    }
+
+    /// The same device, after the server was started again.
+    func at(_ server: RunningServer) -> Person {
+        var client = client
+        client.server = server
         return Person(client: client, keys: keys, chain: chain)
     }
 
@@ -80,7 +88,8 @@ extension Sealkit_V1_Subscription {
     }
 
     static func query(
-        _ id: String = "query", type: String = "Note", firesOn: UInt32 = 7, desiredKeys: [String] = []
+        _ id: String = "query", type: String = "Note", firesOn: UInt32 = 7, desiredKeys: [String] = [],
+        where predicate: Query.Predicate = Query.Predicate([])
     ) -> Sealkit_V1_Subscription {
         .with {
             $0.subscriptionID = id
@@ -88,6 +97,7 @@ extension Sealkit_V1_Subscription {
             $0.recordType = type
             $0.firesOn = firesOn
             $0.notificationInfo.desiredKeys = desiredKeys
+            $0.filterBy = Query(recordType: type, predicate: predicate).wire.filterBy
         }
     }
 }

@@ -1,0 +1,78 @@
+import Foundation
+import SealCoding
+import SealQuery
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// A record that was saved or deleted, parsed when the first subscription asks for more than its type.
+final class ChangedRecord {
+    let change: RecordChange
+    private var parsed: [String: Sealkit_V1_Field]?
+    private var read: Query.Subject?
+
+    init(_ change: RecordChange) { self.change = change }
+
+    /// Its fields now; of a deleted record those it had.
+    func fields() throws -> [String: Sealkit_V1_Field] {
+        if let parsed { return parsed }
+        let bytes = change.kind == .deleted ? change.formerFields : change.fields
+        let fields = try Sealkit_V1_Record(serializedBytes: bytes).fields
+        let byName = Dictionary(fields.map { ($0.name, $0) }) { first, _ in first }
+        parsed = byName
+        return byName
+    }
+
+    /// As queries see it: system fields and plain values.
+    func subject() throws -> Query.Subject {
+        if let read { return read }
+        var values: [String: Value] = [:]
+        for (name, field) in try fields() {
+            if case .plain(let value) = field.content { values[name] = try Value(value) }
+        }
+        let subject = Query.Subject(
+            recordType: change.type, recordName: change.name, created: change.created, modified: change.modified,
+            creator: change.creator.recordName, author: change.author.recordName, fields: values)
+        read = subject
+        return subject
+    }
+}
+
+/// A query subscription, and what it says of a record.
+struct Subscriber {
+    let owner: Int64
+    let environment: Int64
+    let database: Int64
+    let message: Sealkit_V1_Subscription
+    let firesOn: SubscriptionRow.FiresOn
+    private let predicate: Query.Predicate
+
+    /// Nil when the predicate cannot be read.
+    init?(owner: Int64, environment: Int64, database: Int64, message: Sealkit_V1_Subscription) {
+        guard let query = try? message.query() else { return nil }
+        (self.owner, self.environment, self.database, self.message) = (owner, environment, database, message)
+        firesOn = SubscriptionRow.FiresOn(rawValue: Int64(message.firesOn))
+        predicate = query.predicate
+    }
+
+    var firesOnce: Bool { firesOn.contains(.once) }
+
+    /// What is kept for the notification; nil when the subscription does not fire.
+    func payload(
+        for record: ChangedRecord, reason: (code: UInt32, event: SubscriptionRow.FiresOn)
+    ) throws -> [UInt8]? {
+        guard record.change.type == message.recordType, firesOn.contains(reason.event),
+            try predicate.conditions.isEmpty || predicate.matches(record.subject())
+        else { return nil }
+        var payload = Sealkit_V1_Notification()
+        payload.recordType = record.change.type
+        payload.reason = reason.code
+        if !message.notificationInfo.desiredKeys.isEmpty {
+            (payload.fields, payload.pruned) = NotificationFields.pick(
+                message.notificationInfo.desiredKeys, from: try record.fields())
+        }
+        // The subscription itself will be gone when this is read.
+        if firesOnce, message.hasNotificationInfo { payload.notificationInfo = message.notificationInfo }
+        return try payload.serializedBytes()
+    }
+}

@@ -1,0 +1,250 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+import Synchronization
+import Testing
+
+@testable import SealServer
+
+@Suite struct EventStreamTests {
+    @Test func aStreamGoesOnAfterTheServerWasStartedAgain() async throws {
+        let folder = TemporaryFolder()
+        let state = Mutex<(phone: Person, desk: Person, zone: TestZone)?>(nil)
+        try await RunningServer.with(folder: folder) { server in
+            let phone = try await Person.ready(server)
+            let desk = try await phone.onAnotherDevice()
+            let zone = try await phone.makeZone()
+            try await phone.subscribe(.database())
+            let events = try await desk.listen()
+            _ = try await phone.save([Write("a")], in: zone)
+            #expect(try await events.next().id == "1")
+            events.close()
+            _ = try await phone.save([Write("b")], in: zone)
+            state.withLock { $0 = (phone, desk, zone) }
+        }
+        let (phone, desk, zone) = try #require(state.withLock { $0 })
+        try await RunningServer.with(folder: folder) { server in
+            let events = try await desk.at(server).listen(after: "1")
+            #expect(events.first.name == "ready" && events.first.id == "1")
+            #expect(try await events.next().id == "2")
+            // The subscription holds, and a save knows of it at once.
+            _ = try await phone.at(server).save([Write("c")], in: zone)
+            #expect(try await events.next().id == "3")
+        }
+    }
+
+    @Test func whoMissedTooMuchIsToldToFetch() async throws {
+        try await RunningServer.with { server in
+            let phone = try await Person.ready(server)
+            let desk = try await phone.onAnotherDevice()
+            let zone = try await phone.makeZone()
+            try await phone.subscribe(.database())
+            _ = try await phone.save([Write("a")], in: zone)
+            _ = try await phone.save([Write("b")], in: zone)
+            let now = server.clock.now
+            try await server.services.database.write { try NotificationFeed.sweep(now: now + PushLimits.kept + 1, in: $0) }
+            let behind = try await desk.listen(after: "1")
+            #expect(behind.first.name == "reset" && behind.first.id == "2")
+            #expect(try behind.first.failure.errorCode == .changeTokenExpired)
+            #expect(try await desk.listen(after: "2").first.name == "ready")
+            // From before a restore: a number that was never given out.
+            let ahead = try await desk.listen(after: "9")
+            #expect(ahead.first.name == "reset" && ahead.first.id == "2")
+            _ = try await phone.save([Write("c")], in: zone)
+            for events in [behind, ahead] { #expect(try await events.next().id == "3") }
+        }
+    }
+
+    /// While the stream is open, too.
+    @Test func moreThanAnyoneReadsIsAReset() async throws {
+        try await RunningServer.with { server in
+            let phone = try await Person.ready(server)
+            let desk = try await phone.onAnotherDevice()
+            let zone = try await phone.makeZone()
+            _ = try await phone.modifySubscriptions(saving: (0..<6).map { .query("\($0)") })
+            let events = try await desk.listen()
+            _ = try await phone.save((0..<400).map { Write("r\($0)") }, in: zone)
+            let event = try await events.next()
+            #expect(event.name == "reset" && event.id == "1")
+            let kept = try await server.services.database.read { connection in
+                try connection.first("SELECT COUNT(*) FROM notification") { try $0.int64(0) }
+            }
+            #expect(kept == 0)
+            _ = try await phone.modifySubscriptions(deleting: (1..<6).map { "\($0)" })
+            _ = try await phone.save([Write("one more")], in: zone)
+            #expect(try await events.notification().recordName == "one more")
+        }
+    }
+
+    /// More than one page, in parts that a stream can go on from.
+    @Test func manyNotificationsComeInWholeParts() async throws {
+        try await RunningServer.with { server in
+            let phone = try await Person.ready(server)
+            let desk = try await phone.onAnotherDevice()
+            let zone = try await phone.makeZone()
+            try await phone.subscribe(.query())
+            _ = try await phone.save((0..<300).map { Write("r\($0)") }, in: zone)
+            var names: Set<String> = []
+            var last: String?
+            var events = try await desk.listen(after: "0")
+            while names.count < 300 {
+                let event = try await events.next()
+                names.insert(try event.notification.recordName)
+                guard let id = event.id else { continue }
+                last = id
+                // A connection that breaks here and there loses nothing.
+                if names.count % 64 == 0 { events = try await desk.listen(after: id) }
+            }
+            #expect(names == Set((0..<300).map { "r\($0)" }) && last == "10")
+        }
+    }
+
+    @Test func feedsAreTrimmed() async throws {
+        try await RunningServer.with { server in
+            let phone = try await Person.ready(server)
+            let zone = try await phone.makeZone()
+            _ = try await phone.modifySubscriptions(saving: (0..<5).map { .query("\($0)") })
+            for batch in 0..<4 { _ = try await phone.save((0..<400).map { Write("\(batch)-\($0)") }, in: zone) }
+            let (kept, place) = try await server.services.database.read { connection in
+                let owner = try connection.first("SELECT owner FROM notification_feed") { try $0.int64(0) } ?? 0
+                let kept = try connection.first("SELECT COUNT(*) FROM notification") { try $0.int64(0) } ?? 0
+                return (kept, try NotificationFeed.place(of: owner, in: connection))
+            }
+            #expect(kept > 4_000 && kept < 6_000)
+            #expect(place.floor > 0 && place.last > place.floor)
+        }
+    }
+
+    @Test func aStreamEndsWithItsSession() async throws {
+        try await RunningServer.with { server in
+            let phone = try await Person.ready(server)
+            let desk = try await phone.onAnotherDevice()
+            let zone = try await phone.makeZone()
+            try await phone.subscribe(.database())
+            let (onPhone, onDesk) = (try await phone.listen(), try await desk.listen())
+            _ = try await desk.client.call(
+                "/1/accounts/logout", Sealkit_V1_ChallengeRequest(), as: Sealkit_V1_AccountResponse.self)
+            let end = try await onDesk.next()
+            #expect(end.name == "end" && end.id == nil)
+            #expect(try end.failure.errorCode == .sessionExpired)
+            #expect(try await onDesk.hasEnded())
+            #expect(try await refusal { try await desk.listen() } == .sessionExpired)
+            // The other device's goes on.
+            let pad = try await phone.onAnotherDevice()
+            _ = try await pad.save([Write("a")], in: zone)
+            #expect(try await onPhone.notification().subscriptionID == "db")
+            // Time ends a session too: noticed at the next sign of life.
+            server.clock.advance(seconds: 31 * 86_400)
+            server.services.streams.heartbeat()
+            #expect(try await onPhone.next().name == "end")
+        }
+    }
+
+    @Test func aQuietStreamShowsThatItLivesAndWhereToGoOnFrom() async throws {
+        try await RunningServer.with { server in
+            let phone = try await Person.ready(server)
+            let zone = try await phone.makeZone()
+            try await phone.subscribe(.database())
+            let events = try await phone.listen()
+            _ = try await phone.save([Write("a")], in: zone)
+            // What was this device's own is behind it, though it was not told. The signal may find the look at it pending.
+            var beat = TestEvents.Event()
+            repeat {
+                server.services.streams.heartbeat()
+                beat = try await events.next()
+            } while beat.id != "1"
+            #expect(beat.isHeartbeat && beat.data.isEmpty)
+        }
+    }
+
+    @Test func whoMayNotListenIsRefused() async throws {
+        try await RunningServer.with { server in
+            let anna = try await Person.ready(server)
+            for id in ["x", "-1", "1.5", "99999999999999999999"] {
+                #expect(try await refusal { try await anna.listen(after: id) } == .invalidArguments)
+            }
+            var stranger = anna.client
+            stranger.token = ""
+            #expect(try await refusal { try await TestEvents(stranger, after: nil) } == .notAuthenticated)
+            stranger.token = "wrong"
+            #expect(try await refusal { try await TestEvents(stranger, after: nil) } == .sessionExpired)
+            for (path, code) in [
+                ("other/development", ErrorCode.notAuthenticated), ("a%20b/development", .badContainer),
+                ("\(TestClient.container)/staging", .invalidArguments),
+            ] {
+                let refused = try await refusal {
+                    try await anna.client.call(
+                        "/database/1/\(path)/notifications", nil, as: Sealkit_V1_Failure.self)
+                }
+                #expect(refused == code, "\(path)")
+            }
+        }
+    }
+
+    @Test func streamsAreCountedAndGivenBack() async throws {
+        var limits = AbuseLimits()
+        limits.streamsPerAccount = 2
+        try await RunningServer.with(limits: limits) { server in
+            let anna = try await Person.ready(server)
+            let first = try await anna.listen()
+            let second = try await anna.onAnotherDevice().listen()
+            do {
+                _ = try await anna.listen()
+                Issue.record("a third stream was opened")
+            } catch let refusal as Refusal {
+                #expect(refusal.code == .requestRateLimited && refusal.failure.retryAfter > 0)
+            }
+            // Somebody else has a number of its own.
+            _ = try await Person.ready(server).listen()
+            first.close()
+            second.close()
+            while server.services.streams.count > 1 { try await Task.sleep(for: .milliseconds(5)) }
+            _ = try await anna.listen()
+        }
+    }
+
+    /// Nothing piles up for a reader that does not read, and its place is taken from it.
+    @Test func aReaderThatStopsIsCutOff() async throws {
+        try await RunningServer.with { server in
+            let phone = try await Person.ready(server)
+            let desk = try await phone.onAnotherDevice()
+            let zone = try await phone.makeZone()
+            var subscription = Sealkit_V1_Subscription.query("loud")
+            subscription.notificationInfo.alertBody = String(repeating: "x", count: 2_000)
+            try await phone.subscribe(subscription)
+            var request = HTTPClientRequest(
+                url: server.origin + "/database/1/\(TestClient.container)/development/notifications")
+            request.headers.add(name: "Authorization", value: "Bearer \(desk.client.token)")
+            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(300))
+            let streams = server.services.streams
+            var batch = 0
+            // As much as the sockets between hold.
+            while streams.waitingCount == 0 {
+                _ = try await phone.save((0..<400).map { Write("\(batch)-\($0)") }, in: zone)
+                batch += 1
+                try await Task.sleep(for: .milliseconds(200))
+            }
+            #expect(streams.count == 1)
+            streams.heartbeat(now: .now + EventStreams.patience * 2)
+            while streams.count > 0 { try await Task.sleep(for: .milliseconds(5)) }
+            withExtendedLifetime(response) {}
+        }
+    }
+
+    @Test func openStreamsDoNotHoldTheServer() async throws {
+        let open = Mutex<TestEvents?>(nil)
+        try await RunningServer.with { server in
+            let anna = try await Person.ready(server)
+            let events = try await anna.listen()
+            open.withLock { $0 = events }
+        }
+        // It ended as an answer ends, and not because a connection was cut.
+        let events = try #require(open.withLock { $0 })
+        #expect(try await events.hasEnded())
+    }
+}
