@@ -34,6 +34,8 @@ import Testing
             found == [
                 // Written to the key file by its own function, private to it.
                 "SealKit/Account/KeyFile.swift: var seeds: String",
+                // Written to the credential's file by its own function, private to it.
+                "SealKit/Public/ServerCredential.swift: var signingSeed: String",
                 // Hidden by `Share`.
                 "SealKit/Sharing/Share.swift: public internal(set) var url: String?",
                 "SealKit/Sharing/Share.swift: var oneTimeURLs: [String: String] = [:]",
