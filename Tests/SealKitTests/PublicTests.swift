@@ -11,7 +11,7 @@ import Testing
 
 @Suite struct PublicTests {
     private func note(_ body: String, name: String = "note-\(UUID().uuidString)") -> Record {
-        var record = Record(recordType: "PublicNote", recordID: Record.ID(recordName: name))
+        var record = Record(recordType: "Post", recordID: Record.ID(recordName: name))
         record["body"] = body
         return record
     }
@@ -115,7 +115,7 @@ import Testing
         sealed.encryptedValues["secret"] = "s"
         let sentSealed = sealed
         #expect(await failure { try await watched.container.publicDatabase.save(sentSealed) } == .invalidArguments)
-        let zoned = Record(recordType: "PublicNote", recordID: Record.ID(recordName: "a", zoneID: RecordZone.ID(zoneName: "Notes")))
+        let zoned = Record(recordType: "Post", recordID: Record.ID(recordName: "a", zoneID: RecordZone.ID(zoneName: "Notes")))
         #expect(await failure { try await watched.container.publicDatabase.save(zoned) } == .badDatabase)
         let share = Record(recordType: "cloudkit.share", recordID: Record.ID(recordName: "s"))
         #expect(await failure { try await watched.container.publicDatabase.save(share) } == .badDatabase)

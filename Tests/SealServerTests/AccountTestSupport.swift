@@ -1,5 +1,7 @@
 import AsyncHTTPClient
 import Foundation
+import HTTPTypes
+import Hummingbird
 import Logging
 import NIOCore
 import NIOFoundationCompat
@@ -74,32 +76,43 @@ struct RunningServer: Sendable {
     let clock: TestClock
     let mail: CapturingMessenger
     let folder: TemporaryFolder
+    /// Method and path of everything that the server answers.
+    let routes: [(method: String, path: String)]
 
     static func with(
         limits: AbuseLimits? = nil, seats: (any PlaceholderSeats)? = nil, behindProxy: Bool = false, sendsMail: Bool = true,
         mailConfiguration: MailConfiguration? = nil, publicOrigin: String? = nil, folder: TemporaryFolder = TemporaryFolder(),
-        logger: Logger? = nil, mostWaitingWrites: Int? = nil,
+        logger: Logger? = nil, mostWaitingWrites: Int? = nil, serverLimits: ServerLimits = ServerLimits(),
+        maximumAssetSize: Int64 = 16 << 30, counter: StatementCounter? = nil,
         _ body: @Sendable (RunningServer) async throws -> Void
     ) async throws {
         let (clock, mail) = (TestClock(), CapturingMessenger())
         let (addresses, continuation) = AsyncStream<ListenAddress>.makeStream()
         let services = Mutex<Services?>(nil)
+        let routes = Mutex<[(method: String, path: String)]>([])
         let server = try await SealServer.Server(
             configuration: ServerConfiguration(
                 dataFolder: folder.file("data"), listen: ListenAddress(host: "127.0.0.1", port: 0),
-                publicOrigin: publicOrigin, isBehindProxy: behindProxy, mail: mailConfiguration, logLevel: .critical),
+                publicOrigin: publicOrigin, isBehindProxy: behindProxy, mail: mailConfiguration, logLevel: .critical,
+                maximumAssetSize: maximumAssetSize, limits: serverLimits),
             replacing: ServiceReplacements(
                 clock: { clock.now }, messenger: sendsMail ? mail : nil, limits: limits, seats: seats,
-                outboxWaits: [.milliseconds(5), .milliseconds(5)], logger: logger, mostWaitingWrites: mostWaitingWrites),
+                outboxWaits: [.milliseconds(5), .milliseconds(5)], logger: logger, mostWaitingWrites: mostWaitingWrites,
+                database: counter?.counting),
             onRunning: { continuation.yield($0) }
-        ) { _, made in services.withLock { $0 = made } }
+        ) { router, made in
+            services.withLock { $0 = made }
+            let all = router.routes.map { (method: $0.method.rawValue, path: $0.path.description) }
+            routes.withLock { $0 = all }
+        }
         let made = try #require(services.withLock { $0 })
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await server.run() }
             for await address in addresses {
                 do {
                     try await body(
-                        RunningServer(origin: "http://\(address)", services: made, clock: clock, mail: mail, folder: folder))
+                        RunningServer(origin: "http://\(address)", services: made, clock: clock, mail: mail, folder: folder,
+                            routes: routes.withLock { $0 }))
                 } catch {
                     await server.shutDown()
                     throw error

@@ -290,20 +290,6 @@ import Testing
         #expect(throws: SecretFileError.wrongSize(path: key)) { try ServerSecrets(folder: folder.file("data.secrets")) }
     }
 
-    @Test func rateLimiterCountsInWindows() throws {
-        let limiter = RateLimiter(capacity: 4)
-        let rule = RateLimiter.Rule(count: 3, window: 10_000_000)
-        for now in [0, 1, 2] as [Int64] { try limiter.count(.lookup, [1], rule: rule, now: now) }
-        #expect { try limiter.count(.lookup, [1], rule: rule, now: 4_000_000) } throws: { error in
-            (error as? ServerError)?.code == .requestRateLimited && (error as? ServerError)?.retryAfter == 6
-        }
-        try limiter.count(.recovery, [1], rule: rule, now: 3)
-        try limiter.count(.lookup, [1], amount: 3, rule: rule, now: 10_000_000)
-        #expect(throws: ServerError.self) { try limiter.count(.lookup, [2], amount: 4, rule: rule, now: 0) }
-        // Memory is bounded.
-        for subject in 0..<100 { try limiter.count(.lookup, [UInt8(subject)], amount: 3, rule: rule, now: 20_000_000) }
-    }
-
     @Test func clientsAreCountedByNetwork() throws {
         func subject(_ text: String) throws -> [UInt8] { ClientAddress.bytes(of: try SocketAddress(ipAddress: text, port: 1)) }
         #expect(try subject("203.0.113.5") == [203, 0, 113, 5])

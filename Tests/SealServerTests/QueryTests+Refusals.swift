@@ -199,6 +199,29 @@ import Testing
         }
     }
 
+    @Test func aQueryThatComesTooEarlyIsToldSoAndTheIndexIsMade() async throws {
+        try await QueryTests.withZone { anna, zone, server in
+            _ = try await QueryTests.save(["a": ["age": .int64(1)]], by: anna, in: zone)
+            let stored = try await server.schema()
+            let id = try #require(stored.fieldID(type: "Thing", field: "age"))
+            try await server.services.database.write { connection in
+                let index = SchemaChange.Index(
+                    id: id, type: "Thing", field: "age", kind: ValueType(.int64), before: [], after: [.queryable, .sortable])
+                try SchemaFollowers.follow(
+                    SchemaChange(container: TestClient.container, environment: .development, indexes: [index]), now: 0, connection)
+            }
+            let query = try QueryTests.query("age = 1")
+            #expect(try await refusal { try await anna.query(query, in: zone) } == .serviceUnavailable)
+            // Other fields' queries need not wait.
+            #expect(try await anna.names("recordID = 'a'", in: zone) == ["a"])
+            while let code = try await refusal({ try await anna.query(query, in: zone) }) {
+                #expect(code == .serviceUnavailable)
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            #expect(try await anna.names(query, in: zone) == ["a"])
+        }
+    }
+
     /// One equality among many records: as many rows are read as there are matches, whatever else the zone holds.
     @Test func aQueryReadsWhatItFinds() async throws {
         try await QueryTests.withZone { anna, zone, server in

@@ -48,6 +48,8 @@ import Testing
                 // Hidden by `MailConfiguration`.
                 "SealServer/Application/ServerConfiguration.swift: public var url: String",
                 "SealServer/Application/ServerConfiguration.swift: public var password: String?",
+                // Where a webhook goes; no log line has it.
+                "SealServer/Push/WebhookRow.swift: let url: String",
                 // Arguments of commands: paths, and a share's URL that its user typed.
                 "sealkit/Management/ManagementOptions.swift: var managementTokenFile: String?",
                 "sealkit/Serve/ServeCommand.swift: var secrets: String?",
@@ -93,7 +95,8 @@ import Testing
         }
         #expect(
             found == [
-                "SealKit/Transport/HTTPTransport.swift token",  // the header itself
+                "SealKit/Transport/HTTPTransport+Events.swift token",  // the header itself
+                "SealKit/Transport/HTTPTransport.swift token",
                 "SealPrimitives/Labels.swift text",  // a label's
                 "SealServer/Application/ConfigurationError.swift address",  // that it listens on
                 "SealServer/Application/ServerConfiguration.swift url",  // of the mail relay

@@ -35,7 +35,7 @@ struct AccountsController: Sendable {
         let bundle = message.hasRecovery ? try RecoveryBundle(message.recovery) : nil
         let now = services.clock()
         let client = ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy)
-        try services.limiter.count(.accountCreation, client, rule: services.limits.accountCreation, now: now)
+        try services.limiter.count(.accountCreation, .client(client), rule: services.limits.accountCreation, now: now)
         try await proof.verify(services, makesAccount: true)
         let token = services.randomBytes(32)
         let name = Hex.encode(services.randomBytes(16))

@@ -16,7 +16,7 @@ struct RecoveryController: Sendable {
         let message = try await request.decode(Sealkit_V1_RecoverRequest.self, context)
         let id = try RecoveryBundle.id(message.recoveryID)
         let client = ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy)
-        try services.limiter.count(.recovery, client, rule: services.limits.recovery, now: services.clock())
+        try services.limiter.count(.recovery, .client(client), rule: services.limits.recovery, now: services.clock())
         guard let sealed = try await services.database.read({ try RecoveryBundle.find(id, in: $0) }) else {
             throw ServerError(
                 .unknownItem, "The server has no recovery bundle under this id.",

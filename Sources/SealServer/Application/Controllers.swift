@@ -4,6 +4,7 @@ import Hummingbird
 enum Controllers {
     static func addRoutes(to router: Router<SealRequestContext>, _ services: Services) {
         HealthController(services: services).addRoutes(to: router)
+        LimitsController(services: services).addRoutes(to: router)
         AccountsController(services: services).addRoutes(to: router)
         RecoveryController(services: services).addRoutes(to: router)
         IdentityController(services: services).addRoutes(to: router)

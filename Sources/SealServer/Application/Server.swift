@@ -50,9 +50,10 @@ public struct Server: Sendable {
         lock = try DataFolderLock(folder: configuration.dataFolder)
         let messenger = try replacing.messenger ?? configuration.mail.map { try MailMessenger(configuration: $0) }
         let secrets = try ServerSecrets(folder: configuration.secretsFolder)
-        let database = try SQLiteDatabase(
+        let opened = try SQLiteDatabase(
             path: configuration.dataFolder + "/sealkit.sqlite",
             mostWaitingWrites: replacing.mostWaitingWrites ?? SQLiteGroupWriter.defaultMostWaiting)
+        let database = replacing.database?(opened) ?? opened
         // Last of what can fail: it starts threads, which only `close()` ends.
         let blobs = try FolderBlobStore(folder: configuration.dataFolder + "/blobs")
         services = Services(
@@ -111,17 +112,18 @@ public struct Server: Sendable {
         lock.release()
     }
 
-    private static func router(
+    static func router(
         _ services: Services, addRoutes: (Router<SealRequestContext>, Services) throws -> Void
     ) throws -> Router<SealRequestContext> {
         let routes = RouteTable()
         let router = Router(context: SealRequestContext.self)
         router.add(middleware: RequestLogMiddleware())
         router.add(middleware: FailureMiddleware(routes: routes))
+        router.add(middleware: LoadMiddleware(services: services))
         router.add(middleware: WireVersionMiddleware())
-        router.add(middleware: LimitMiddleware(maximumMessageSize: services.configuration.maximumMessageSize))
         router.add(middleware: ServerKeyMiddleware(services: services))
         router.add(middleware: SessionMiddleware(services: services))
+        router.add(middleware: RateMiddleware(services: services))
         Controllers.addRoutes(to: router, services)
         try addRoutes(router, services)
         routes.fill(from: router)

@@ -11,6 +11,11 @@ extension ServerConfiguration {
         "smtp-starttls": ["smtp", "starttls"], "log-level": ["log", "level"], "log-format": ["log", "format"],
         "max-message-size": ["max", "message", "size"], "max-asset-size": ["max", "asset", "size"],
         "tombstone-age": ["tombstone", "age"], "shutdown-grace": ["shutdown", "grace"], "webhook-allow": ["webhook", "allow"],
+        "request-rate": ["request", "rate"], "write-rate": ["write", "rate"], "read-rate": ["read", "rate"],
+        "sharing-rate": ["sharing", "rate"], "anonymous-rate": ["anonymous", "rate"],
+        "requests-in-flight": ["requests", "in", "flight"], "bytes-in-flight": ["bytes", "in", "flight"],
+        "storage-quota": ["storage", "quota"], "public-storage-quota": ["public", "storage", "quota"],
+        "records-per-zone": ["records", "per", "zone"], "zones-per-user": ["zones", "per", "user"],
     ]
 
     /// Reads the settings: flags win over the environment (`SEALKIT_…`), which wins over the file (YAML, or JSON by its
@@ -120,6 +125,25 @@ extension ServerConfiguration {
             if let origins = text("webhook-allow") {
                 result.webhookOrigins = origins.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
             }
+            result.limits = try limits()
+            return result
+        }
+
+        private func limits() throws(ConfigurationError) -> ServerLimits {
+            var result = ServerLimits()
+            let rates: ClosedRange<Int64> = 0...1_000_000
+            if let rate = try number("request-rate", in: rates) { result.requestRate = Int(rate) }
+            if let rate = try number("write-rate", in: rates) { result.writeRate = Int(rate) }
+            if let rate = try number("read-rate", in: rates) { result.readRate = Int(rate) }
+            if let rate = try number("sharing-rate", in: rates) { result.sharingRate = Int(rate) }
+            if let rate = try number("anonymous-rate", in: rates) { result.anonymousRate = Int(rate) }
+            if let count = try number("requests-in-flight", in: 0...1_000_000) { result.requestsInFlight = Int(count) }
+            if let size = try number("bytes-in-flight", in: 0...(1 << 40)) { result.bytesInFlight = Int(size) }
+            let amounts: ClosedRange<Int64> = 0...(1 << 60)
+            if let size = try number("storage-quota", in: amounts) { result.storageQuota = size }
+            if let size = try number("public-storage-quota", in: amounts) { result.publicStorageQuota = size }
+            if let count = try number("records-per-zone", in: amounts) { result.recordsPerZone = count }
+            if let count = try number("zones-per-user", in: amounts) { result.zonesPerUser = count }
             return result
         }
     }

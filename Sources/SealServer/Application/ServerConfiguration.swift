@@ -23,6 +23,8 @@ public struct ServerConfiguration: Sendable {
     public var shutdownGrace: Int
     /// The origins that webhooks may go to: `https://hooks.example.org`, or `http://127.0.0.1:9000` on this machine.
     public var webhookOrigins: [String]
+    /// Rates, quotas, and what is under way at once.
+    public var limits: ServerLimits
 
     public static let defaultMaximumMessageSize = 4 * 1024 * 1024
     public static let defaultListen = ListenAddress(host: "127.0.0.1", port: 8080)
@@ -41,7 +43,8 @@ public struct ServerConfiguration: Sendable {
         maximumAssetSize: Int64 = 16 << 30,
         tombstoneAge: Int = 180,
         shutdownGrace: Int = 30,
-        webhookOrigins: [String] = []
+        webhookOrigins: [String] = [],
+        limits: ServerLimits = ServerLimits()
     ) {
         self.dataFolder = Self.withoutTrailingSlashes(dataFolder)
         self.secretsFolder = Self.withoutTrailingSlashes(secretsFolder ?? self.dataFolder + ".secrets")
@@ -57,6 +60,7 @@ public struct ServerConfiguration: Sendable {
         self.tombstoneAge = tombstoneAge
         self.shutdownGrace = shutdownGrace
         self.webhookOrigins = webhookOrigins
+        self.limits = limits
     }
 
     /// PEM files: the certificate with its chain, and its private key.

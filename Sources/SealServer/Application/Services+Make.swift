@@ -11,6 +11,8 @@ struct ServiceReplacements: Sendable {
     var outboxWaits: [Duration]?
     var logger: Logger?
     var mostWaitingWrites: Int?
+    /// Put around the real one.
+    var database: (@Sendable (any SQLDatabase) -> any SQLDatabase)?
 }
 
 extension Services {
@@ -25,8 +27,9 @@ extension Services {
             database: database, blobs: blobs, messenger: messenger, configuration: configuration, logger: logger,
             clock: replacing.clock ?? systemClock, randomBytes: systemRandomBytes,
             origin: origin,
-            limits: replacing.limits ?? AbuseLimits(),
+            limits: replacing.limits ?? AbuseLimits(configuration.limits),
             limiter: RateLimiter(),
+            gate: LoadGate(requests: configuration.limits.requestsInFlight, bytes: configuration.limits.bytesInFlight),
             challenges: LoginChallenges(key: SecretBytes(random: &random)),
             sessions: Sessions(),
             addresses: secrets.addresses,

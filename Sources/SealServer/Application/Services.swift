@@ -16,6 +16,8 @@ struct Services: Sendable {
     let origin: ServerOrigin
     let limits: AbuseLimits
     let limiter: RateLimiter
+    let gate: LoadGate
+    var quotas: Quotas { Quotas(configuration.limits) }
     let challenges: LoginChallenges
     let sessions: Sessions
     let addresses: AddressHasher

@@ -39,7 +39,8 @@ struct AssetsController: Sendable {
         let (caller, zone) = try await services.database.write { connection -> (Caller, ZoneRow) in
             let (caller, zone) = try writable(zoneID, session, path, connection)
             try Blobs.begin(
-                id, stored: stored, announced: length, in: zone, by: caller, limits: services.limits, now: now, connection)
+                id, stored: stored, announced: length, in: zone, by: caller, limits: services.limits, quotas: services.quotas,
+                now: now, connection)
             return (caller, zone)
         }
         do {
@@ -112,7 +113,7 @@ struct AssetsController: Sendable {
     /// The zone and blob that the path names; `-` stands for the caller as owner.
     private static func place(_ context: SealRequestContext) throws(ServerError) -> (Sealkit_V1_ZoneID, String) {
         guard let owner = PercentEncoding.decode(context.parameters.get("owner") ?? ""),
-            let zone = PercentEncoding.decode(context.parameters.get("zone") ?? ""), !zone.isEmpty,
+            let zone = PercentEncoding.decode(context.parameters.get("zone") ?? ""), Names.isPlain(zone), Names.isPlain(owner),
             let id = context.parameters.get("id"), id.utf8.count == 32, BlobID(id) != nil
         else {
             throw ServerError(

@@ -37,9 +37,10 @@ enum Blobs {
     /// - Throws: `serverRejectedRequest` when it is taken, `quotaExceeded` when the account has too much staged.
     static func begin(
         _ id: String, stored: BlobID, announced: Int64, in zone: ZoneRow, by caller: Caller, limits: AbuseLimits,
-        now: Int64, _ connection: any SQLConnection
+        quotas: Quotas, now: Int64, _ connection: any SQLConnection
     ) throws {
         try checkStaged(adding: announced, by: caller, limits, connection)
+        try StorageUsage.checkRoom(for: announced, in: zone, by: caller, quotas: quotas, connection)
         let count = try connection.execute(
             """
             INSERT INTO blob (owner, zone, id, uploader, stored, created, announced) VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -90,29 +91,37 @@ enum Blobs {
     }
 
     /// Gives a saved record its blobs, and those that it does not refer to any more to the garbage.
-    /// - Returns: whether there is garbage now.
+    /// - Returns: whether there is garbage now; the bytes that the record has more than before.
     static func attach(
         _ assets: [RecordBatch.AssetClaim], to record: String, hadAssets: Bool, zone: ZoneRow,
         in connection: any SQLConnection
-    ) throws -> Bool {
+    ) throws -> (leftGarbage: Bool, bytes: Int64) {
         var leftGarbage = false
+        var bytes: Int64 = 0
         if hadAssets {
             let before = try connection.rows(
-                "SELECT id, stored FROM blob WHERE owner = $1 AND zone = $2 AND record = $3", zone.key + [.text(record)]
-            ) { (id: try $0.text(0), stored: try $0.text(1)) }
+                "SELECT id, stored, size FROM blob WHERE owner = $1 AND zone = $2 AND record = $3",
+                zone.key + [.text(record)]
+            ) { (id: try $0.text(0), stored: try $0.text(1), size: try $0.optionalInt64(2) ?? 0) }
             for blob in before where !assets.contains(where: { $0.blob == blob.id }) {
                 try discard(blob.stored, in: connection)
                 try connection.execute(
                     "DELETE FROM blob WHERE owner = $1 AND zone = $2 AND id = $3", zone.key + [.text(blob.id)])
                 leftGarbage = true
+                bytes -= blob.size
             }
         }
         for asset in assets {
-            try connection.execute(
-                "UPDATE blob SET record = $4, field = $5 WHERE owner = $1 AND zone = $2 AND id = $3",
-                zone.key + [.text(asset.blob), .text(record), .text(asset.field)])
+            // What the record had before stays as it is.
+            let added = try connection.first(
+                """
+                UPDATE blob SET record = $4, field = $5 WHERE owner = $1 AND zone = $2 AND id = $3 AND record IS NULL
+                RETURNING size
+                """, zone.key + [.text(asset.blob), .text(record), .text(asset.field)]
+            ) { try $0.optionalInt64(0) ?? 0 }
+            bytes += added ?? 0
         }
-        return leftGarbage
+        return (leftGarbage, bytes)
     }
 
     static func discardAll(of zone: ZoneRow, in connection: any SQLConnection) throws {

@@ -12,6 +12,8 @@ struct Housekeeping: Sendable {
             var isCollecting = false
             var isWanted = false
             var lastSweep: Int64 = 0
+            /// When storage was last counted again; nil before the first sweep, which is too early for it.
+            var lastRecount: Int64?
         }
         fileprivate let values = Mutex(Values())
     }
@@ -19,6 +21,9 @@ struct Housekeeping: Sendable {
     private static let batch = 100
     /// An hour, in microseconds.
     private static let sweepInterval: Int64 = 3_600_000_000
+
+    /// A day, in microseconds.
+    private static let recountInterval: Int64 = 86_400_000_000
 
     /// Sweeps in the background: once at the start, and from then on at most once an hour.
     func sweepIfDue() {
@@ -68,6 +73,21 @@ struct Housekeeping: Sendable {
             try await services.blobs.discardUpload(id)
         }
         try await collect()
+        try await recountIfDue(now: now)
+    }
+
+    /// Sums of what is stored are kept up to date by each save; once a day they are compared with what is there.
+    private func recountIfDue(now: Int64) async throws {
+        let isDue = services.housekeepingState.values.withLock { values in
+            let last = values.lastRecount ?? now
+            values.lastRecount = last
+            guard now - last >= Self.recountInterval else { return false }
+            values.lastRecount = now
+            return true
+        }
+        guard isDue, try await services.database.read({ try StorageUsage.hasDrifted(in: $0) }) else { return }
+        services.logger.warning("the sums of what is stored were wrong; they are counted again")
+        try await services.database.write { try StorageUsage.recount(in: $0) }
     }
 
     /// First the file, then its row: a crash between the two deletes a file that is gone already.

@@ -36,7 +36,7 @@ struct DirectoryController: Sendable {
         }
         // By account, not by session: logging in again must not give another try at guessing who has an account.
         try services.limiter.count(
-            .lookup, ServerBytes.of(session.accountID), amount: handles.count, rule: services.limits.lookup,
+            .lookup, .account(session.accountID), amount: handles.count, rule: services.limits.lookup,
             now: services.clock())
         let found = try await services.database.read { [handles] connection in
             try handles.map { handle -> Sealkit_V1_IdentityChain? in

@@ -12,6 +12,10 @@ extension Request {
     /// Throws `limitExceeded` for a body above the context's limit (as soon as that is known, without holding it) and
     /// `invalidArguments` for a wrong type or a malformed body.
     func decode<M: Message>(_ type: M.Type, _ context: SealRequestContext) async throws -> M {
+        try await read(context)
+    }
+
+    private func read<M: Message>(_ context: SealRequestContext) async throws -> M {
         guard let encoding = WireEncoding(bodyOf: self) else {
             throw ServerError(
                 .invalidArguments, "The body's content type must be \(WireEncoding.acceptedTypes).",
@@ -29,8 +33,18 @@ extension Request {
             // The decoder's own words could repeat what the client sent.
             throw ServerError(
                 .invalidArguments,
-                "The body is not a valid \(M.protoMessageName) in \(encoding == .json ? "JSON" : "protobuf") encoding.")
+                "The body is not a valid \(M.protoMessageName) in \(encoding == .json ? "JSON" : "protobuf") encoding.",
+                remedy: "Compare it with the wire schema; in JSON, field names and types have to match.")
         }
+    }
+
+    /// Also counts the message's work against its account, before anything is done about it.
+    ///
+    /// Throws `requestRateLimited` too.
+    func decode<M: CountedMessage>(_ type: M.Type, _ context: SealRequestContext) async throws -> M {
+        let message: M = try await read(context)
+        try context.meter?.count(message)
+        return message
     }
 
     func collectBody(limit: Int) async throws -> ByteBuffer {

@@ -10,6 +10,8 @@ struct SealRequestContext: RequestContext {
     var hasEndedSession = false
     /// The server-to-server key that signed the request, and where it is good. Never together with a session.
     var serverKey: ServerKeys.Signed?
+    /// Counts the request's work against its account or address.
+    var meter: WorkMeter?
     /// The largest body of a wire message, in bytes. Uploads have their own limit.
     var maxUploadSize: Int
     /// The client's address as the socket shows it; a proxy's when there is one.

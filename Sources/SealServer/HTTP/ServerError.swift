@@ -66,7 +66,11 @@ extension ServerError {
             return (ServerError(.limitExceeded, "The upload is longer than \(limit) bytes."), false)
         case let error as any HTTPResponseError where (400..<500).contains(error.status.code):
             let code: ErrorCode = error.status == .contentTooLarge ? .limitExceeded : .invalidArguments
-            return (ServerError(code, "The request is not well formed.", status: error.status), false)
+            return (
+                ServerError(
+                    code, "The request is not well formed.", remedy: "Check its path, headers and length.", status: error.status),
+                false
+            )
         default:
             return (
                 ServerError(

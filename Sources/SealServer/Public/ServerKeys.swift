@@ -102,7 +102,8 @@ enum ServerKeys {
 
     /// From now on its requests are refused; what it saved stays, signed by it.
     static func revoke(_ user: String, by session: Session, _ path: DatabasePath, in connection: any SQLConnection) throws {
-        let count = try connection.execute(
+        let isName = (try? UserID(recordName: user)) != nil
+        let count = !isName ? 0 : try connection.execute(
             "DELETE FROM server_key WHERE owner = $1 AND user_name = $2 AND container = $3 AND environment = $4",
             [.integer(session.accountID), .text(user), .text(path.container), .integer(Int64(path.environment.rawValue))])
         guard count == 1 else {

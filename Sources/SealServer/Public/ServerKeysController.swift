@@ -32,7 +32,7 @@ struct ServerKeysController: Sendable {
         }
         let now = services.clock()
         try services.limiter.count(
-            .serverKeyCreation, ServerBytes.of(session.accountID), rule: services.limits.serverKeyCreation, now: now)
+            .serverKeyCreation, .account(session.accountID), rule: services.limits.serverKeyCreation, now: now)
         let accountName = Hex.encode(services.randomBytes(16))
         let key = try await services.database.write { connection in
             try Identities.checkBinding(binding, of: chain, to: session.accountID, in: connection)

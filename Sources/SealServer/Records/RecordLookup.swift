@@ -7,10 +7,15 @@ enum RecordLookup {
     /// An answer has at most this many bytes of records; those that come after it was full are refused.
     static let answerBytes = 48 * 1024 * 1024
 
-    /// - Throws: `invalidArguments` for a name that comes twice.
+    /// - Throws: `invalidArguments` for what is no record's name, or comes twice.
     static func check(_ names: [String]) throws(ServerError) {
         var seen: Set<String> = []
         for name in names {
+            guard Names.isPlain(name) else {
+                throw ServerError(
+                    .invalidArguments, "A record's name has 1 to \(Limits.nameBytes) printable ASCII characters.",
+                    remedy: "Ask for records by the names that they were saved with.")
+            }
             guard seen.insert(name).inserted else {
                 throw ServerError(
                     .invalidArguments, "A record comes twice in one request.", remedy: "Ask for each record once.")

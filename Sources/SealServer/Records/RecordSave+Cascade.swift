@@ -20,12 +20,10 @@ extension RecordSave {
             try keep(member.step, deletion: root.position, member.record.name, next: member.next, field: member.field)
             try remove(member.record.name, at: position, deletion: root.position)
             try DeleteReference.store([], of: member.record.name, hadSome: true, in: zone, connection)
-            if try Blobs.attach(
+            let blobs = try Blobs.attach(
                 [], to: member.record.name, hadAssets: member.record.assets > 0, zone: zone, in: connection)
-            {
-                leftGarbage = true
-            }
-            changes.append(try change(member, at: position))
+            if blobs.leftGarbage { leftGarbage = true }
+            changes.append(try change(member, at: position, assetBytes: blobs.bytes))
             position += 1
         }
         return (changes, leftGarbage)
@@ -59,14 +57,14 @@ extension RecordSave {
         return writer.bytes
     }
 
-    private func change(_ member: Cascade.Member, at position: Int64) throws -> RecordChange {
+    private func change(_ member: Cascade.Member, at position: Int64, assetBytes: Int64) throws -> RecordChange {
         let statement = try ServerError.checking("The stored statement") { () throws(SealError) in
             try Statement(canonicalBytes: member.record.statement)
         }
         return RecordChange(
             kind: .deleted, name: member.record.name, type: member.record.type, position: position,
             creator: statement.creator, author: caller.userID, created: member.record.created, modified: now, fields: [],
-            formerFields: member.record.fields,
+            formerFields: member.record.fields, assetBytes: assetBytes,
             former: .init(modified: member.record.modified, statement: member.record.statement))
     }
 }

@@ -22,14 +22,12 @@ extension RecordSave {
             position += 1
             let name = batch.items[index].name
             try store(accepted, name)
-            if try Blobs.attach(
+            let blobs = try Blobs.attach(
                 accepted.content.assets, to: name, hadAssets: (accepted.predecessor?.assets ?? 0) > 0, zone: zone,
                 in: connection)
-            {
-                leftGarbage = true
-            }
+            if blobs.leftGarbage { leftGarbage = true }
             written[index] = .accepted(accepted)
-            changes.append(change(accepted, name))
+            changes.append(change(accepted, name, assetBytes: blobs.bytes))
         }
         if !cascade.members.isEmpty {
             let gone = try write(cascade, from: position, written)
@@ -38,19 +36,19 @@ extension RecordSave {
             position += Int64(cascade.members.count)
         }
         try tag(parents, from: position)
-        try RecordFollowers.follow(changes, schema, in: zone, by: caller, now: now, connection)
+        try RecordFollowers.follow(changes, schema, in: zone, by: caller, now: now, quotas: quotas, connection)
         try DatabaseFeed.touch(zone, in: connection)
         return (written, true, leftGarbage)
     }
 
-    private func change(_ accepted: Accepted, _ name: String) -> RecordChange {
+    private func change(_ accepted: Accepted, _ name: String, assetBytes: Int64) -> RecordChange {
         let statement = accepted.content.statement
         let isNew = accepted.predecessor?.isDeleted ?? true
         return RecordChange(
             kind: accepted.isDeletion ? .deleted : isNew ? .created : .updated, name: name, type: statement.recordType,
             position: accepted.position, creator: statement.creator, author: statement.author,
             created: accepted.created(now: now), modified: accepted.modified(now: now), fields: accepted.content.fields,
-            formerFields: accepted.predecessor?.fields ?? [],
+            formerFields: accepted.predecessor?.fields ?? [], assetBytes: assetBytes,
             former: accepted.predecessor.flatMap { $0.isDeleted ? nil : .init(modified: $0.modified, statement: $0.statement) })
     }
 

@@ -12,6 +12,7 @@ struct RecordSave {
     /// As it holds in this transaction; the batch fits it.
     let schema: StoredSchema
     let now: Int64
+    let quotas: Quotas
     let connection: any SQLConnection
     /// The caller's, in the public database; in a zone its roster has judged already.
     var rights: PublicRights?

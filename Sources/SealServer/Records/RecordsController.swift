@@ -35,7 +35,7 @@ struct RecordsController: Sendable {
         try message.checkBytes()
         let carrying = message.records.filter { record in
             record.fields.contains { if case .omitted = $0.content { true } else { false } }
-        }.map(\.recordName)
+        }.map(\.recordName).filter(Names.isPlain)
 
         let (rosters, schemas) = (services.rosters, services.schemas)
         let snapshot = try await services.database.read { connection -> Snapshot in
@@ -72,6 +72,7 @@ struct RecordsController: Sendable {
         let batch = try RecordBatch(
             message, caller: caller, judge: judge, predecessors: predecessors, schema: schema)
         let now = services.clock()
+        let quotas = services.quotas
         var (answer, leftGarbage, wantsRecords) = try await services.database.write { connection -> ([UInt8], Bool, Bool) in
             if let answer = try Operations.answer(
                 message.operationID, kind: Self.kind, of: caller.accountID, in: connection)
@@ -84,7 +85,7 @@ struct RecordsController: Sendable {
             let schema = try schemas.schema(path.container, path.environment, in: connection)
             let save = RecordSave(
                 batch: batch.fitting(schema), isAtomic: message.atomic && zone.isAtomic, caller: caller, zone: zone, schema: schema, now: now,
-                connection: connection, rights: try PublicRights.of(session, path, schemas, in: connection))
+                quotas: quotas, connection: connection, rights: try PublicRights.of(session, path, schemas, in: connection))
             let (outcomes, hasWritten, leftGarbage) = try save.run()
             let answer = try save.serialized(outcomes)
             if hasWritten {

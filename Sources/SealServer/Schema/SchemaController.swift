@@ -110,6 +110,7 @@ struct SchemaController: Sendable {
                 try SchemaFollowers.follow(change, now: now, connection)
                 return difference
             }
+            services.indexBuilder.start()
         }
         return try Response(
             Sealkit_V1_ChangeSchemaResponse.with {

@@ -9,7 +9,7 @@ struct RostersController: Sendable {
     let services: Services
 
     private static let kind = "rosters/append"
-    private static let rostersPerRequest = 100
+    static let rostersPerRequest = 100
 
     func addRoutes(to router: Router<SealRequestContext>) {
         let group = router.group(DatabasePath.route)
@@ -98,7 +98,7 @@ struct RostersController: Sendable {
             if append.entry.epoch != nil, zone.owner != caller.id {
                 // Last: what is refused for another reason, a lost race say, does not count. Throwing takes all back.
                 try limiter.count(
-                    .epochOpening, RateLimiter.subject(of: zone, and: caller), rule: rule, now: now)
+                    .epochOpening, .author(owner: zone.owner, zone: zone.zone, caller: caller.id), rule: rule, now: now)
             }
             var response = Sealkit_V1_AppendRosterResponse()
             response.position = UInt64(stored.position)

@@ -27,6 +27,7 @@ extension Migration {
         .push,
         .queries,
         .management,
+        .storageUsage,
     ]
 }
 

@@ -104,8 +104,12 @@ struct VerificationController: Sendable {
         let message = try await request.decode(Sealkit_V1_CompleteVerificationRequest.self, context)
         let now = services.clock()
         try services.limiter.count(
-            .verificationTry, ServerBytes.of(session.accountID), rule: services.limits.verificationTry, now: now)
+            .verificationTry, .account(session.accountID), rule: services.limits.verificationTry, now: now)
         let (id, code, signature) = ([UInt8](message.verificationID), message.code, [UInt8](message.signature))
+        // Neither is anything that this server has sent: it looks like every other failure.
+        guard id.count == PendingVerification.idBytes, code.utf8.count <= Limits.nameBytes else {
+            throw ServerError.verificationFailed
+        }
         let jti = services.randomBytes(16)
         let token = try await services.database.write { [services, codes] connection -> String? in
             guard let verification = try Verifications.countTry(id, now: now, in: connection),

@@ -9,6 +9,7 @@ struct ZoneChange {
     let caller: Caller
     let path: DatabasePath
     let rosters: RosterCache
+    let quotas: Quotas
     let now: Int64
     let connection: any SQLConnection
 
@@ -20,6 +21,7 @@ struct ZoneChange {
         let scope = Scope(
             container: path.container, environment: path.environment, owner: caller.userID, zoneName: name)
         let known = try Zones.own(name, of: caller, path.environment, in: connection)
+        if known?.isClosed ?? true { try quotas.checkZones(of: caller.id, in: connection) }
         let roster: Roster
         if let known {
             guard known.isClosed else { return known }
@@ -69,6 +71,7 @@ struct ZoneChange {
         try StoredGrants.removeAll(of: zone, in: connection)
         try StoredLinks.removeAll(of: zone, in: connection)
         try Blobs.discardAll(of: zone, in: connection)
+        try StorageUsage.remove(zone, in: connection)
         // Before it is closed to those who are to hear of it.
         try notifier(closed).zoneChanged(comesOrGoes: true)
         try DatabaseFeed.close(closed, at: closed.sequence, reason, in: connection)

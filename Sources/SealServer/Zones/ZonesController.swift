@@ -27,7 +27,7 @@ struct ZonesController: Sendable {
                 .limitExceeded, "A request takes at most \(Limits.itemsPerRequest) zones.", remedy: "Send fewer at once.")
         }
         let now = services.clock()
-        let rosters = services.rosters
+        let (rosters, quotas) = (services.rosters, services.quotas)
         let response = try await services.database.write { connection -> Sealkit_V1_ModifyZonesResponse in
             let caller = try Caller(session, container: path.container, in: connection)
             if let answer = try Operations.answer(
@@ -35,7 +35,8 @@ struct ZonesController: Sendable {
             {
                 return try Sealkit_V1_ModifyZonesResponse(serializedBytes: answer)
             }
-            let change = ZoneChange(caller: caller, path: path, rosters: rosters, now: now, connection: connection)
+            let change = ZoneChange(
+                caller: caller, path: path, rosters: rosters, quotas: quotas, now: now, connection: connection)
             var response = Sealkit_V1_ModifyZonesResponse()
             for save in message.saves {
                 response.results.append(

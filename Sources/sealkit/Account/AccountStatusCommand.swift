@@ -4,7 +4,7 @@ import SealKit
 struct AccountStatusCommand: AccountHolderCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Say whether the server knows this account and lets it in.",
+        abstract: "Say whether the server knows this account and lets it in, and how much it stores there.",
         discussion: """
             Exits with 0 when it does, with 77 when it does not, with 69 when the server cannot be asked.
 
@@ -16,7 +16,17 @@ struct AccountStatusCommand: AccountHolderCommand {
     func run(_ client: Client) async throws {
         let status = try await client.account.status()
         let server = client.account.server
-        output.result("\(status) at \(server)", bare: "\(status)", json: ["status": .string("\(status)"), "server": .string(server)])
+        var json: [String: JSONValue] = ["status": .string("\(status)"), "server": .string(server)]
+        var text = "\(status) at \(server)"
+        if status == .available {
+            let usage = try await client.account.storageUsage()
+            text += "\n\(usage.recordCount) records, \(usage.bytes) bytes stored"
+            if let limit = usage.bytesLimit { text += " of \(limit)" }
+            json["records"] = .integer(Int64(usage.recordCount))
+            json["bytes"] = .integer(usage.bytes)
+            json["bytesLimit"] = usage.bytesLimit.map(JSONValue.integer) ?? .null
+        }
+        output.result(text, bare: "\(status)", json: json)
         switch status {
         case .available: break
         case .couldNotDetermine: throw ExitCode(ExitStatus.network.rawValue)

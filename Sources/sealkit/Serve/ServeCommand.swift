@@ -77,6 +77,8 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("An origin that webhooks of subscriptions may go to: https://hooks.example.org. Repeat it for more. Default: none.", valueName: "origin"))
     var webhookAllow: [String] = []
 
+    @OptionGroup(title: "Limits") var limits: LimitOptions
+
     @Option(help: ArgumentHelp("Settings file, YAML or JSON by its name.", valueName: "file"))
     var config: String?
 
@@ -121,6 +123,7 @@ struct ServeCommand: AsyncParsableCommand {
         flags["tombstone-age"] = tombstoneAge
         flags["shutdown-grace"] = shutdownGrace
         flags["webhook-allow"] = webhookAllow.isEmpty ? nil : webhookAllow.joined(separator: ",")
+        flags.merge(limits.flags) { $1 }
         return flags
     }
 

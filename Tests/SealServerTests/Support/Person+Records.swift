@@ -20,8 +20,10 @@ struct Write: Sendable {
     var creator: UserID?
     var fields: [(name: String, field: FieldDraft)] = []
     /// Records that this one goes with.
-    func going(with targets: String..., field: String = "owner") -> Write {
+    func going(with targets: String..., field: String? = nil) -> Write {
         var write = self
+        // A field is a reference or a list of them, never now one and now the other.
+        let field = field ?? (targets.count == 1 ? "owner" : "owners")
         let references = targets.map { Value.reference(ReferenceValue(recordName: $0, action: .deleteSelf)) }
         write.fields.append((field, .plain(references.count == 1 ? references[0] : .list(.reference, references))))
         write.fields.sort { FieldSet.isOrdered($0.name, $1.name) }

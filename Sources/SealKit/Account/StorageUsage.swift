@@ -1,0 +1,62 @@
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// How much an account stores on its server: records and assets of all zones that it owns, whoever wrote them, as they are
+/// stored (sealed and padded). What others own counts for them.
+public struct StorageUsage: Sendable, Equatable {
+    /// Live records.
+    public var recordCount: Int
+    /// Their fields, 1,024 bytes for each record, and assets.
+    public var bytes: Int64
+    /// What the account may store; nil when the server has no limit.
+    public var bytesLimit: Int64?
+    /// By container and environment.
+    public var containers: [Container]
+
+    /// One container's part.
+    public struct Container: Sendable, Equatable {
+        public var containerIdentifier: String
+        /// Nil for one that this version does not know.
+        public var environment: SealKit.Container.Environment?
+        public var zoneCount: Int
+        public var recordCount: Int
+        public var bytes: Int64
+    }
+}
+
+extension StorageUsage {
+    init(_ wire: Sealkit_V1_StorageUsageResponse) {
+        recordCount = Int(clamping: wire.records)
+        bytes = Int64(clamping: wire.bytes)
+        bytesLimit = wire.bytesLimit == 0 ? nil : Int64(clamping: wire.bytesLimit)
+        containers = wire.containers.map { part in
+            Container(
+                containerIdentifier: part.container, environment: .init(rawValue: part.environment),
+                zoneCount: Int(clamping: part.zones), recordCount: Int(clamping: part.records),
+                bytes: Int64(clamping: part.bytes))
+        }
+    }
+}
+
+extension Account {
+    /// How much this account stores on its server, by the server's count.
+    /// - Throws: `networkFailure`, `notAuthenticated`.
+    public func storageUsage() async throws(SealKitError) -> StorageUsage {
+        let response = try await exchange("accounts/usage", .none) { token throws(SealKitError) in
+            try Client.decode(try await client.transport.get("/1/accounts/usage", token: token))
+                as Sealkit_V1_StorageUsageResponse
+        }
+        return StorageUsage(response)
+    }
+}
+
+extension Container {
+    /// How much the account stores in this container and environment, by the server's count; nil when it stores nothing.
+    /// - Throws: `networkFailure`, `notAuthenticated`.
+    public func storageUsage() async throws(SealKitError) -> StorageUsage.Container? {
+        try await core.account.storageUsage().containers.first {
+            $0.containerIdentifier == core.identifier && $0.environment?.rawValue == core.environment.name
+        }
+    }
+}

@@ -1,0 +1,65 @@
+/// How often anything may be done: every rule of the server in one place. The defaults are for production; tests and load
+/// tests replace them. Nil is no limit.
+///
+/// Sending mail is counted in the database instead (`SendingLimits`), because a restart must not forgive that.
+struct AbuseLimits: Sendable {
+    private static let minute: Int64 = 60_000_000
+    private static let hour: Int64 = 60 * minute
+
+    /// Every request with a session.
+    var request: RateLimiter.Rule?
+    var write: RateLimiter.Rule?
+    var read: RateLimiter.Rule?
+    var sharing: RateLimiter.Rule?
+    /// Every request without one, by client address.
+    var anonymousRequest: RateLimiter.Rule?
+
+    /// Accounts made from one client address.
+    var accountCreation = RateLimiter.Rule(count: 10_000, window: hour)
+    /// Recovery bundles asked for from one client address. An id has 128 bits: this only keeps the noise down.
+    var recovery = RateLimiter.Rule(count: 30, window: 10 * minute)
+    /// Handles that one account looks up.
+    var lookup = RateLimiter.Rule(count: 2_000, window: hour)
+    /// Codes that one account sends back, over all its verifications.
+    var verificationTry = RateLimiter.Rule(count: 60, window: hour)
+    /// Epochs that one participant opens in one zone of somebody else: each makes all others fetch and keep a grant.
+    var epochOpening = RateLimiter.Rule(count: 60, window: hour)
+    /// Server-to-server keys that one account makes: each leaves a user behind.
+    var serverKeyCreation = RateLimiter.Rule(count: 60, window: hour)
+    /// What one account has uploaded and no record refers to yet: bytes, announced ones included, and uploads. Whoever
+    /// has nothing staged may upload one asset of any size that the server takes.
+    var stagedBytesPerAccount: Int64 = 64 << 30
+    var stagedBlobsPerAccount = 10_000
+    /// Event streams that one account has open.
+    var streamsPerAccount = 100
+    var sending = SendingLimits()
+
+    init(_ limits: ServerLimits = ServerLimits()) {
+        request = Self.rule(limits.requestRate)
+        write = Self.rule(limits.writeRate)
+        read = Self.rule(limits.readRate)
+        sharing = Self.rule(limits.sharingRate)
+        anonymousRequest = Self.rule(limits.anonymousRate)
+    }
+
+    private static func rule(_ perSecond: Int) -> RateLimiter.Rule? {
+        perSecond > 0 ? .steady(perSecond: perSecond) : nil
+    }
+
+    /// The rule of a kind that any request may be counted by.
+    func rule(of kind: RateLimiter.Kind) -> RateLimiter.Rule? {
+        switch kind {
+        case .request: request
+        case .write: write
+        case .read: read
+        case .sharing: sharing
+        case .anonymousRequest: anonymousRequest
+        case .accountCreation: accountCreation
+        case .recovery: recovery
+        case .lookup: lookup
+        case .verificationTry: verificationTry
+        case .epochOpening: epochOpening
+        case .serverKeyCreation: serverKeyCreation
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// Every limit that a client can run into, with its number: the answer of `/1/limits`. Limits.md is the same table with
+/// explanations, and a test provokes each row.
+enum LimitTable {
+    static func all(_ configuration: ServerConfiguration, _ rules: AbuseLimits) -> [Sealkit_V1_Limit] {
+        let limits = configuration.limits
+        return [
+            // Of one request
+            row("requestBytes", configuration.maximumMessageSize, "bytes", .limitExceeded),
+            row("itemsPerRequest", Limits.itemsPerRequest, "items", .limitExceeded),
+            row("requestRecordBytes", Sealkit_V1_ModifyRecordsRequest.largest, "bytes", .limitExceeded),
+            row("rostersPerRequest", RostersController.rostersPerRequest, "items", .limitExceeded),
+            row("handlesPerLookup", DirectoryController.mostHandles, "items", .limitExceeded),
+            // Of what is sent
+            row("nameBytes", Limits.nameBytes, "bytes", .invalidArguments),
+            row("recordBytes", Limits.recordBytes, "bytes", .limitExceeded),
+            row("fieldsPerRecord", Limits.fieldsPerRecord, "fields", .limitExceeded),
+            row("assetBytes", Int(configuration.maximumAssetSize), "bytes", .limitExceeded),
+            row("participantsPerShare", Limits.participantsPerScope, "participants", .tooManyParticipants),
+            row("previewBytes", Limits.previewBytes, "bytes", .limitExceeded),
+            row("recoveryBundleBytes", RecoveryBundle.mostBytes, "bytes", .invalidArguments),
+            row("deviceNameBytes", Limits.nameBytes, "bytes", .invalidArguments),
+            // Of what is stored
+            row("devicesPerAccount", Sessions.mostPerAccount, "sessions", nil),
+            row("storageBytes", Int(limits.storageQuota), "bytes", .quotaExceeded),
+            row("publicStorageBytes", Int(limits.publicStorageQuota), "bytes", .quotaExceeded),
+            row("recordsPerZone", Int(limits.recordsPerZone), "records", .quotaExceeded),
+            row("zonesPerUser", Int(limits.zonesPerUser), "zones", .quotaExceeded),
+            row("stagedAssets", rules.stagedBlobsPerAccount, "assets", .quotaExceeded),
+            row("stagedAssetBytes", Int(rules.stagedBytesPerAccount), "bytes", .quotaExceeded),
+            // Of how often
+            row("requestRate", limits.requestRate, "a second", .requestRateLimited),
+            row("writeRate", limits.writeRate, "a second", .requestRateLimited),
+            row("readRate", limits.readRate, "a second", .requestRateLimited),
+            row("sharingRate", limits.sharingRate, "a second", .requestRateLimited),
+            row("anonymousRate", limits.anonymousRate, "a second", .requestRateLimited),
+            row("accountCreations", Int(rules.accountCreation.count), "an hour", .requestRateLimited),
+            row("lookups", Int(rules.lookup.count), "an hour", .requestRateLimited),
+            row("verificationTries", Int(rules.verificationTry.count), "an hour", .requestRateLimited),
+            row("epochOpenings", Int(rules.epochOpening.count), "an hour", .requestRateLimited),
+            row("recoveries", Int(rules.recovery.count), "10 minutes", .requestRateLimited),
+            // Of everybody together
+            row("requestsInFlight", limits.requestsInFlight, "requests", .serviceUnavailable),
+            row("bytesInFlight", limits.bytesInFlight, "bytes", .serviceUnavailable),
+        ].filter { $0.value > 0 }
+    }
+
+    private static func row(_ name: String, _ value: Int, _ unit: String, _ code: ErrorCode?) -> Sealkit_V1_Limit {
+        .with {
+            $0.name = name
+            $0.value = UInt64(clamping: value)
+            $0.unit = unit
+            $0.code = code?.rawValue ?? ""
+        }
+    }
+}

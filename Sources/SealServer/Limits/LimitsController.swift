@@ -1,0 +1,34 @@
+import Hummingbird
+import SealWire
+import SwiftProtobuf
+
+/// `GET /1/limits`: what this server limits, for everybody. `GET /1/accounts/usage`: how much of it an account has used.
+struct LimitsController: Sendable {
+    let services: Services
+
+    func addRoutes(to router: Router<SealRequestContext>) {
+        router.get("1/limits") { request, _ in try limits(request) }
+        router.get("1/accounts/usage") { try await usage($0, $1) }
+    }
+
+    private func limits(_ request: Request) throws -> Response {
+        let answer = Sealkit_V1_LimitsResponse.with { $0.limits = LimitTable.all(services.configuration, services.limits) }
+        return try Response(answer, for: request)
+    }
+
+    private func usage(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let session = try context.requireSession()
+        let quotas = services.quotas
+        let answer = try await services.database.read { connection in
+            var answer = Sealkit_V1_StorageUsageResponse()
+            if let total = try StorageUsage.total(of: session.accountID, in: connection) {
+                answer.records = UInt64(clamping: total.records)
+                answer.bytes = UInt64(clamping: total.bytes)
+            }
+            answer.bytesLimit = quotas.storage.map { UInt64(clamping: $0) } ?? 0
+            answer.containers = try StorageUsage.containers(of: session.accountID, in: connection)
+            return answer
+        }
+        return try Response(answer, for: request)
+    }
+}

@@ -1,0 +1,346 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import SealCoding
+import SealEnvelope
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+@testable import SealServer
+
+/// One row of the table of limits: how to send so much of it, and what came of it.
+struct LimitProbe: Sendable, CustomStringConvertible {
+    let name: String
+    /// Another number than the table's, where that may be set.
+    var limit: Int?
+    var serverLimits = ServerLimits()
+    var rules: @Sendable (inout AbuseLimits) -> Void = { _ in }
+    var maximumAssetSize: Int64 = 16 << 30
+    /// What an amount is refused with; nil when it is taken.
+    let run: @Sendable (RunningServer, Int) async throws -> ErrorCode?
+
+    var description: String { name }
+
+    static let all = requests + things + stored + rates + together
+
+    // MARK: One request
+
+    private static let requests = [
+        LimitProbe(name: "requestBytes") { server, amount in
+            // Whatever is wrong with the message, its size is not.
+            var request = Sealkit_V1_ChallengeRequest.with { $0.loginKey = Data(count: amount) }
+            request.loginKey = Data(count: 2 * amount - (try request.serializedData().count))
+            let code = try await RefusalClient(origin: server.origin).send("/1/accounts/challenge", request).code
+            return code == .invalidArguments ? nil : code
+        },
+        LimitProbe(name: "itemsPerRequest") { server, amount in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            let looked = try await refusal { try await anna.lookup((0..<amount).map { "r\($0)" }, in: zone) }
+            var (request, _) = try anna.request((0..<min(amount, 400)).map { Write("r\($0)") }, in: zone)
+            // No honest client signs more.
+            for _ in 400..<max(400, amount) { request.records.append(request.records[0]) }
+            let sent = request
+            let saved = try await refusal { try await anna.send(sent, to: zone) }
+            let zones = try await refusal { try await anna.zones((0..<amount).map { ("z\($0)", "") }) }
+            return looked == saved && saved == zones ? looked : .internalError
+        },
+        LimitProbe(name: "requestRecordBytes") { server, amount in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            func writes(_ last: Int) -> [Write] {
+                [700_000, 700_000, last].enumerated().map { index, count in
+                    var write = Write("r\(index)", nil)
+                    write.fields = [("body", .plain(.data([UInt8](repeating: 1, count: count))))]
+                    return write
+                }
+            }
+            // What three records take beside their data: names, statements, and the names of their fields.
+            let (small, _) = try anna.request(writes(1), in: zone)
+            let beside = small.records.reduce(0) { $0 + $1.recordName.utf8.count + $1.statement.count + 4 }
+            return try await refusal { try await anna.save(writes(amount - beside - 1_400_000), in: zone) }
+        },
+        LimitProbe(name: "rostersPerRequest") { server, amount in
+            let anna = try await Person.ready(server)
+            let request = Sealkit_V1_FetchRostersRequest.with {
+                $0.rosters = (0..<amount).map { index in .with { $0.zone.zoneName = "z\(index)" } }
+            }
+            return try await refusal {
+                try await anna.client.call(anna.path("rosters/fetch"), request, as: Sealkit_V1_FetchRostersResponse.self)
+            }
+        },
+        LimitProbe(name: "handlesPerLookup") { server, amount in try await lookUp(amount, try await Person.ready(server)) },
+    ]
+
+    private static func lookUp(_ amount: Int, _ person: Person) async throws -> ErrorCode? {
+        let request = Sealkit_V1_LookupIdentitiesRequest.with {
+            $0.container = TestClient.container
+            $0.handles = (0..<amount).map { index in .with { $0.email = "a\(index)@example.org" } }
+        }
+        return try await refusal {
+            try await person.client.call("/1/directory/lookup", request, as: Sealkit_V1_LookupIdentitiesResponse.self)
+        }
+    }
+
+    // MARK: One thing
+
+    private static let things = [
+        LimitProbe(name: "nameBytes") { server, amount in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            let name = String(repeating: "n", count: amount)
+            let record = try await refusal { try await anna.lookup([name], in: zone) }
+            let zones = try await anna.zones([(name, "")])[0].failure.errorCode
+            return zones == (record ?? .zoneNotFound) ? record : .internalError
+        },
+        LimitProbe(name: "recordBytes") { server, amount in
+            let anna = try await Person.ready(server)
+            return try await anna.codes([try record(storedAs: amount)], in: try await anna.makeZone())[0]
+        },
+        LimitProbe(name: "fieldsPerRecord") { server, amount in
+            let anna = try await Person.ready(server)
+            var write = Write("a", nil)
+            write.fields = (0..<min(amount, 1_000)).map { ("f\(10_000 + $0)", .plain(.int64(1))) }
+            let zone = try await anna.makeZone()
+            // No honest client signs more.
+            var (request, _) = try anna.request([write], in: zone)
+            for extra in 1_000..<max(1_000, amount) {
+                request.records[0].fields.append(WireField.stored(.plain(.int64(1)), blob: nil).wire(name: "f\(10_000 + extra)"))
+            }
+            return try await anna.send(request, to: zone)[0].code
+        },
+        LimitProbe(name: "assetBytes", limit: 1_000, maximumAssetSize: 1_000) { server, amount in
+            let anna = try await Person.ready(server)
+            return try await upload([amount], anna, to: try await anna.makeZone())
+        },
+        LimitProbe(name: "participantsPerShare") { server, amount in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeSharedZone()
+            let invitations = try (0..<amount).map { _ in try anna.invitation(to: nil, in: zone) }
+            do {
+                let draft = try anna.next(on: zone, invitations: invitations.map(\.draft))
+                return try await refusal {
+                    try await anna.send(anna.appendRequest(draft, to: zone, links: invitations.map(\.link)), to: zone)
+                }
+            } catch SealError.tooManyParticipants {
+                // The author's own check comes first; SharingTests sends what passes by it.
+                return .tooManyParticipants
+            }
+        },
+        LimitProbe(name: "previewBytes") { server, amount in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeSharedZone()
+            var invitation = try anna.invitation(to: nil, in: zone)
+            invitation.link.preview = Data(count: amount)
+            let request = anna.appendRequest(
+                try anna.next(on: zone, invitations: [invitation.draft]), to: zone, links: [invitation.link])
+            return try await refusal { try await anna.send(request, to: zone) }
+        },
+        LimitProbe(name: "recoveryBundleBytes") { server, amount in
+            let anna = try await Person.ready(server)
+            let bundle = Sealkit_V1_RecoveryBundle.with {
+                $0.recoveryID = Data(randomBytes(16))
+                $0.sealed = Data(count: amount)
+            }
+            return try await refusal {
+                try await anna.client.call("/1/accounts/recovery", bundle, as: Sealkit_V1_AccountResponse.self)
+            }
+        },
+        LimitProbe(name: "deviceNameBytes") { server, amount in
+            let client = try TestClient(server)
+            _ = try await client.create()
+            var request = try await client.loginRequest()
+            request.deviceName = String(repeating: "d", count: amount)
+            let login = request
+            return try await refusal { try await client.login(login) }
+        },
+    ]
+
+    /// A record whose fields take exactly so many bytes.
+    private static func record(storedAs amount: Int) throws -> Write {
+        var write = Write("a", nil)
+        func size(_ count: Int) throws -> Int {
+            var encoder = FieldEncoder()
+            try encoder.append("body", .stored(.plain(.data([UInt8](repeating: 1, count: count))), blob: nil))
+            return encoder.bytes.count
+        }
+        var count = amount - (try size(amount) - amount)
+        while try size(count) < amount { count += 1 }
+        guard try size(count) == amount else { throw TestFailure("no record of \(amount) bytes") }
+        write.fields = [("body", .plain(.data([UInt8](repeating: 1, count: count))))]
+        return write
+    }
+
+    /// Uploads of these lengths; what the last one is refused with.
+    private static func upload(_ lengths: [Int], _ person: Person, to zone: TestZone) async throws -> ErrorCode? {
+        var code: ErrorCode?
+        for length in lengths {
+            let body = ByteBuffer(repeating: 1, count: length)
+            code = try await AssetTests().send(person, .PUT, Hex.encode(randomBytes(16)), in: zone, .bytes(body)).code
+        }
+        return code
+    }
+
+    // MARK: What is stored
+
+    private static func setting(_ change: (inout ServerLimits) -> Void) -> ServerLimits {
+        var limits = ServerLimits()
+        change(&limits)
+        return limits
+    }
+
+    private static let stored = [
+        LimitProbe(name: "devicesPerAccount") { server, amount in
+            var client = try TestClient(server)
+            client.token = try await client.create().token
+            for _ in 1..<amount { _ = try await client.login() }
+            // The server remembers a good session for some seconds.
+            server.clock.advance(seconds: 11)
+            let first = client
+            return try await refusal { try await first.me() }
+        },
+        LimitProbe(name: "storageBytes", limit: 5_000, serverLimits: setting { $0.storageQuota = 5_000 }) { server, amount in
+            let anna = try await Person.ready(server)
+            let write = try record(storedAs: amount - Int(StorageUsage.recordOverhead))
+            return try await refusal { try await anna.save([write], in: try await anna.makeZone()) }
+        },
+        LimitProbe(name: "publicStorageBytes", limit: 5_000, serverLimits: setting { $0.publicStorageQuota = 5_000 }) {
+            server, amount in
+            do {
+                try server.services.quotas.checkStorage(Int64(amount), isPublic: true, isOwner: false)
+                return nil
+            } catch let error as ServerError {
+                return error.code
+            }
+        },
+        LimitProbe(name: "recordsPerZone", limit: 3, serverLimits: setting { $0.recordsPerZone = 3 }) { server, amount in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            return try await refusal { try await anna.save((0..<amount).map { Write("r\($0)") }, in: zone) }
+        },
+        LimitProbe(name: "zonesPerUser", limit: 3, serverLimits: setting { $0.zonesPerUser = 3 }) { server, amount in
+            let anna = try await Person.ready(server)
+            let saves = try (0..<amount).map { ("z\($0)", try anna.opening("z\($0)")) }
+            let results = try await anna.modifyZones(saving: saves)
+            if case .failure(let failure)? = results.last?.outcome { return failure.errorCode }
+            return nil
+        },
+        LimitProbe(name: "stagedAssets", limit: 3, rules: { $0.stagedBlobsPerAccount = 3 }) { server, amount in
+            let anna = try await Person.ready(server)
+            return try await upload(Array(repeating: 1, count: amount), anna, to: try await anna.makeZone())
+        },
+        LimitProbe(name: "stagedAssetBytes", limit: 1_000, rules: { $0.stagedBytesPerAccount = 1_000 }) { server, amount in
+            let anna = try await Person.ready(server)
+            return try await upload([1, amount - 1], anna, to: try await anna.makeZone())
+        },
+    ]
+
+    // MARK: How often
+
+    private static let three = TokenBucket.Rule(count: 3, window: 60_000_000)
+
+    /// The code of the last of so many calls; codes of other causes are none.
+    private static func last(_ amount: Int, _ call: (Int) async throws -> ErrorCode?) async throws -> ErrorCode? {
+        var code: ErrorCode?
+        for index in 0..<amount { code = try await call(index) }
+        return code == .requestRateLimited ? code : nil
+    }
+
+    private static func stranger(_ server: RunningServer, _ amount: Int) throws -> TestClient {
+        var client = try TestClient(server)
+        // An address of its own for each amount.
+        client.forwardedFor = "203.0.113.\(amount)"
+        return client
+    }
+
+    private static let rates = [
+        LimitProbe(name: "requestRate", limit: 3, rules: { $0.request = three }) { server, amount in
+            var client = try TestClient(server)
+            client.token = try await client.create().token
+            let ready = client
+            return try await last(amount) { _ in try await refusal { try await ready.me() } }
+        },
+        LimitProbe(name: "writeRate", limit: 3, rules: { $0.write = three }) { server, amount in
+            let anna = try await Person.ready(server)
+            // The zone is one of them.
+            let zone = try await anna.makeZone()
+            return try await last(amount - 1) { index in try await refusal { try await anna.save([Write("r\(index)")], in: zone) } }
+        },
+        LimitProbe(name: "readRate", limit: 3, rules: { $0.read = three }) { server, amount in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            return try await last(amount) { _ in try await refusal { try await anna.lookup(["r"], in: zone) } }
+        },
+        LimitProbe(name: "sharingRate", limit: 3, rules: { $0.sharing = three }) { server, amount in
+            // Registering the identity is one of them.
+            let anna = try await Person.ready(server)
+            return try await last(amount - 1) { _ in try await refusal { try await anna.metadata(randomBytes(16)) } }
+        },
+        LimitProbe(name: "anonymousRate", limit: 3, rules: { $0.anonymousRequest = three }) { server, amount in
+            let client = try stranger(server, amount)
+            return try await last(amount) { _ in try await refusal { try await client.me() } }
+        },
+        LimitProbe(name: "accountCreations", limit: 3, rules: { $0.accountCreation = three }) { server, amount in
+            try await last(amount) { _ in
+                let client = try stranger(server, amount)
+                return try await refusal { try await client.create() }
+            }
+        },
+        LimitProbe(name: "lookups", limit: 3, rules: { $0.lookup = three }) { server, amount in
+            let anna = try await Person.ready(server)
+            return try await last(amount) { _ in try await lookUp(1, anna) }
+        },
+        LimitProbe(name: "verificationTries", limit: 3, rules: { $0.verificationTry = three }) { server, amount in
+            let anna = try await Person.ready(server)
+            return try await last(amount) { _ in
+                try await refusal { try await anna.client.complete(Data(randomBytes(16)), "00000000") }
+            }
+        },
+        LimitProbe(name: "epochOpenings", limit: 3, rules: { $0.epochOpening = three }) { server, amount in
+            // SharingTests opens real epochs.
+            try await last(amount) { _ in
+                do {
+                    try server.services.limiter.count(
+                        .epochOpening, .author(owner: 1, zone: 1, caller: Int64(amount)),
+                        rule: server.services.limits.epochOpening, now: server.clock.now)
+                    return nil
+                } catch let error as ServerError {
+                    return error.code
+                }
+            }
+        },
+        LimitProbe(name: "recoveries", limit: 3, rules: { $0.recovery = three }) { server, amount in
+            let client = try stranger(server, amount)
+            let request = Sealkit_V1_RecoverRequest.with { $0.recoveryID = Data(count: 16) }
+            return try await last(amount) { _ in
+                try await refusal { try await client.call("/1/accounts/recover", request, as: Sealkit_V1_RecoverResponse.self) }
+            }
+        },
+    ]
+
+    // MARK: Everybody together
+
+    /// LoadTests meets both over HTTP.
+    private static let together = [
+        LimitProbe(name: "requestsInFlight", limit: 3) { _, amount in
+            held(LoadGate(requests: 3, bytes: 0), amount, bytes: 0)
+        },
+        LimitProbe(name: "bytesInFlight", limit: 30) { _, amount in held(LoadGate(requests: 0, bytes: 30), amount, bytes: 1) },
+    ]
+
+    private static func held(_ gate: LoadGate, _ amount: Int, bytes: Int) -> ErrorCode? {
+        do {
+            var passes: [LoadGate.Pass] = []
+            for _ in 0..<amount { passes.append(try gate.enter(bytes: bytes)) }
+            withExtendedLifetime(passes) {}
+            return nil
+        } catch let error as ServerError {
+            return error.code
+        } catch {
+            return .internalError
+        }
+    }
+}

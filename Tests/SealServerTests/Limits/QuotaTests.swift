@@ -1,0 +1,240 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import SealCoding
+import SealEnvelope
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+import Testing
+
+@testable import SealServer
+
+/// What may be stored, and what is said about it.
+@Suite struct QuotaTests {
+    private func limits(_ change: (inout ServerLimits) -> Void) -> ServerLimits {
+        var limits = ServerLimits()
+        change(&limits)
+        return limits
+    }
+
+    private func usage(_ person: Person) async throws -> Sealkit_V1_StorageUsageResponse {
+        try await person.client.call("/1/accounts/usage", nil, as: Sealkit_V1_StorageUsageResponse.self)
+    }
+
+    /// The sums are what counting again gives.
+    private func checkSums(_ server: RunningServer) async throws {
+        #expect(try await server.services.database.read { try StorageUsage.hasDrifted(in: $0) } == false)
+    }
+
+    private func data(_ name: String, _ count: Int, after saved: SavedRecord? = nil) -> Write {
+        var write = saved.map { Write(after: $0, nil) } ?? Write(name, nil)
+        write.fields = [("body", .plain(.data([UInt8](repeating: 7, count: count))))]
+        return write
+    }
+
+    /// What a record of `data(_:_:)` counts.
+    private func size(_ count: Int, _ server: RunningServer) async throws -> Int64 {
+        let stored = try await server.services.database.read { connection in
+            try connection.rows("SELECT LENGTH(fields) FROM record WHERE deleted = 0") { try $0.int64(0) }
+        }
+        return (stored.first { $0 >= Int64(count) && $0 < Int64(count) + 100 } ?? 0) + StorageUsage.recordOverhead
+    }
+
+    @Test func whatIsStoredIsCountedAsItIsStored() async throws {
+        try await RunningServer.with { server in
+            let anna = try await Person.ready(server)
+            #expect(try await usage(anna) == Sealkit_V1_StorageUsageResponse())
+            let zone = try await anna.makeZone()
+            let other = try await anna.makeZone("other")
+            var saved = try await anna.save([data("a", 1_000), data("b", 2_000)], in: zone)
+            _ = try await anna.save([data("c", 3_000)], in: other)
+            let sizes = [try await size(1_000, server), try await size(2_000, server), try await size(3_000, server)]
+            var now = try await usage(anna)
+            #expect(now.records == 3 && now.bytes == UInt64(sizes.reduce(0, +)) && now.bytesLimit == 0)
+            #expect(now.bytes > 6_000 + 3 * 1_024 && now.bytes < 6_300 + 3 * 1_024)
+            #expect(now.containers.count == 1 && now.containers[0].container == TestClient.container)
+            #expect(now.containers[0].environment == "development" && now.containers[0].zones == 2)
+            #expect(now.containers[0].records == 3 && now.containers[0].bytes == now.bytes)
+
+            // Longer, deleted, and made again after a tombstone.
+            saved[0] = try await anna.save([data("a", 5_000, after: saved[0])], in: zone)[0]
+            now = try await usage(anna)
+            let longer = try await size(5_000, server)
+            #expect(now.records == 3 && Int64(now.bytes) == sizes[1] + sizes[2] + longer)
+            let tombstone = try await anna.save([Write(after: saved[0], kind: .delete)], in: zone)[0]
+            now = try await usage(anna)
+            #expect(now.records == 2 && Int64(now.bytes) == sizes[1] + sizes[2])
+            try await checkSums(server)
+            var again = Write(after: tombstone, "again")
+            again.tag = ""
+            #expect(try await anna.codes([again], in: zone) == [nil])
+            #expect(try await usage(anna).records == 3)
+            // A save that is refused counts nothing.
+            #expect(try await anna.codes([data("new", 10), data("b", 10)], in: zone) == [.batchRequestFailed, .serverRecordChanged])
+            #expect(try await usage(anna).records == 3)
+            try await checkSums(server)
+
+            // A zone takes all that it held along.
+            guard case .deleted = try await anna.deleteZone(zone).outcome else { throw TestFailure("not deleted") }
+            now = try await usage(anna)
+            #expect(now.records == 1 && Int64(now.bytes) == sizes[2] && now.containers[0].zones == 1)
+            try await checkSums(server)
+            // Nobody else's business.
+            #expect(try await refusal { try await anna.client.call("/1/accounts/usage", nil, as: Sealkit_V1_StorageUsageResponse.self, token: "x") } == .sessionExpired)
+        }
+    }
+
+    @Test func assetsCountWhileARecordHasThem() async throws {
+        let assets = AssetTests()
+        try await RunningServer.with { server in
+            let anna = try await Person.ready(server)
+            let bert = try await Person.ready(server)
+            var made = try await anna.makeSharedZone()
+            try await anna.share(&made, with: bert)
+            let zone = made
+            let first = try await assets.upload(bert, [UInt8](repeating: 1, count: 9_000), in: zone)
+            // Not before a record has it.
+            #expect(try await usage(anna).bytes == 0)
+            let saved = try await bert.save([try assets.write("x", blob: first)], in: zone)[0]
+            #expect(saved.result.code == nil)
+            // Billed to the zone's owner, though another has written it.
+            let before = try await usage(anna)
+            #expect(before.records == 1 && before.bytes > 9_000 && before.bytes < 12_000)
+            #expect(try await usage(bert) == Sealkit_V1_StorageUsageResponse())
+            // Another asset in its place; the same one kept; then none.
+            let second = try await assets.upload(anna, [UInt8](repeating: 1, count: 4_000), in: zone)
+            let next = try await anna.save([try assets.write("x", blob: second, after: saved)], in: zone)[0]
+            #expect(next.result.code == nil)
+            let smaller = try await usage(anna).bytes
+            #expect(smaller == before.bytes - 5_000)
+            let kept = try await anna.save([try assets.write("x", blob: second, after: next)], in: zone)[0]
+            #expect(try await usage(anna).bytes == smaller)
+            try await checkSums(server)
+            _ = try await anna.save([Write(after: kept, kind: .delete)], in: zone)
+            #expect(try await usage(anna).bytes == 0)
+            try await checkSums(server)
+        }
+    }
+
+    @Test func storageHasALimitThatBindsWhatGrows() async throws {
+        try await RunningServer.with(serverLimits: limits { $0.storageQuota = 10_000 }) { server in
+            let anna = try await Person.ready(server)
+            let bert = try await Person.ready(server)
+            var made = try await anna.makeSharedZone()
+            try await anna.share(&made, with: bert)
+            let zone = made
+            let first = try await anna.save([data("a", 3_000), data("b", 3_000)], in: zone)
+            #expect(try await usage(anna).bytesLimit == 10_000)
+            let used = Int64(try await usage(anna).bytes)
+            let overhead = try await size(3_000, server) - 3_000
+            // To the last byte.
+            let room = Int(10_000 - used - overhead)
+            do {
+                _ = try await anna.save([data("c", room + 1)], in: zone)
+                Issue.record("more than the quota was stored")
+            } catch let refusal as Refusal {
+                #expect(refusal.status == 413 && refusal.code == .quotaExceeded && refusal.failure.reason.contains("10000 bytes"))
+                #expect(refusal.failure.remedy.contains("Delete"))
+            }
+            #expect(try await anna.lookup(["c"], in: zone).results[0].code == .unknownItem)
+            #expect(Int64(try await usage(anna).bytes) == used)
+            let full = try await anna.save([data("c", room)], in: zone)
+            #expect(full[0].result.code == nil)
+            #expect(try await usage(anna).bytes == 10_000)
+            // The owner pays, and has to act: a participant is told so, and no number.
+            do {
+                _ = try await bert.save([Write("d")], in: zone)
+                Issue.record("a participant stored more than the owner's quota")
+            } catch let refusal as Refusal {
+                #expect(refusal.code == .quotaExceeded && refusal.failure.reason.contains("owner"))
+                #expect(refusal.failure.remedy.contains("owner has to") && !refusal.failure.reason.contains("10000"))
+            }
+            // In whichever zone; but the participant's own zones are its own affair.
+            let other = try await anna.makeZone("other")
+            #expect(try await refusal { try await anna.save([Write("e")], in: other) } == .quotaExceeded)
+            let own = try await bert.makeZone("own")
+            #expect(try await bert.codes([Write("e")], in: own) == [nil])
+            // An upload that could not be attached does not begin.
+            let assets = AssetTests()
+            let upload = try await assets.send(anna, .PUT, Hex.encode(randomBytes(16)), in: zone, .bytes(ByteBuffer(repeating: 1, count: 10)))
+            #expect(upload.code == .quotaExceeded && upload.status == 413)
+            // What frees room, or takes none, goes through; then there is room again.
+            #expect(try await anna.codes([data("a", 3_000, after: first[0])], in: zone) == [nil])
+            #expect(try await anna.codes([Write(after: first[1], kind: .delete)], in: zone) == [nil])
+            #expect(try await bert.codes([Write("d")], in: zone) == [nil])
+            try await checkSums(server)
+        }
+    }
+
+    @Test func zonesHaveARecordLimit() async throws {
+        try await RunningServer.with(serverLimits: limits { $0.recordsPerZone = 3 }) { server in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            let saved = try await anna.save([Write("a"), Write("b")], in: zone)
+            #expect(try await refusal { try await anna.save([Write("c"), Write("d")], in: zone) } == .quotaExceeded)
+            #expect(try await anna.codes([Write("c")], in: zone) == [nil])
+            #expect(try await refusal { try await anna.save([Write("d")], in: zone) } == .quotaExceeded)
+            // Changing what is there is free; one that goes makes room in the same request.
+            #expect(try await anna.codes([Write(after: saved[0])], in: zone) == [nil])
+            #expect(try await anna.codes([Write(after: saved[1], kind: .delete), Write("d")], in: zone) == [nil, nil])
+            let other = try await anna.makeZone("other")
+            #expect(try await anna.codes([Write("a")], in: other) == [nil])
+        }
+    }
+
+    @Test func usersHaveAZoneLimit() async throws {
+        try await RunningServer.with(serverLimits: limits { $0.zonesPerUser = 2 }) { server in
+            let anna = try await Person.ready(server)
+            let first = try await anna.makeZone("a")
+            _ = try await anna.makeZone("b")
+            let refused = try await anna.modifyZones(saving: [("c", try anna.opening("c"))])
+            guard case .failure(let failure) = refused[0].outcome else { throw TestFailure("a third zone") }
+            #expect(failure.errorCode == .quotaExceeded && failure.reason.contains("2 zones") && !failure.remedy.isEmpty)
+            // One that is there already is no new one; a closed one makes room, also for itself.
+            guard case .zone = try await anna.modifyZones(saving: [("a", try anna.opening("a"))])[0].outcome else {
+                throw TestFailure("its own zone")
+            }
+            _ = try await anna.deleteZone(first)
+            guard case .zone = try await anna.modifyZones(saving: [("c", try anna.opening("c"))])[0].outcome else {
+                throw TestFailure("no room after a deletion")
+            }
+        }
+    }
+
+    @Test func whatBelongsToNoAccountHasAQuotaOfItsOwn() async throws {
+        var quotas = Quotas()
+        (quotas.storage, quotas.publicStorage) = (10, 20)
+        #expect(throws: ServerError.self) { try quotas.checkStorage(11, isPublic: false, isOwner: true) }
+        try quotas.checkStorage(20, isPublic: true, isOwner: false)
+        #expect { try quotas.checkStorage(21, isPublic: true, isOwner: false) } throws: { error in
+            (error as? ServerError)?.reason.contains("public database") == true
+        }
+        try Quotas().checkStorage(.max, isPublic: true, isOwner: true)
+    }
+
+    @Test func sumsThatHaveDriftedAreCountedAgain() async throws {
+        try await RunningServer.with { server in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            _ = try await anna.save([data("a", 1_000), data("b", 2_000)], in: zone)
+            let right = try await usage(anna)
+            for damage in [
+                "UPDATE storage_usage SET bytes = bytes + 1 WHERE owner = 0", "UPDATE storage_usage SET records = 7 WHERE owner <> 0",
+                "DELETE FROM storage_usage",
+            ] {
+                try await server.services.database.write { try $0.execute(damage) }
+                #expect(try await server.services.database.read { try StorageUsage.hasDrifted(in: $0) })
+                // The first sweep comes too early for it, one a day later does it.
+                try await server.services.housekeeping.sweep(now: server.clock.now)
+                server.clock.advance(seconds: 86_400)
+                try await server.services.housekeeping.sweep(now: server.clock.now)
+                try await checkSums(server)
+                let now = try await server.services.database.read { try StorageUsage.total(of: 1, in: $0) }
+                #expect(now.map { [UInt64($0.records), UInt64($0.bytes)] } == [right.records, right.bytes])
+            }
+        }
+    }
+}

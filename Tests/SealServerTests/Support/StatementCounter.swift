@@ -1,0 +1,70 @@
+import Synchronization
+
+@testable import SealServer
+
+/// Counts every statement that reaches a database, and notes the longest text and bytes that came with one.
+final class StatementCounter: Sendable {
+    private struct Seen {
+        var statements = 0
+        var longestText = 0
+        var longestBytes = 0
+    }
+    private let seen = Mutex(Seen())
+
+    var count: Int { seen.withLock { $0.statements } }
+    var longestText: Int { seen.withLock { $0.longestText } }
+    var longestBytes: Int { seen.withLock { $0.longestBytes } }
+
+    /// What `RunningServer.with(counter:)` puts around the real one.
+    var counting: @Sendable (any SQLDatabase) -> any SQLDatabase {
+        { [self] database in CountingDatabase(base: database, counter: self) }
+    }
+
+    fileprivate func add(_ values: [SQLValue] = []) {
+        seen.withLock { seen in
+            seen.statements += 1
+            for value in values {
+                switch value {
+                case .text(let text): seen.longestText = max(seen.longestText, text.utf8.count)
+                case .blob(let bytes): seen.longestBytes = max(seen.longestBytes, bytes.count)
+                case .data(let bytes): seen.longestBytes = max(seen.longestBytes, bytes.count)
+                case .null, .integer, .real: break
+                }
+            }
+        }
+    }
+}
+
+private struct CountingDatabase: SQLDatabase {
+    let base: any SQLDatabase
+    let counter: StatementCounter
+
+    func read<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
+        try await base.read { [counter] in try body(CountingConnection(base: $0, counter: counter)) }
+    }
+
+    func write<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
+        try await base.write { [counter] in try body(CountingConnection(base: $0, counter: counter)) }
+    }
+
+    func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void) { base.listen(listener) }
+
+    func close() async throws { try await base.close() }
+}
+
+private struct CountingConnection: SQLConnection {
+    let base: any SQLConnection
+    let counter: StatementCounter
+
+    func run(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws -> Int {
+        counter.add(values)
+        return try base.run(sql, values, eachRow: eachRow)
+    }
+
+    func runScript(_ sql: String) throws {
+        counter.add()
+        try base.runScript(sql)
+    }
+
+    func announce(_ announcement: Announcement) { base.announce(announcement) }
+}
