@@ -6,7 +6,12 @@ SECONDS ?= 60
 TARGETS ?=
 SEALKIT = .build/$(CONFIGURATION)/sealkit
 
-.PHONY: help setup build demo test bench fuzz vectors protobuf clean
+# Of `make torture`: kills, steps of the model, and the seed of all choices (a new one where none is named).
+ROUNDS ?= 100
+MODEL ?= 10000
+SEED ?=
+
+.PHONY: help setup build demo test torture bench fuzz vectors protobuf clean
 
 help: ## Lists these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -22,6 +27,10 @@ demo: build ## Three people share documents; a fourth, the server, and one who w
 
 test: setup ## Runs everything that is tested, and prints the totals
 	@Tests/Support/run-tests
+
+torture: setup ## Kills the server ROUNDS=100 times under load, and plays MODEL=10000 steps against a model; SEED=… repeats
+	swift build
+	@ROUNDS=$(ROUNDS) MODEL=$(MODEL) SEED=$(SEED) .build/debug/SealTorture
 
 bench: ## Measures the core against bare libsodium and age, and the whole path from client to server
 	@Tests/Support/setup age

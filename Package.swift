@@ -99,6 +99,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -111,9 +112,20 @@ let package = Package(
         .executableTarget(
             name: "sealkit",
             dependencies: [
-                "CSodium", "SealKit", "SealServer", "SealPrimitives", "SealStatements", "SealEnvelope", "SealSchema",
+                "CSodium", "SealKit", "SealQuery", "SealServer", "SealPrimitives", "SealStatements", "SealEnvelope", "SealSchema",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: house),
+        .target(
+            name: "SealLab", dependencies: ["SealKit", .product(name: "NIOCore", package: "swift-nio")], swiftSettings: house),
+        .executableTarget(
+            name: "SealTorture",
+            dependencies: [
+                "SealLab", "SealKit", "SealStatements", "SealPrimitives", "SealWire",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
             swiftSettings: house),
         .executableTarget(
@@ -148,15 +160,15 @@ let package = Package(
         .testTarget(
             name: "SealKitTests",
             dependencies: [
-                "SealKit", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire", "sealkit",
-                .product(name: "NIOCore", package: "swift-nio"),
+                "SealKit", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire", "SealQuery", "sealkit", "SealLab",
+                "SealTorture", .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
             swiftSettings: house),
         .testTarget(
             name: "SealServerTests",
             dependencies: [
-                "SealServer", "SealKit", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire", "SealQuery",
+                "SealServer", "SealKit", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire", "SealSchema", "SealQuery",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),

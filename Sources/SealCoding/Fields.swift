@@ -10,6 +10,8 @@ import SwiftProtobuf
 public enum WireField: Sendable {
     case stored(StoredField, blob: String?)
     case digest(Digest)
+    /// Of the public database: not sealed, and nowhere else.
+    case publicAsset(PublicAsset, blob: String)
 
     /// - Throws: `malformed`, `invalidLength`.
     public init(_ wire: Sealkit_V1_Field) throws(SealError) {
@@ -26,7 +28,8 @@ public enum WireField: Sendable {
                 descriptor: [UInt8](asset.descriptor))
             self = .stored(.asset(commitment), blob: asset.blob)
         case .omitted(let digest): self = .digest(try Digest(digest))
-        case .publicAsset: throw .unsupported
+        case .publicAsset(let asset):
+            self = .publicAsset(PublicAsset(size: asset.size, root: try Digest(asset.root)), blob: asset.blob)
         case nil: throw .malformed
         }
     }
@@ -36,6 +39,7 @@ public enum WireField: Sendable {
         switch self {
         case .stored(let field, _): try field.digest(name: name)
         case .digest(let digest): digest
+        case .publicAsset(let asset, _): asset.digest(name: name)
         }
     }
 
@@ -58,6 +62,12 @@ public enum WireField: Sendable {
                 $0.descriptor = Data(asset.descriptor)
             }
         case .digest(let digest): wire.omitted = Data(digest.bytes)
+        case .publicAsset(let asset, let blob):
+            wire.publicAsset = .with {
+                $0.blob = blob
+                $0.size = asset.size
+                $0.root = Data(asset.root.bytes)
+            }
         }
         return wire
     }

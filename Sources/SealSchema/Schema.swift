@@ -2,7 +2,7 @@ public import SealStatements
 
 /// A container's schema in one environment: what CloudKit's schema language describes.
 public struct Schema: Sendable, Hashable {
-    /// By name. `Users` is always there.
+    /// By name. `Users` and `cloudkit.share` are always there once `completed`.
     public var types: [String: RecordType]
     /// Custom security roles, besides `_world`, `_icloud` and `_creator`.
     public var roles: Set<String>
@@ -15,7 +15,7 @@ public struct Schema: Sendable, Hashable {
 
 public struct RecordType: Sendable, Hashable {
     public var name: String
-    /// By name, system fields with options (`___recordID`, `___createTime`, …) included.
+    /// By name; of the system fields (`___recordID`, `___createTime`, …) those that have an index.
     public var fields: [String: Field]
     /// Who may what in the public database.
     public var grants: [Grant]
@@ -68,5 +68,15 @@ public struct RecordType: Sendable, Hashable {
         public static let usual = [
             Grant([.write], to: "_creator"), Grant([.create], to: "_icloud"), Grant([.read], to: "_world"),
         ]
+
+        /// The roles that every container has: anybody, anybody with an account, the record's creator.
+        public static let systemRoles: Set<String> = ["_world", "_icloud", "_creator"]
+
+        /// The same rights with one grant a role, ordered by role: equal rights are equal values.
+        public static func merged(_ grants: [Grant]) -> [Grant] {
+            var rights: [String: Set<Right>] = [:]
+            for grant in grants { rights[grant.role, default: []].formUnion(grant.rights) }
+            return rights.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }.map { Grant($0.value, to: $0.key) }
+        }
     }
 }

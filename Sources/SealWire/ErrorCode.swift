@@ -27,6 +27,8 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case badDatabase
     case quotaExceeded
     case zoneNotFound
+    /// The zone's user has purged it: its apps keep no copy, and write there only once the user agrees.
+    case userDeletedZone
     case limitExceeded
     case tooManyParticipants
     case alreadyShared
@@ -67,7 +69,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
         case .requestRateLimited: 429
         case .notAuthenticated, .sessionExpired: 401
         case .permissionFailure, .participantMayNeedVerification, .verificationFailed: 403
-        case .unknownItem, .zoneNotFound, .assetNotAvailable, .assetFileNotFound: 404
+        case .unknownItem, .zoneNotFound, .userDeletedZone, .assetNotAvailable, .assetFileNotFound: 404
         case .serverRecordChanged, .rosterChanged, .staleEpoch, .rotationDue, .alreadyShared, .zoneBusy,
             .participantAlreadyInvited, .constraintViolation, .referenceViolation, .batchRequestFailed:
             409

@@ -411,7 +411,7 @@ public nonisolated struct Sealkit_V1_Record: @unchecked Sendable {
     set {_uniqueStorage()._deleted = newValue}
   }
 
-  /// the record went with the target of a reference: nobody signed its own deletion
+  /// the record went with the target of a reference: nobody signed its own deletion. Then
   public var derived: Sealkit_V1_DerivedDeletion {
     get {_storage._derived ?? Sealkit_V1_DerivedDeletion()}
     set {_uniqueStorage()._derived = newValue}
@@ -668,6 +668,9 @@ public nonisolated struct Sealkit_V1_ZoneDelete: Sendable {
   public var hasClose: Bool {self._close != nil}
   /// Clears the value of `close`. Subsequent reads from it will return its default value.
   public mutating func clearClose() {self._close = nil}
+
+  /// as in ZoneDeletion, 1 to 3; 0 counts as 1. Told to the owner's other devices, and not signed
+  public var reason: UInt32 = 0
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -3028,7 +3031,7 @@ nonisolated extension Sealkit_V1_ZoneSave: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Sealkit_V1_ZoneDelete: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ZoneDelete"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}zone_id\0\u{1}close\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}zone_id\0\u{1}close\0\u{1}reason\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3038,6 +3041,7 @@ nonisolated extension Sealkit_V1_ZoneDelete: SwiftProtobuf.Message, SwiftProtobu
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularMessageField(value: &self._zoneID) }()
       case 2: try { try decoder.decodeSingularMessageField(value: &self._close) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.reason) }()
       default: break
       }
     }
@@ -3054,12 +3058,16 @@ nonisolated extension Sealkit_V1_ZoneDelete: SwiftProtobuf.Message, SwiftProtobu
     try { if let v = self._close {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
     } }()
+    if self.reason != 0 {
+      try visitor.visitSingularUInt32Field(value: self.reason, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Sealkit_V1_ZoneDelete, rhs: Sealkit_V1_ZoneDelete) -> Bool {
     if lhs._zoneID != rhs._zoneID {return false}
     if lhs._close != rhs._close {return false}
+    if lhs.reason != rhs.reason {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

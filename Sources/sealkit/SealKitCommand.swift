@@ -23,7 +23,8 @@ struct SealKitCommand: AsyncParsableCommand {
             """,
         version: ServerVersion.current,
         subcommands: [
-            AccountCommand.self, ZoneCommand.self, RecordCommand.self, ShareCommand.self, ExportCommand.self, ServeCommand.self,
+            AccountCommand.self, ZoneCommand.self, RecordCommand.self, ShareCommand.self, SubscriptionCommand.self, WatchCommand.self,
+            ExportCommand.self, ServeCommand.self,
             VectorsCommand.self, OldKeyCommand.self,
         ])
 

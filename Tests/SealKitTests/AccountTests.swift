@@ -27,7 +27,7 @@ import Testing
         let again = try Account(seeds: seeds, transport: HTTPTransport(server: file.server))
         #expect(try await again.status() == .available)
         let container = try Container("org.example.notes", account: again)
-        #expect(container.userRecordID() == person.container.userRecordID())
+        #expect(try container.userRecordID() == person.container.userRecordID())
     }
 
     @Test func keyFileIsNeverOverwrittenAndRefusesWhatItIsNot() async throws {

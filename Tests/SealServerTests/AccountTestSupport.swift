@@ -78,7 +78,7 @@ struct RunningServer: Sendable {
     static func with(
         limits: AbuseLimits? = nil, seats: (any PlaceholderSeats)? = nil, behindProxy: Bool = false, sendsMail: Bool = true,
         mailConfiguration: MailConfiguration? = nil, publicOrigin: String? = nil, folder: TemporaryFolder = TemporaryFolder(),
-        logger: Logger? = nil,
+        logger: Logger? = nil, webhookOrigins: [String] = [],
         _ body: @Sendable (RunningServer) async throws -> Void
     ) async throws {
         let (clock, mail) = (TestClock(), CapturingMessenger())
@@ -87,7 +87,8 @@ struct RunningServer: Sendable {
         let server = try await SealServer.Server(
             configuration: ServerConfiguration(
                 dataFolder: folder.file("data"), listen: ListenAddress(host: "127.0.0.1", port: 0),
-                publicOrigin: publicOrigin, isBehindProxy: behindProxy, mail: mailConfiguration, logLevel: .critical),
+                publicOrigin: publicOrigin, isBehindProxy: behindProxy, mail: mailConfiguration, logLevel: .critical,
+                webhookOrigins: webhookOrigins),
             replacing: ServiceReplacements(
                 clock: { clock.now }, messenger: sendsMail ? mail : nil, limits: limits, seats: seats,
                 outboxWaits: [.milliseconds(5), .milliseconds(5)], logger: logger),

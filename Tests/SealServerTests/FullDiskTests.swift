@@ -11,7 +11,7 @@ import Testing
 @Suite struct FullDiskTests {
     private func large(_ name: String) -> Write {
         var write = Write(name, nil)
-        write.fields = [("body", .plain(.data([UInt8](repeating: 7, count: 80_000))))]
+        write.fields = [("bytes", .plain(.data([UInt8](repeating: 7, count: 80_000))))]
         return write
     }
 

@@ -12,7 +12,7 @@ import Testing
 extension RecordTests {
     private func large(_ name: String, _ count: Int) -> Write {
         var write = Write(name, nil)
-        write.fields = [("body", .plain(.data([UInt8](repeating: 7, count: count))))]
+        write.fields = [("bytes", .plain(.data([UInt8](repeating: 7, count: count))))]
         return write
     }
 
@@ -44,12 +44,12 @@ extension RecordTests {
             // Neither does a save read more than that for the fields that it carries over.
             let carried = try results.prefix(48).map { result in
                 var write = Write(after: try SavedRecord(result.record), nil)
-                write.fields = [("body", .carried(try WireField(result.record.fields[0]).digest(name: "body")))]
+                write.fields = [("bytes", .carried(try WireField(result.record.fields[0]).digest(name: "bytes")))]
                 return write
             }
             let rest = try await anna.lookup(Array(names.suffix(2)), in: zone).results.map { result in
                 var write = Write(after: try SavedRecord(result.record), nil)
-                write.fields = [("body", .carried(try WireField(result.record.fields[0]).digest(name: "body")))]
+                write.fields = [("bytes", .carried(try WireField(result.record.fields[0]).digest(name: "bytes")))]
                 return write
             }
             #expect(try await refusal { try await anna.save(carried + rest, in: zone) } == .limitExceeded)

@@ -34,6 +34,8 @@ import Testing
             found == [
                 // Written to the key file by its own function, private to it.
                 "SealKit/Account/KeyFile.swift: var seeds: String",
+                // Hidden by `WebhookVerifier`.
+                "SealKit/Push/WebhookVerifier.swift: private let url: String",
                 // Hidden by `Share`.
                 "SealKit/Sharing/Share.swift: public internal(set) var url: String?",
                 "SealKit/Sharing/Share.swift: var oneTimeURLs: [String: String] = [:]",
@@ -46,6 +48,8 @@ import Testing
                 // Hidden by `MailConfiguration`.
                 "SealServer/Application/ServerConfiguration.swift: public var url: String",
                 "SealServer/Application/ServerConfiguration.swift: public var password: String?",
+                // Hidden by `WebhookRow`.
+                "SealServer/Push/WebhookRow.swift: let url: String",
                 // Arguments of commands: paths, and a share's URL that its user typed.
                 "sealkit/Serve/ServeCommand.swift: var secrets: String?",
                 "sealkit/Serve/ServeCommand.swift: var smtpPasswordFile: String?",
@@ -91,6 +95,7 @@ import Testing
         #expect(
             found == [
                 "SealKit/Transport/HTTPTransport.swift token",  // the header itself
+                "SealKit/Transport/HTTPTransport+Events.swift token",  // the header itself
                 "SealPrimitives/Labels.swift text",  // a label's
                 "SealServer/Application/ConfigurationError.swift address",  // that it listens on
                 "SealServer/Application/ServerConfiguration.swift url",  // of the mail relay

@@ -1,4 +1,5 @@
 import Foundation
+import NIOCore
 import SealCoding
 public import SealEnvelope
 import SealPrimitives
@@ -14,6 +15,7 @@ public final class Account: Sendable {
     let seeds: [AccountSeed]
     let client: Client
     let session: SessionKeeper
+    let standing = AccountStanding()
 
     /// Scheme, host and port of the server.
     public var server: String { client.transport.origin }
@@ -22,10 +24,16 @@ public final class Account: Sendable {
 
     /// An account whose seeds are at hand.
     /// - Throws: `invalidArguments` when there is no seed.
-    public init(seeds: [AccountSeed], transport: any Transport, deviceName: String = Account.defaultDeviceName) throws(SealKitError) {
+    public convenience init(
+        seeds: [AccountSeed], transport: any Transport, deviceName: String = Account.defaultDeviceName
+    ) throws(SealKitError) {
+        try self.init(seeds: seeds, client: Client(transport: transport), deviceName: deviceName)
+    }
+
+    init(seeds: [AccountSeed], client: Client, deviceName: String = Account.defaultDeviceName) throws(SealKitError) {
         guard let seed = seeds.last else { throw SealKitError(.invalidArguments, "an account has at least one seed") }
         self.seeds = seeds
-        client = Client(transport: transport)
+        self.client = client
         let loginKey = try verifying("the account's login key") { () throws(SealError) in try seed.loginKey() }
         session = SessionKeeper(client: client, loginKey: loginKey, deviceName: deviceName)
     }
@@ -59,24 +67,27 @@ public final class Account: Sendable {
     ) async throws(SealKitError) -> Account {
         let request = Sealkit_V1_RecoverRequest.with { $0.recoveryID = Data(recoveryKey.bundleID.bytes) }
         let response = try await Client(transport: transport).call(
-            "/1/accounts/recover", request, as: Sealkit_V1_RecoverResponse.self, token: nil)
+            "/1/accounts/recover", request, as: Sealkit_V1_RecoverResponse.self)
         let seeds = try verifying("the recovery bundle") { () throws(SealError) in try recoveryKey.open([UInt8](response.sealed)) }
         let account = try Account(seeds: seeds, transport: transport, deviceName: deviceName)
-        _ = try await account.session.token()
+        try await account.requireSession()
         return account
     }
 
-    /// CloudKit's `accountStatus`: whether the server knows this account and lets it in.
-    /// - Throws: `networkFailure` when that cannot be told now.
+    /// CloudKit's `accountStatus`: whether the server knows this account and lets it in. It is asked each time.
+    /// - Returns: `couldNotDetermine` when the server cannot be reached.
+    /// - Throws: `operationCancelled`; `invalidArguments` for time-outs that cannot be kept.
     public func status() async throws(SealKitError) -> AccountStatus {
         do {
-            _ = try await session.token()
+            try await exchange("accounts/me", .none) { token throws(SealKitError) in
+                let response = try await client.transport.get("/1/accounts/me", token: token)
+                guard response.status < 400 else { throw response.failure }
+            }
             return .available
         } catch {
             switch error.code {
-            case .notAuthenticated, .sessionExpired, .unknownItem: return .noAccount
-            case .accountTemporarilyUnavailable: return .temporarilyUnavailable
-            default: throw error
+            case .operationCancelled, .invalidArguments: throw error
+            default: return AccountStatus(error.code) ?? .couldNotDetermine
             }
         }
     }
@@ -84,22 +95,57 @@ public final class Account: Sendable {
     /// Ends this device's session on the server.
     public func logOut() async throws(SealKitError) { try await session.logOut() }
 
-    /// A call that the server answers to this account only; logs in, again if the session has ended.
+    /// A call that the server answers to this account only.
+    /// - Parameter prepare: what has to be done before, in each attempt; doing it again costs nothing.
     func call<Request: Message, Response: Message>(
-        _ path: String, _ request: Request, as type: Response.Type = Response.self
+        _ path: String, _ request: Request, as type: Response.Type = Response.self,
+        after prepare: () async throws(SealKitError) -> Void = { () throws(SealKitError) in }
     ) async throws(SealKitError) -> Response {
-        do {
-            return try await client.call(path, request, as: type, token: try await session.token())
-        } catch where error.code == .sessionExpired {
-            return try await client.call(path, request, as: type, token: try await session.renewedToken())
+        // Encoded once: what is repeated is the same bytes.
+        let body = try Client.encode(request)
+        return try await exchange(Throttles.callClass(path), Client.effect(of: Request.self), after: prepare) {
+            token throws(SealKitError) in
+            try Client.decode(try await client.transport.post(path, body: body, token: token))
         }
     }
-}
 
-public enum AccountStatus: Int, Sendable {
-    case couldNotDetermine = 0
-    case available = 1
-    case restricted = 2
-    case noAccount = 3
-    case temporarilyUnavailable = 4
+    /// Runs an exchange with a session's token: logs in when there is none, and once more when it has ended.
+    func exchange<T>(
+        _ callClass: String, _ effect: Effect, after prepare: () async throws(SealKitError) -> Void = { () throws(SealKitError) in },
+        _ body: (_ token: String) async throws(SealKitError) -> T
+    ) async throws(SealKitError) -> T {
+        do throws(SealKitError) {
+            let result = try await client.attempt(callClass, effect) { () async throws(SealKitError) in
+                try await prepare()
+                do throws(SealKitError) { return try await body(try await session.token()) } catch where error.code == .sessionExpired {
+                    return try await body(try await session.renewedToken())
+                }
+            }
+            standing.note(.available)
+            return result
+        } catch {
+            if let status = AccountStatus(error.code) { standing.note(status) }
+            throw error
+        }
+    }
+
+    /// - Throws: `notAuthenticated`, `accountTemporarilyUnavailable`, or why the server could not be asked.
+    func requireSession() async throws(SealKitError) {
+        if await session.hasToken { return }
+        try await exchange("accounts/login", .none) { _ throws(SealKitError) in }
+    }
+
+    /// Streams a byte range down; after an interruption it goes on where it was.
+    func download(
+        _ path: String, range: Range<UInt64>, consume: (ByteBuffer) async throws -> Void
+    ) async throws(SealKitError) {
+        var next = range.lowerBound
+        try await exchange("assets/download", .none) { token throws(SealKitError) in
+            guard next < range.upperBound else { return }
+            try await client.transport.download(path, range: next..<range.upperBound, token: token) { part in
+                try await consume(part)
+                next += UInt64(part.readableBytes)
+            }
+        }
+    }
 }

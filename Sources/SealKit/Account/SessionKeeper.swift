@@ -12,7 +12,7 @@ actor SessionKeeper {
     private var current: String?
     /// How often the account logged out: event streams end by that.
     private(set) var logOutCount = 0
-    private var login: Task<String, any Error>?
+    private var login: SharedWork<String>?
 
     init(client: Client, loginKey: SigningKey, deviceName: String) {
         self.client = client
@@ -22,6 +22,8 @@ actor SessionKeeper {
 
     nonisolated var publicKey: VerificationKey { loginKey.verificationKey }
 
+    var hasToken: Bool { current != nil }
+
     func token() async throws(SealKitError) -> String {
         if let current { return current }
         return try await renewedToken()
@@ -30,17 +32,9 @@ actor SessionKeeper {
     /// A new session, whatever there was. Callers that come at once share one login.
     func renewedToken() async throws(SealKitError) -> String {
         current = nil
-        let task = login ?? Task { try await self.logIn() }
-        login = task
-        do {
-            let token = try await task.value
-            login = nil
-            current = token
-            return token
-        } catch {
-            login = nil
-            throw error as? SealKitError ?? SealKitError(.internalError, "logging in failed")
-        }
+        let work = login ?? SharedWork { try await self.logIn() }
+        login = work
+        return try await work.value()
     }
 
     func create(recovery: Sealkit_V1_RecoveryBundle) async throws(SealKitError) {
@@ -54,7 +48,7 @@ actor SessionKeeper {
                 $0.recovery = recovery
             }
             return try await client.call(
-                "/1/accounts/create", request, as: Sealkit_V1_SessionResponse.self, token: nil, isRepeatable: false)
+                "/1/accounts/create", request, as: Sealkit_V1_SessionResponse.self)
         }
     }
 
@@ -62,14 +56,39 @@ actor SessionKeeper {
         logOutCount += 1
         guard let token = current else { return }
         current = nil
-        let _: Sealkit_V1_AccountResponse = try await client.call(
-            "/1/accounts/logout", Sealkit_V1_ChallengeRequest(), token: token)
+        do {
+            let _: Sealkit_V1_AccountResponse = try await client.call(
+                "/1/accounts/logout", Sealkit_V1_ChallengeRequest(), token: token)
+        } catch where error.code == .sessionExpired {
+            // It has ended: at another device's wish, or by an earlier attempt whose answer was lost.
+        }
     }
 
     private func logIn() async throws(SealKitError) -> String {
-        try await withAnsweredChallenge { answer throws(SealKitError) in
-            try await client.call(
-                "/1/accounts/login", answer, as: Sealkit_V1_SessionResponse.self, token: nil, isRepeatable: false)
+        defer { login = nil }
+        do {
+            let token = try await withAnsweredChallenge { answer throws(SealKitError) in
+                try await client.call("/1/accounts/login", answer, as: Sealkit_V1_SessionResponse.self)
+            }
+            current = token
+            return token
+        } catch {
+            throw SessionKeeper.meaning(of: error)
+        }
+    }
+
+    /// What a refused login means to the call that needed it: nothing of it is about a record.
+    private static func meaning(of error: SealKitError) -> SealKitError {
+        switch error.code {
+        case .unknownItem:
+            SealKitError(
+                .notAuthenticated, "the server knows no account with these keys",
+                remedy: "check the server's address, or create the account")
+        case .notAuthenticated:
+            SealKitError(
+                .accountTemporarilyUnavailable, "the server does not accept this account's login now: \(error.reason)",
+                remedy: error.remedy, retryAfter: error.retryAfter)
+        default: error
         }
     }
 
@@ -84,7 +103,11 @@ actor SessionKeeper {
                 return try await send(try await answerChallenge()).token
             } catch {
                 tries += 1
-                guard tries < 3, error.code == .networkFailure else { throw error }
+                guard tries < 3, error.code == .networkFailure || error.code == .serverResponseLost else {
+                    // Logging in changes nothing that anybody would have to look up.
+                    guard error.code == .serverResponseLost else { throw error }
+                    throw SealKitError(.networkFailure, error.reason, remedy: "try again", retryAfter: error.retryAfter)
+                }
             }
         }
     }
@@ -93,7 +116,7 @@ actor SessionKeeper {
         let publicKey = Data(loginKey.verificationKey.bytes)
         let challenge = try await client.call(
             "/1/accounts/challenge", Sealkit_V1_ChallengeRequest.with { $0.loginKey = publicKey },
-            as: Sealkit_V1_ChallengeResponse.self, token: nil
+            as: Sealkit_V1_ChallengeResponse.self
         ).challenge
         let time = currentTime()
         // The origin is the one that this client dialled: an answer that a server passes on is of no use elsewhere.

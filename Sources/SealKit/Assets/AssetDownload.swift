@@ -13,11 +13,11 @@ extension Database {
     public func download(
         _ asset: Asset, of recordID: Record.ID, to file: URL, progress: (@Sendable (_ received: Int64, _ total: Int64) -> Void)? = nil
     ) async throws(SealKitError) {
+        try core.requireSignedIn()
         guard let remote = asset.remote else {
             throw SealKitError(.assetNotAvailable, "the asset has not been saved yet", remedy: "its bytes are in its own file")
         }
         let path = assetPath(of: remote.blob, in: try zoneScope(recordID.zoneID))
-        let transport = core.account.client.transport
         let layout = remote.sealed.layout
         let total = Int64(layout.blobBytes)
         let name = recordID.recordName
@@ -25,18 +25,9 @@ extension Database {
         var leafBytes: [UInt8] = []
         leafBytes.reserveCapacity(Int(min(layout.chunkCount, 1 << 16)) * Digest.byteCount)
         let leafEnd = Int(layout.chunkCount) * Digest.byteCount
-        let session = core.account.session
-        func fetchLeaves(_ token: String) async throws(SealKitError) {
-            leafBytes.removeAll(keepingCapacity: true)
-            try await transport.download(path, range: layout.sealedBytes..<layout.blobBytes, token: token) { part in
-                guard leafBytes.count + part.readableBytes <= leafEnd else { throw AssetOpener.mismatch(name) }
-                leafBytes.append(contentsOf: part.readableBytesView)
-            }
-        }
-        do {
-            try await fetchLeaves(try await session.token())
-        } catch where error.code == .sessionExpired {
-            try await fetchLeaves(try await session.renewedToken())
+        try await core.account.download(path, range: layout.sealedBytes..<layout.blobBytes) { part in
+            guard leafBytes.count + part.readableBytes <= leafEnd else { throw AssetOpener.mismatch(name) }
+            leafBytes.append(contentsOf: part.readableBytesView)
         }
         var leaves: [Digest] = []
         leaves.reserveCapacity(leafBytes.count / Digest.byteCount)
@@ -49,9 +40,7 @@ extension Database {
 
         let opener = try AssetOpener(asset: remote.sealed, leaves: leaves, file: file, recordName: name)
         do {
-            try await transport.download(
-                path, range: 0..<layout.sealedBytes, token: try await session.token()
-            ) { part in
+            try await core.account.download(path, range: 0..<layout.sealedBytes) { part in
                 try opener.take(part)
                 progress?(opener.received + Int64(leafEnd), total)
             }

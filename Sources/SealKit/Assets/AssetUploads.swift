@@ -32,12 +32,9 @@ struct AssetUploads {
         for job in jobs {
             let before = sent
             let field = (id: records[job.index].recordID, key: job.key)
-            let remote: Asset.Remote
-            do {
-                remote = try await upload(job.file, for: field) { part in progress?(before + part, total) }
-            } catch where error.code == .sessionExpired {
-                _ = try await database.core.account.session.renewedToken()
-                remote = try await upload(job.file, for: field) { part in progress?(before + part, total) }
+            // A broken upload starts over with another key and another blob: what the server has of the first is garbage.
+            let remote = try await database.core.account.exchange("assets/upload", .none) { token throws(SealKitError) in
+                try await upload(job.file, for: field, token: token) { part in progress?(before + part, total) }
             }
             sent += Int64(job.file.layout.blobBytes)
             progress?(sent, total)
@@ -49,7 +46,7 @@ struct AssetUploads {
 
     /// Every upload has a file key, a salt and an id of its own: one that starts over never seals two plaintexts alike.
     private func upload(
-        _ file: AssetFile, for field: (id: Record.ID, key: String), progress: @escaping @Sendable (Int64) -> Void
+        _ file: AssetFile, for field: (id: Record.ID, key: String), token: String, progress: @escaping @Sendable (Int64) -> Void
     ) async throws(SealKitError) -> Asset.Remote {
         var random = SystemRandom()
         let fileKey = SecretBytes(random: &random)
@@ -58,7 +55,6 @@ struct AssetUploads {
         let sealer = AssetSealer(
             file: file, cipher: AssetCipher(fileKey: fileKey, salt: salt, layout: file.layout), progress: progress)
         let path = database.assetPath(of: id.hex, in: view.scope)
-        let token = try await database.core.account.session.token()
         let parts = AsyncThrowingStream<ByteBuffer, any Error>(unfolding: { try sealer.next() })
         let response: TransportResponse
         do {

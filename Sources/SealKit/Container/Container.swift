@@ -12,7 +12,8 @@ import SealWire
 /// try await container.privateDatabase.save(note)
 /// ```
 public struct Container: Sendable {
-    let core: ContainerCore
+    private let store: ContainerStore
+    var core: ContainerCore { store.core() }
 
     public enum Environment: String, Sendable {
         case development, production
@@ -28,14 +29,26 @@ public struct Container: Sendable {
     public init(
         _ identifier: String, environment: Environment = .development, account: Account, trust: TrustStore? = nil
     ) throws(SealKitError) {
-        let store: TrustStore
-        if let trust { store = trust } else { store = try TrustStore() }
-        core = try ContainerCore(
-            account: account, identifier: identifier, environment: environment == .production ? .production : .development,
-            trust: store)
+        let known: TrustStore
+        if let trust { known = trust } else { known = try TrustStore() }
+        store = try ContainerStore(
+            identifier, environment, accounts: AccountProvider(account, trust: known))
     }
 
-    public var containerIdentifier: String { core.identifier }
+    /// A container whose account comes, goes and changes while the app runs.
+    ///
+    /// Its databases belong to the account that is signed in when they are taken from it: take them again when the account
+    /// changes. One that was taken before fails with `notAuthenticated`, so that nothing ends up in another account.
+    /// - Throws: `badContainer`.
+    public init(
+        _ identifier: String, environment: Environment = .development, accounts: AccountProvider
+    ) throws(SealKitError) {
+        store = try ContainerStore(identifier, environment, accounts: accounts)
+    }
+
+    public var containerIdentifier: String { store.identifier }
+    /// Who is signed in.
+    public var accounts: AccountProvider { store.accounts }
     public var privateDatabase: Database { Database(core: core, scope: .private) }
     public var sharedDatabase: Database { Database(core: core, scope: .shared) }
 
@@ -49,8 +62,26 @@ public struct Container: Sendable {
         }
     }
 
-    public func accountStatus() async throws(SealKitError) -> AccountStatus { try await core.account.status() }
+    /// Whether calls can be made. Ask again after each of `accountChanges`.
+    /// - Throws: `operationCancelled`.
+    public func accountStatus() async throws(SealKitError) -> AccountStatus {
+        switch store.accounts.current.state {
+        case .undetermined: .couldNotDetermine
+        case .signedOut: .noAccount
+        case .locked: .temporarilyUnavailable
+        case .signedIn(let account, _): try await account.status()
+        }
+    }
+
+    /// Sign-ins, sign-outs, switches and changes of the account's status from now on: CloudKit's `CKAccountChanged`, which is
+    /// also posted as `Notification.Name.accountChanged`.
+    public var accountChanges: AsyncStream<AccountChange> { store.accounts.changes }
 
     /// This account's name in this container. It commits to the account's keys; another container has another one.
-    public func userRecordID() -> Record.ID { Record.ID(recordName: core.userID().recordName) }
+    /// - Throws: `notAuthenticated`, `accountTemporarilyUnavailable` while nobody is signed in.
+    public func userRecordID() throws(SealKitError) -> Record.ID {
+        let core = core
+        try core.requireSignedIn()
+        return Record.ID(recordName: core.userID().recordName)
+    }
 }

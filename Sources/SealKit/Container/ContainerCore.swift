@@ -27,13 +27,17 @@ final class ContainerCore: Sendable {
     private let own: (keys: IdentityKeys, chain: IdentityChain)
     private let state = Mutex(State())
     private let registration: Registration
+    /// Whether the account is still the one that is signed in.
+    private let gate: Gate
+
+    typealias Gate = @Sendable () throws(SealKitError) -> Void
 
     private struct State {
         var keepers: [Scope: ZoneKeeper] = [:]
     }
 
     init(
-        account: Account, identifier: String, environment: SealStatements.Environment, trust: TrustStore
+        account: Account, identifier: String, environment: SealStatements.Environment, trust: TrustStore, gate: @escaping Gate
     ) throws(SealKitError) {
         guard Names.isContainer(identifier) else {
             throw SealKitError(
@@ -44,12 +48,24 @@ final class ContainerCore: Sendable {
         self.identifier = identifier
         self.environment = environment
         self.trust = trust
+        self.gate = gate
         own = try verifying("this account's identity") { () throws(SealError) in
             let keys = try account.seed.identityKeys(container: identifier, using: XWingHPKE.self)
             // The time is part of the statement: a fixed one makes every device of the account state the same bytes.
             return (keys, try keys.firstIdentity(time: 0))
         }
         registration = Registration()
+    }
+
+    /// The same behind another gate.
+    init(_ other: ContainerCore, gate: @escaping Gate) {
+        account = other.account
+        identifier = other.identifier
+        environment = other.environment
+        trust = other.trust
+        own = other.own
+        registration = other.registration
+        self.gate = gate
     }
 
     func identity() -> (keys: IdentityKeys, chain: IdentityChain) { own }
@@ -62,16 +78,27 @@ final class ContainerCore: Sendable {
     func call<Request: Message, Response: Message>(
         _ database: Database.Scope, _ path: String, _ request: Request, as type: Response.Type = Response.self
     ) async throws(SealKitError) -> Response {
-        try await registration.ensure(self)
-        return try await account.call(databasePath(database, path), request, as: type)
+        try await call(path: databasePath(database, path), request, as: type)
     }
 
     /// A call outside the databases.
     func call<Request: Message, Response: Message>(
         path: String, _ request: Request, as type: Response.Type = Response.self
     ) async throws(SealKitError) -> Response {
-        try await registration.ensure(self)
-        return try await account.call(path, request, as: type)
+        try await account.call(path, request, as: type) { () async throws(SealKitError) in
+            try gate()
+            try await registration.ensure(self)
+        }
+    }
+
+    /// - Throws: `notAuthenticated`, `accountTemporarilyUnavailable`, without asking the server.
+    func requireSignedIn() throws(SealKitError) { try gate() }
+
+    /// Every call of a database needs an account that the server lets in, also one that has nothing to ask it.
+    /// - Throws: `notAuthenticated`, `accountTemporarilyUnavailable`, or why the server could not be asked.
+    func requireAccount() async throws(SealKitError) {
+        try gate()
+        try await account.requireSession()
     }
 
     /// An event stream, once the server knows this account's identity in the container.
@@ -117,29 +144,32 @@ final class ContainerCore: Sendable {
 
 /// Tells the server this account's identity in the container, once a process.
 private actor Registration {
-    private var task: Task<Void, any Error>?
+    private var work: SharedWork<Void>?
 
     func ensure(_ core: ContainerCore) async throws(SealKitError) {
-        let task =
-            task
-            ?? Task {
-                let identity = core.identity()
-                let loginKey = core.account.session.publicKey
-                let binding = Challenges.loginBinding(container: core.identifier, loginKey: loginKey)
-                let request = Sealkit_V1_RegisterIdentityRequest.with {
-                    $0.container = core.identifier
-                    $0.chain = identity.chain.wire
-                    $0.loginBinding = Data(identity.keys.signingKey.sign(binding))
-                }
-                let response: Sealkit_V1_RegisterIdentityResponse = try await core.account.call("/1/accounts/identity", request)
-                guard response.userRecordName == core.userID().recordName else {
-                    throw SealKitError(.integrityFailure, "the server names this account otherwise than its own keys do")
-                }
+        let work = work ?? SharedWork { try await self.register(core) }
+        self.work = work
+        try await work.value()
+    }
+
+    private func register(_ core: ContainerCore) async throws(SealKitError) {
+        do throws(SealKitError) {
+            let identity = core.identity()
+            let loginKey = core.account.session.publicKey
+            let binding = Challenges.loginBinding(container: core.identifier, loginKey: loginKey)
+            let request = Sealkit_V1_RegisterIdentityRequest.with {
+                $0.container = core.identifier
+                $0.chain = identity.chain.wire
+                $0.loginBinding = Data(identity.keys.signingKey.sign(binding))
             }
-        self.task = task
-        do { try await task.value } catch {
-            self.task = nil
-            throw error as? SealKitError ?? SealKitError(.internalError, "registering the identity failed")
+            let response: Sealkit_V1_RegisterIdentityResponse = try await core.account.call("/1/accounts/identity", request)
+            guard response.userRecordName == core.userID().recordName else {
+                throw SealKitError(.integrityFailure, "the server names this account otherwise than its own keys do")
+            }
+        } catch {
+            // The next call tries again.
+            work = nil
+            throw error
         }
     }
 }

@@ -30,23 +30,101 @@ extension Database {
         inZoneWith zoneID: RecordZone.ID, since token: ServerChangeToken? = nil, desiredKeys: [String]? = nil,
         resultsLimit: Int? = nil
     ) async throws(SealKitError) -> RecordZoneChanges {
-        let keeper = try keeper(zoneID)
-        let known = try await keeper.current()
+        let (request, known) = try await request(
+            zoneID, ZoneChangesConfiguration(previousServerChangeToken: token, resultsLimit: resultsLimit, desiredKeys: desiredKeys))
+        let response: Sealkit_V1_RecordChangesResponse = try await core.call(scope, "records/changes", request)
+        return try await changes(in: response, zoneID, since: token, desiredKeys: desiredKeys, asked: known)
+    }
+
+    /// What is asked of one zone among many: CloudKit's `ZoneConfiguration`.
+    public struct ZoneChangesConfiguration: Sendable {
+        /// nil for everything.
+        public var previousServerChangeToken: ServerChangeToken?
+        /// nil lets the server decide; it may give fewer.
+        public var resultsLimit: Int?
+        /// nil for all fields, empty for system fields only.
+        public var desiredKeys: [String]?
+
+        public init(previousServerChangeToken: ServerChangeToken? = nil, resultsLimit: Int? = nil, desiredKeys: [String]? = nil) {
+            self.previousServerChangeToken = previousServerChangeToken
+            self.resultsLimit = resultsLimit
+            self.desiredKeys = desiredKeys
+        }
+    }
+
+    /// What changed in many zones, each since its own token, in one request.
+    ///
+    /// All zones together take no more room than one zone's answer: go on asking while any of them has more coming.
+    /// - Returns: a result for each zone: what the one-zone call returns, or throws.
+    /// - Throws: `limitExceeded` above 400 zones; whatever concerns the whole request.
+    public func recordZoneChanges(
+        inZonesWith configurations: [RecordZone.ID: ZoneChangesConfiguration]
+    ) async throws(SealKitError) -> [RecordZone.ID: Result<RecordZoneChanges, SealKitError>] {
+        guard configurations.count <= Limits.itemsPerRequest else {
+            throw SealKitError(
+                .limitExceeded, "\(configurations.count) zones in one request; \(Limits.itemsPerRequest) are allowed",
+                remedy: "ask in parts")
+        }
+        var results: [RecordZone.ID: Result<RecordZoneChanges, SealKitError>] = [:]
+        var asked: [(zoneID: RecordZone.ID, known: UInt64)] = []
+        var message = Sealkit_V1_ZonesRecordChangesRequest()
+        for (zoneID, configuration) in configurations {
+            do {
+                let (request, known) = try await request(zoneID, configuration)
+                message.zones.append(request)
+                asked.append((zoneID, known))
+            } catch {
+                results[zoneID] = .failure(error)
+            }
+        }
+        guard !asked.isEmpty else { return results }
+        let response: Sealkit_V1_ZonesRecordChangesResponse = try await core.call(scope, "changes/zone", message)
+        guard response.zones.count == asked.count else {
+            throw SealKitError(.serverRejectedRequest, "the server answered \(response.zones.count) of \(asked.count) zones")
+        }
+        for ((zoneID, known), zone) in zip(asked, response.zones) {
+            do throws(SealKitError) {
+                guard case .changes(let changes)? = zone.outcome else { throw SealKitError(zone.failure) }
+                let configuration = configurations[zoneID]
+                results[zoneID] = .success(
+                    try await self.changes(
+                        in: changes, zoneID, since: configuration?.previousServerChangeToken,
+                        desiredKeys: configuration?.desiredKeys, asked: known))
+            } catch {
+                results[zoneID] = .failure(error)
+            }
+        }
+        return results
+    }
+
+    /// - Returns: the request, and the roster's sequence that an answer may not fall behind.
+    private func request(
+        _ zoneID: RecordZone.ID, _ configuration: ZoneChangesConfiguration
+    ) async throws(SealKitError) -> (Sealkit_V1_RecordChangesRequest, known: UInt64) {
+        let known = try await keeper(zoneID).current()
+        let token = configuration.previousServerChangeToken
         if let token, token.zone != known.roster.scopeID.hex {
             throw SealKitError(.changeTokenExpired, "the token is of another zone", remedy: "fetch again without a token")
         }
         let request = Sealkit_V1_RecordChangesRequest.with {
             $0.zone = known.scope.zoneIDOnWire
             $0.token = token?.bytes ?? Data()
-            $0.resultsLimit = UInt32(clamping: resultsLimit ?? 0)
-            if let desiredKeys { $0.desiredKeys = Sealkit_V1_DesiredKeys(desiredKeys) }
+            $0.resultsLimit = UInt32(clamping: configuration.resultsLimit ?? 0)
+            if let desiredKeys = configuration.desiredKeys { $0.desiredKeys = Sealkit_V1_DesiredKeys(desiredKeys) }
         }
-        let response: Sealkit_V1_RecordChangesResponse = try await core.call(scope, "records/changes", request)
-        let view = try await keeper.current(citedBy: response.scopes, asked: known.roster.sequence)
+        return (request, known.roster.sequence)
+    }
+
+    /// Verifies a zone's answer, and remembers how far it was read.
+    private func changes(
+        in response: Sealkit_V1_RecordChangesResponse, _ zoneID: RecordZone.ID, since token: ServerChangeToken?,
+        desiredKeys: [String]?, asked known: UInt64
+    ) async throws(SealKitError) -> RecordZoneChanges {
+        let view = try await keeper(zoneID).current(citedBy: response.scopes, asked: known)
 
         var changes = RecordZoneChanges(
             modifications: [], deletions: [],
-            changeToken: ServerChangeToken(bytes: response.token, zone: known.roster.scopeID.hex), moreComing: response.moreComing)
+            changeToken: ServerChangeToken(bytes: response.token, zone: view.roster.scopeID.hex), moreComing: response.moreComing)
         let outcomes = try await read(
             response.records.map { ($0, nil) }, zone: zoneID, desiredKeys: desiredKeys, view: view)
         changes.modifications.reserveCapacity(outcomes.count)
@@ -57,7 +135,8 @@ extension Database {
             case .success(.deletion(let name, let type, _)):
                 changes.deletions.append((Record.ID(recordName: name, zoneID: zoneID), type))
             case .failure(let error):
-                guard !wire.deleted else { throw error }
+                // One that is said to have gone with another, where this device knows better, stays: it is reported.
+                guard !wire.deleted || (wire.hasDerived && error.code == .rollback) else { throw error }
                 changes.modifications.append((Record.ID(recordName: wire.recordName, zoneID: zoneID), .failure(error)))
             }
         }
@@ -72,13 +151,18 @@ extension Database {
 
     public struct DatabaseChanges: Sendable {
         public enum DeletionReason: Int, Sendable {
+            /// An app deleted it: delete the local copy.
             case deleted = 1
+            /// The user wanted the data gone: delete the local copy, and do not upload it again unless the user asks for it.
             case purged = 2
+            /// The account's keys were lost: make the zone again and upload the local copy.
             case encryptedDataReset = 3
             /// In the shared database: the owner stopped sharing it with this account, or deleted it.
             case unshared = 4
         }
         public var modifications: [RecordZone]
+        /// That a zone is gone is verified; why, is the word of the account's own device that deleted it, passed on by the
+        /// server.
         public var deletions: [(zoneID: RecordZone.ID, reason: DeletionReason)]
         public var changeToken: ServerChangeToken
         public var moreComing: Bool

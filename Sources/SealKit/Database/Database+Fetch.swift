@@ -15,20 +15,40 @@ extension Database {
     }
 
     /// - Parameter desiredKeys: nil for all fields, empty for system fields only. What is left out is verified all the same.
-    /// - Returns: a result for each id; an absent record is that id's `unknownItem`.
-    /// - Throws: `limitExceeded` above 400 ids; `zoneNotFound`; whatever concerns the whole request.
+    /// - Returns: a result for each id: an absent record is that id's `unknownItem`, an absent zone its records'
+    ///   `zoneNotFound`.
+    /// - Throws: `limitExceeded` above 400 ids; `notAuthenticated`; whatever concerns the whole request.
     public func records(
         for recordIDs: [Record.ID], desiredKeys: [String]? = nil
     ) async throws(SealKitError) -> [Record.ID: Result<Record, SealKitError>] {
+        try await core.requireAccount()
+        try Database.checkCount(recordIDs.count)
         var found: [Record.ID: Result<Record, SealKitError>] = [:]
-        for (id, lookup) in try await look(up: recordIDs, desiredKeys: desiredKeys) {
-            switch lookup {
-            case .success(.record(let record)): found[id] = await materialize(record)
-            case .success(.deletion): found[id] = .failure(Database.unknown(id))
-            case .failure(let error): found[id] = .failure(error)
+        var zones = ZoneOutcomes()
+        for ids in Dictionary(grouping: Set(recordIDs), by: \.zoneID).values {
+            do {
+                for (id, lookup) in try await look(up: ids, desiredKeys: desiredKeys) {
+                    switch lookup {
+                    case .success(.record(let record)): found[id] = await materialize(record)
+                    case .success(.deletion): found[id] = .failure(Database.unknown(id))
+                    case .failure(let error): found[id] = .failure(error)
+                    }
+                }
+                zones.succeeded()
+            } catch {
+                zones.failed(error)
+                for id in ids { found[id] = .failure(error) }
             }
         }
+        try zones.throwCommonFailure()
         return found
+    }
+
+    static func checkCount(_ count: Int) throws(SealKitError) {
+        guard count <= Limits.itemsPerRequest else {
+            throw SealKitError(
+                .limitExceeded, "\(count) items in one request; \(Limits.itemsPerRequest) are allowed", remedy: "send them in parts")
+        }
     }
 
     static func hidden(_ id: Record.ID) -> SealKitError {
@@ -45,13 +65,19 @@ extension Database {
     func look(
         up recordIDs: [Record.ID], desiredKeys: [String]?
     ) async throws(SealKitError) -> [(Record.ID, Outcome)] {
-        guard recordIDs.count <= 400 else {
-            throw SealKitError(.limitExceeded, "\(recordIDs.count) records in one request; 400 are allowed", remedy: "ask in parts")
-        }
+        try Database.checkCount(recordIDs.count)
         var outcomes: [(Record.ID, Outcome)] = []
         for (zone, ids) in Dictionary(grouping: Set(recordIDs), by: \.zoneID) {
             let keeper = try keeper(zone)
-            let known = try await keeper.current()
+            let known: ZoneView
+            do {
+                known = try await keeper.current()
+            } catch where error.code == .zoneNotFound && isDefault(zone) {
+                // It is there without being made; as long as nobody has written to it, it is empty.
+                try await confirmGone(zone)
+                outcomes += ids.map { ($0, .failure(Database.unknown($0))) }
+                continue
+            }
             let request = Sealkit_V1_LookupRecordsRequest.with {
                 $0.zone = known.scope.zoneIDOnWire
                 $0.recordNames = ids.map(\.recordName)

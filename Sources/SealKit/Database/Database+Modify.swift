@@ -37,18 +37,17 @@ extension Database {
     /// - Parameters:
     ///   - atomically: all of a zone or nothing: if one item fails, the others fail with `batchRequestFailed`.
     ///   - progress: of asset uploads: bytes sent so far, and of all.
-    /// - Throws: `limitExceeded` above 400 items; `invalidArguments`; whatever concerns the whole request.
+    /// - Throws: `limitExceeded` above 400 items; `invalidArguments`; `notAuthenticated`, `networkFailure`, `operationCancelled` and
+    ///   what else concerns the whole request and not its items. Cancelled, or without an answer (`serverResponseLost`), a zone's
+    ///   batch may or may not have been stored; what was sent twice was stored once.
     public func modifyRecords(
         saving: [Record] = [], deleting: [Record.ID] = [], savePolicy: SavePolicy = .ifServerRecordUnchanged,
         atomically: Bool = true, progress: (@Sendable (_ sent: Int64, _ total: Int64) -> Void)? = nil
     ) async throws(SealKitError) -> (
         saveResults: [Record.ID: Result<Record, SealKitError>], deleteResults: [Record.ID: Result<Void, SealKitError>]
     ) {
-        guard saving.count + deleting.count <= Limits.itemsPerRequest else {
-            throw SealKitError(
-                .limitExceeded, "\(saving.count + deleting.count) items in one request; 400 are allowed",
-                remedy: "send them in parts")
-        }
+        try await core.requireAccount()
+        try Database.checkCount(saving.count + deleting.count)
         let ids = saving.map(\.recordID) + deleting
         guard Set(ids).count == ids.count else {
             throw SealKitError(.invalidArguments, "a record appears twice in one request", remedy: "name each record once")
@@ -59,6 +58,7 @@ extension Database {
         var deleteResults: [Record.ID: Result<Void, SealKitError>] = [:]
         let saves = Dictionary(grouping: saving, by: \.recordID.zoneID)
         let deletes = Dictionary(grouping: deleting, by: \.zoneID)
+        var zones = ZoneOutcomes()
         for zone in Set(saves.keys).union(deletes.keys) {
             var batch = ZoneBatch(
                 database: self, zoneID: zone, savePolicy: savePolicy, isAtomic: atomically, progress: progress)
@@ -66,12 +66,15 @@ extension Database {
                 try await batch.run(saving: saves[zone] ?? [], deleting: deletes[zone] ?? [])
                 saveResults.merge(batch.saveResults) { $1 }
                 deleteResults.merge(batch.deleteResults) { $1 }
+                zones.succeeded()
             } catch {
+                zones.failed(error)
                 // What concerns one zone fails its items; other zones go on.
                 for record in saves[zone] ?? [] { saveResults[record.recordID] = .failure(error) }
                 for id in deletes[zone] ?? [] { deleteResults[id] = .failure(error) }
             }
         }
+        try zones.throwCommonFailure()
         return (saveResults, deleteResults)
     }
 }

@@ -20,15 +20,37 @@ extension Database {
 
     /// - Throws: `zoneNotFound`.
     public func recordZone(for zoneID: RecordZone.ID) async throws(SealKitError) -> RecordZone {
-        let scope = try zoneScope(zoneID)
-        let request = Sealkit_V1_LookupZonesRequest.with { $0.zones = [scope.zoneIDOnWire] }
-        let response: Sealkit_V1_LookupZonesResponse = try await core.call(self.scope, "zones/lookup", request)
-        do {
-            return try await zone(in: response.results.first, zoneID)
-        } catch where error.code == .zoneNotFound {
-            try await confirmGone(zoneID)
-            throw error
+        guard let result = try await recordZones(for: [zoneID])[zoneID] else {
+            throw SealKitError(.serverRejectedRequest, "the server's answer lacks the zone \(zoneID)")
         }
+        return try result.get()
+    }
+
+    /// - Returns: a result for each id; an absent zone is that id's `zoneNotFound`.
+    public func recordZones(
+        for zoneIDs: [RecordZone.ID]
+    ) async throws(SealKitError) -> [RecordZone.ID: Result<RecordZone, SealKitError>] {
+        let ids = Array(Set(zoneIDs))
+        guard !ids.isEmpty else { return [:] }
+        var scopes: [Sealkit_V1_ZoneID] = []
+        for id in ids { scopes.append(try zoneScope(id).zoneIDOnWire) }
+        let request = Sealkit_V1_LookupZonesRequest.with { $0.zones = scopes }
+        let response: Sealkit_V1_LookupZonesResponse = try await core.call(scope, "zones/lookup", request)
+        guard response.results.count == ids.count else {
+            throw SealKitError(.serverRejectedRequest, "the server answered \(response.results.count) of \(ids.count) zones")
+        }
+        var results: [RecordZone.ID: Result<RecordZone, SealKitError>] = [:]
+        for (id, result) in zip(ids, response.results) {
+            do {
+                results[id] = .success(try await zone(in: result, id))
+            } catch {
+                do {
+                    if error.code == .zoneNotFound { try await confirmGone(id) }
+                    results[id] = .failure(error)
+                } catch { results[id] = .failure(error) }
+            }
+        }
+        return results
     }
 
     /// A zone as the server names it, once its roster shows that this account is a member; nil when it shows that it is not,
@@ -67,8 +89,19 @@ extension Database {
     }
 
     /// Deletes a zone with all its records and its share.
-    public func deleteRecordZone(withID zoneID: RecordZone.ID) async throws(SealKitError) {
-        let results = try await modifyRecordZones(deleting: [zoneID])
+    ///
+    /// - Parameter reason: what the account's other devices are told (`DatabaseChanges.DeletionReason`): `purged` when the
+    ///   user wants the data gone everywhere, `encryptedDataReset` when its keys are lost and devices shall upload what
+    ///   they have anew. Participants are told that the zone is not shared any more, whatever the reason.
+    /// - Throws: `zoneNotFound`; `invalidArguments` for the reason `unshared`.
+    public func deleteRecordZone(
+        withID zoneID: RecordZone.ID, reason: DatabaseChanges.DeletionReason = .deleted
+    ) async throws(SealKitError) {
+        guard reason != .unshared else {
+            throw SealKitError(
+                .invalidArguments, "a zone is not deleted because it is not shared", remedy: "delete its share instead")
+        }
+        let results = try await modifyRecordZones(saving: [], deleting: [zoneID], reason: reason)
         try results.deleteResults[zoneID]?.get()
     }
 
@@ -78,17 +111,40 @@ extension Database {
     ) async throws(SealKitError) -> (
         saveResults: [RecordZone.ID: Result<RecordZone, SealKitError>], deleteResults: [RecordZone.ID: Result<Void, SealKitError>]
     ) {
+        try await modifyRecordZones(saving: saving, deleting: deleting, reason: .deleted)
+    }
+
+    private func modifyRecordZones(
+        saving: [RecordZone], deleting: [RecordZone.ID], reason: DatabaseChanges.DeletionReason
+    ) async throws(SealKitError) -> (
+        saveResults: [RecordZone.ID: Result<RecordZone, SealKitError>], deleteResults: [RecordZone.ID: Result<Void, SealKitError>]
+    ) {
         guard scope == .private else {
             throw SealKitError(.badDatabase, "zones are made and deleted in the private database", remedy: "use it instead")
         }
+        try await core.requireAccount()
+        var zones = ZoneOutcomes()
         var saveResults: [RecordZone.ID: Result<RecordZone, SealKitError>] = [:]
         for zone in saving {
-            do { saveResults[zone.zoneID] = .success(try await create(zone.zoneID)) } catch { saveResults[zone.zoneID] = .failure(error) }
+            do {
+                saveResults[zone.zoneID] = .success(try await create(zone.zoneID))
+                zones.succeeded()
+            } catch {
+                saveResults[zone.zoneID] = .failure(error)
+                zones.failed(error)
+            }
         }
         var deleteResults: [RecordZone.ID: Result<Void, SealKitError>] = [:]
         for zoneID in deleting {
-            do { deleteResults[zoneID] = .success(try await close(zoneID)) } catch { deleteResults[zoneID] = .failure(error) }
+            do {
+                deleteResults[zoneID] = .success(try await close(zoneID, reason))
+                zones.succeeded()
+            } catch {
+                deleteResults[zoneID] = .failure(error)
+                zones.failed(error)
+            }
         }
+        try zones.throwCommonFailure()
         return (saveResults, deleteResults)
     }
 
@@ -134,7 +190,7 @@ extension Database {
         return try await zone(in: response.results.first, zoneID)
     }
 
-    private func close(_ zoneID: RecordZone.ID) async throws(SealKitError) {
+    private func close(_ zoneID: RecordZone.ID, _ reason: DatabaseChanges.DeletionReason) async throws(SealKitError) {
         let zoneScope = try zoneScope(zoneID)
         let keeper = core.keeper(of: zoneScope)
         let view = try await keeper.refresh()
@@ -148,6 +204,7 @@ extension Database {
                 .with {
                     $0.zoneID = zoneScope.zoneIDOnWire
                     $0.close = draft.entry.wire
+                    $0.reason = UInt32(reason.rawValue)
                 }
             ]
         }

@@ -107,7 +107,12 @@ public struct Database: Sendable {
             reading.flatMap { reading in
                 let name = reading.sighting.recordName
                 switch verdicts.next() {
-                case .accepted: return .success(reading.outcome)
+                case .accepted, .unknownDeletion: return .success(reading.outcome)
+                case .outlived:
+                    return .failure(
+                        SealKitError(
+                            .rollback, "record \(name) is said to have gone with one that was made again since",
+                            remedy: "keep what you have; nothing signed shows that it is gone"))
                 case .older:
                     return .failure(
                         SealKitError(

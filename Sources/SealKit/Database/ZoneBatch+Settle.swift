@@ -8,10 +8,14 @@ import SealWire
 extension ZoneBatch {
     /// Sorts the answer's results into successes, failures, and what has to be sent again.
     mutating func settle(
-        _ items: [Item], _ sealed: [SealedRecord], _ results: [Sealkit_V1_RecordResult], view: ZoneView, isLast: Bool
+        _ items: [Item], _ sealed: (records: [SealedRecord], signature: [UInt8]), _ results: [Sealkit_V1_RecordResult],
+        view: ZoneView, isLast: Bool
     ) async throws(SealKitError) -> [Item] {
+        let (sealed, signature) = sealed
+        let tree = try verifying("the batch") { () throws(SealError) in try StatementTree(leaves: sealed.map(\.hash)) }
         var again: [Item] = []
         var siblings: [Item] = []
+        var violations: [Item] = []
         // Deletions of what is gone already: successes, though the batch that they were in was not stored.
         var settled = 0
         var sightings: [TrustStore.Sighting] = []
@@ -19,11 +23,10 @@ extension ZoneBatch {
             let statement = sealed[index].statement
             switch results[index].outcome {
             case .record(let wire):
-                sightings.append(
-                    TrustStore.Sighting(
-                        recordName: statement.recordName, revision: statement.revision, hash: sealed[index].hash,
-                        previous: statement.previous, epoch: statement.epoch))
-                succeed(item, sealed[index], wire)
+                sightings.append(TrustStore.Sighting(statement, hash: sealed[index].hash))
+                let proof = StatementProof(
+                    signature: signature, leafCount: tree.leafCount, index: index, path: tree.path(to: index))
+                succeed(item, sealed[index], proof, wire)
             case .failure(let failure):
                 let error = SealKitError(failure)
                 if error.code == .serverRecordChanged || (error.code == .unknownItem && results[index].hasServerRecord) {
@@ -34,6 +37,7 @@ extension ZoneBatch {
                     }
                 } else {
                     if error.code == .batchRequestFailed { siblings.append(item) }
+                    if error.code == .referenceViolation { violations.append(item) }
                     if error.isBehindRoster, !isLast { throw error }
                     fail(item, error)
                 }
@@ -42,16 +46,19 @@ extension ZoneBatch {
             }
         }
         try await database.noteOwn(sightings, view: view)
+        // The parent or child in the way may be one of those that go again: a deleted parent that is made again, say.
+        if !again.isEmpty { again += violations }
         // In an atomic batch nothing was stored, so what is sent again takes its siblings along, unless one has failed for good.
         guard isAtomic, !again.isEmpty || settled > 0 else { return again }
         if again.count + siblings.count + settled == items.count { return again + siblings }
-        for item in again {
-            fail(item, SealKitError(.batchRequestFailed, "another item of the batch failed", remedy: "mend that one and send all again"))
-        }
+        for item in again { fail(item, ZoneBatch.batchFailed) }
         return []
     }
 
-    private mutating func succeed(_ item: Item, _ sealed: SealedRecord, _ wire: Sealkit_V1_Record) {
+    static let batchFailed = SealKitError(
+        .batchRequestFailed, "another item of the batch failed", remedy: "mend that one and send all again")
+
+    private mutating func succeed(_ item: Item, _ sealed: SealedRecord, _ proof: StatementProof, _ wire: Sealkit_V1_Record) {
         switch item {
         case .delete(let id, _, _, _): deleteResults[id] = .success(())
         case .save(var record):
@@ -59,14 +66,15 @@ extension ZoneBatch {
             digests.reserveCapacity(sealed.fields.count)
             for field in sealed.fields { digests[field.name] = field.digest }
             record.base = Record.Base(
-                statement: sealed.statement, hash: sealed.hash, recordKey: sealed.recordKey, digests: digests)
+                statement: sealed.statement, hash: sealed.hash, proof: proof, recordKey: sealed.recordKey, digests: digests,
+                fields: record.fields)
             record.changed = []
             record.applySystemFields(wire, statement: sealed.statement)
             saveResults[record.recordID] = .success(record)
         }
     }
 
-    private mutating func fail(_ item: Item, _ error: SealKitError) {
+    mutating func fail(_ item: Item, _ error: SealKitError) {
         switch item {
         case .save(let record): saveResults[record.recordID] = .failure(error)
         case .delete(let id, _, _, _): deleteResults[id] = .failure(error)
@@ -92,12 +100,15 @@ extension ZoneBatch {
             record.base = tombstone
             return .save(record)
         case (.save(let record), .success(.record(let server))):
-            if savePolicy != .ifServerRecordUnchanged, !isLast { return .save(merged(record, into: server)) }
+            if !isLast, savePolicy != .ifServerRecordUnchanged || server.isUnchanged(since: record) {
+                return .save(merged(record, into: server))
+            }
             fail(
                 item,
                 SealKitError(
                     .serverRecordChanged, "record \(name) was changed on the server",
-                    remedy: "merge into serverRecord and save that", serverRecord: server, clientRecord: record))
+                    remedy: "merge into serverRecord and save that", serverRecord: server, clientRecord: record,
+                    ancestorRecord: record.ancestor))
         case (.delete(let id, _, _, _), .success(.record(let server))) where !isLast:
             guard let base = server.base else { return nil }
             return .delete(id, base, recordType: server.recordType, changeTag: server.recordChangeTag ?? "")
@@ -113,12 +124,33 @@ extension ZoneBatch {
 
     private func merged(_ record: Record, into server: Record) -> Record {
         var merged = server
-        let keys = savePolicy == .changedKeys ? Array(record.changed) : Array(record.fields.keys) + Array(record.changed)
+        let keys = savePolicy == .allKeys ? Array(record.fields.keys) + Array(record.changed) : Array(record.changed)
         for key in keys {
             if case .omitted? = record.fields[key] { continue }
             merged.set(key, record.fields[key])
         }
         if record.parent?.recordName != record.base?.statement.parent { merged.parent = record.parent }
         return merged
+    }
+}
+
+extension Record {
+    /// Nothing that an app could see is different from what `record` was made of: another record's save gave it a new
+    /// change tag, or its key was wrapped anew. Signing after the newer statement then loses nothing.
+    fileprivate func isUnchanged(since record: Record) -> Bool {
+        guard let base, let known = record.base, known.statement.kind == .save, record.recordChangeTag != nil else { return false }
+        return base.digests == known.digests && base.statement.recordType == known.statement.recordType
+            && base.statement.parent == known.statement.parent && base.statement.share == known.statement.share
+            && base.statement.creator == known.statement.creator
+    }
+
+    /// The version that this one was made from, as far as it is at hand: what came with system fields only has none.
+    fileprivate var ancestor: Record? {
+        guard let base, let fields = base.fields, base.statement.kind == .save else { return nil }
+        var ancestor = self
+        ancestor.fields = fields
+        ancestor.changed = []
+        ancestor.parent = base.statement.parent.map { Reference(recordName: $0) }
+        return ancestor
     }
 }

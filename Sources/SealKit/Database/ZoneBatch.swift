@@ -25,7 +25,8 @@ struct ZoneBatch {
         self.database = database
         self.zoneID = zoneID
         self.savePolicy = savePolicy
-        self.isAtomic = isAtomic
+        // As with CloudKit, the default zone saves each record by itself.
+        self.isAtomic = isAtomic && zoneID.zoneName != RecordZone.defaultName
         self.progress = progress
     }
 
@@ -46,13 +47,19 @@ struct ZoneBatch {
 
     mutating func run(saving: [Record], deleting: [Record.ID]) async throws(SealKitError) {
         let keeper = try database.keeper(zoneID)
-        var view = try await keeper.current()
-        var records = saving
+        var view = try await database.viewForWriting(keeper, zoneID)
+        var records: [Record]
+        (records, view) = try await verified(saving, view: view)
         try await AssetUploads(database: database, zoneID: zoneID, view: view, progress: progress).uploadNew(in: &records)
 
         var items = records.map { Item.save($0) }
         items += try await deletions(of: deleting)
         for round in 1...ZoneBatch.rounds where !items.isEmpty {
+            // This device may have seen the zone's end; another one may have made it again since.
+            if view.roster.isClosed { view = try await keeper.refresh() }
+            guard !view.roster.isClosed else {
+                throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)", remedy: "make it first")
+            }
             if view.roster.rotationDue { view = try await database.rotate(zoneID) }
             items = try await complete(items, for: view)
             do {
@@ -121,7 +128,8 @@ struct ZoneBatch {
     /// One request. Returns the items that have to be sent again.
     private mutating func send(_ items: [Item], view: ZoneView, isLast: Bool) async throws(SealKitError) -> [Item] {
         let key = try view.currentKey()
-        try checkLives(items, view: view)
+        let items = livingNow(items, view: view)
+        guard !items.isEmpty else { return [] }
         let drafts = items.map { draft($0, view: view) }
         var random = SystemRandom()
         let sealed: (records: [SealedRecord], signature: [UInt8])
@@ -144,24 +152,39 @@ struct ZoneBatch {
         guard response.results.count == items.count else {
             throw SealKitError(.serverRejectedRequest, "the server answered \(response.results.count) of \(items.count) records")
         }
-        return try await settle(items, sealed.records, response.results, view: view, isLast: isLast)
+        return try await settle(items, sealed, response.results, view: view, isLast: isLast)
     }
 
     /// What was fetched in an earlier life of the zone is gone, keys included: it must not be sealed under them again.
-    private func checkLives(_ items: [Item], view: ZoneView) throws(SealKitError) {
+    private mutating func livingNow(_ items: [Item], view: ZoneView) -> [Item] {
+        var living: [Item] = []
+        var hasFailed = false
         for item in items {
             let base: Record.Base?
             switch item {
             case .save(let record): base = record.base
             case .delete(_, let last, _, _): base = last
             }
-            guard let statement = base?.statement else { continue }
-            guard statement.zoneIncarnation == view.roster.incarnations.zone, statement.scopeID == view.roster.scopeID else {
-                throw SealKitError(
-                    .unknownItem, "record \(item.id.recordName) was fetched before its zone was deleted and made again",
-                    remedy: "save it as a new record")
+            guard let statement = base?.statement,
+                statement.zoneIncarnation != view.roster.incarnations.zone || statement.scopeID != view.roster.scopeID
+            else {
+                living.append(item)
+                continue
+            }
+            switch item {
+            case .delete(let id, _, _, _): deleteResults[id] = .success(())
+            case .save:
+                hasFailed = true
+                fail(
+                    item,
+                    SealKitError(
+                        .unknownItem, "record \(item.id.recordName) was fetched before its zone was deleted and made again",
+                        remedy: "save it as a new record"))
             }
         }
+        guard isAtomic, hasFailed else { return living }
+        for item in living { fail(item, ZoneBatch.batchFailed) }
+        return []
     }
 
     private func draft(_ item: Item, view: ZoneView) -> RecordDraft {

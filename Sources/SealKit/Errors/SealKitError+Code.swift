@@ -30,6 +30,7 @@ extension SealKitError {
         public static let badDatabase = Code(.badDatabase)
         public static let quotaExceeded = Code(.quotaExceeded)
         public static let zoneNotFound = Code(.zoneNotFound)
+        public static let userDeletedZone = Code(.userDeletedZone)
         public static let limitExceeded = Code(.limitExceeded)
         public static let tooManyParticipants = Code(.tooManyParticipants)
         public static let alreadyShared = Code(.alreadyShared)

@@ -10,40 +10,52 @@ public struct SealKitError: Error, Sendable {
     public let reason: String
     /// What the caller can do; empty when there is nothing.
     public let remedy: String
-    /// Seconds to wait before trying again; nil when retrying is of no use.
+    /// Seconds to wait before trying again; nil when retrying is of no use. Any code may come with it. What is safe to repeat
+    /// the SDK has repeated by itself already, as long as the operation's configuration let it.
     public let retryAfter: Double?
     /// With `serverRecordChanged`: what the server has. Merge into it and save again.
     public var serverRecord: Record? { records?.server }
     /// With `serverRecordChanged`: what was to be saved.
     public var clientRecord: Record? { records?.client }
 
+    /// With `serverRecordChanged`: the version that the client's record was made from, for a three-way merge; nil where
+    /// this device has it no more (a record made from encoded system fields).
+    public var ancestorRecord: Record? { records?.ancestor }
+
     private final class Conflict: Sendable {
         let server: Record?
         let client: Record?
-        init(server: Record?, client: Record?) {
+        let ancestor: Record?
+        init(server: Record?, client: Record?, ancestor: Record?) {
             self.server = server
             self.client = client
+            self.ancestor = ancestor
         }
     }
     private let records: Conflict?
 
     public init(
         _ code: Code, _ reason: String, remedy: String = "", retryAfter: Double? = nil, serverRecord: Record? = nil,
-        clientRecord: Record? = nil
+        clientRecord: Record? = nil, ancestorRecord: Record? = nil
     ) {
         self.code = code
         self.reason = reason
         self.remedy = remedy
         self.retryAfter = retryAfter
-        records = serverRecord == nil && clientRecord == nil ? nil : Conflict(server: serverRecord, client: clientRecord)
+        records =
+            serverRecord == nil && clientRecord == nil
+            ? nil : Conflict(server: serverRecord, client: clientRecord, ancestor: ancestorRecord)
     }
 
     /// A server's failure. A code that this version does not know stays what it is, never guessed.
     init(_ failure: Sealkit_V1_Failure) {
         self.init(
             Code(rawValue: failure.code), failure.reason, remedy: failure.remedy,
-            retryAfter: failure.retryAfter > 0 ? failure.retryAfter : nil)
+            retryAfter: SealKitError.wait(seconds: failure.retryAfter))
     }
+
+    /// A time to wait as a server names it: nil for none, at most a week whatever it says.
+    static func wait(seconds: Double) -> Double? { seconds > 0 ? min(seconds, 7 * 86_400) : nil }
 
     /// The roster has moved on under the call: fetch its tail and do it again.
     var isBehindRoster: Bool { [.staleEpoch, .rosterChanged, .rotationDue].contains(code) }

@@ -92,9 +92,7 @@ extension Database {
             let path = assetPath(of: remote.blob, in: try zoneScope(zoneID))
             let handle = try writer.create(file)
             defer { try? handle.close() }
-            try await core.account.client.transport.download(
-                path, range: 0..<remote.sealed.layout.blobBytes, token: try await core.account.session.token()
-            ) { part in
+            try await core.account.download(path, range: 0..<remote.sealed.layout.blobBytes) { part in
                 try writer.write(Data(part.readableBytesView), to: handle)
             }
             content.assets.append(.init(record: record.wire.recordName, field: field, file: file))

@@ -63,12 +63,18 @@ public struct Record: Sendable {
         case omitted
     }
 
-    /// The verified predecessor of the next save.
+    /// The predecessor of the next save: verified, unless it came with encoded system fields and waits for that.
     struct Base: Sendable {
         let statement: Statement
         let hash: Digest
-        let recordKey: SecretBytes?
-        let digests: [String: Digest]
+        let proof: StatementProof
+        /// nil for a deletion, and for what came with encoded system fields.
+        var recordKey: SecretBytes?
+        var digests: [String: Digest] = [:]
+        /// The fields as they were; nil where only their digests are known.
+        var fields: [String: FieldState]?
+        /// From encoded system fields, which anybody could have written: not to be signed after yet.
+        var isUnverified = false
     }
 
     // MARK: Plain fields

@@ -11,7 +11,7 @@ struct RecordReader {
     let zoneID: RecordZone.ID
     /// The fields that were asked for; nil for all. One of them that comes as a digest is withheld, not absent.
     let desiredKeys: [String]?
-    private var verifier: StatementVerifier
+    var verifier: StatementVerifier
 
     init(view: ZoneView, zoneID: RecordZone.ID, desiredKeys: [String]?) {
         self.view = view
@@ -33,6 +33,7 @@ struct RecordReader {
     /// - Parameter recordName: the record that was asked for; nil in a feed.
     /// - Throws: `unknownRosterHead` when the roster's tail has to be fetched first; otherwise what does not hold.
     mutating func read(_ wire: Sealkit_V1_Record, recordName: String?) throws(SealError) -> Reading {
+        if wire.hasDerived { return try derivedDeletion(wire, recordName: recordName) }
         let proof = try StatementProof(wire.proof)
         let verified = try verifier.verify([UInt8](wire.statement), proof: proof, recordName: recordName)
         let statement = verified.statement
@@ -51,11 +52,9 @@ struct RecordReader {
         }
         try verified.check(digests)
 
-        let sighting = TrustStore.Sighting(
-            recordName: statement.recordName, revision: statement.revision, hash: verified.hash, previous: statement.previous,
-            epoch: statement.epoch)
+        let sighting = TrustStore.Sighting(verified)
         guard statement.kind == .save else {
-            let base = Record.Base(statement: statement, hash: verified.hash, recordKey: nil, digests: [:])
+            let base = Record.Base(statement: statement, hash: verified.hash, proof: proof)
             return Reading(
                 outcome: .deletion(recordName: statement.recordName, recordType: statement.recordType, base), sighting: sighting)
         }
@@ -68,6 +67,8 @@ struct RecordReader {
             case .digest:
                 guard let desiredKeys, !desiredKeys.contains(name) else { throw .fieldMismatch }
                 record.fields[name] = .omitted
+            // Of the public database: what is private is sealed.
+            case .publicAsset: throw .unsupported
             case .stored(let stored, let blob):
                 switch try opener.open(stored, name: name) {
                 case .plain(let value): record.fields[name] = .plain(value)
@@ -79,8 +80,8 @@ struct RecordReader {
             }
         }
         record.base = Record.Base(
-            statement: statement, hash: verified.hash, recordKey: opener.recordKey,
-            digests: Dictionary(uniqueKeysWithValues: digests.map { ($0.name, $0.digest) }))
+            statement: statement, hash: verified.hash, proof: proof, recordKey: opener.recordKey,
+            digests: Dictionary(uniqueKeysWithValues: digests.map { ($0.name, $0.digest) }), fields: record.fields)
         record.applySystemFields(wire, statement: statement)
         return Reading(outcome: .record(record), sighting: sighting)
     }

@@ -3,37 +3,33 @@ import SealPrimitives
 import SealWire
 import SwiftProtobuf
 
-/// Typed calls over a transport, with a session and retries where repeating is safe.
+/// Typed calls over a transport, repeated where that is safe.
 struct Client: Sendable {
     let transport: any Transport
+    let pacing: Pacing
+    let throttles = Throttles()
 
-    /// Every mutation carries an operation id, so a call whose answer was lost is sent again, and has one effect.
-    /// - Parameter isRepeatable: false where the request holds something that is good once, like a challenge.
+    init(transport: any Transport, pacing: Pacing = .real) {
+        self.transport = transport
+        self.pacing = pacing
+    }
+
+    /// A call with the token as it is: of no session, or of one that is not to be renewed.
     func call<Request: Message, Response: Message>(
-        _ path: String, _ request: Request, as: Response.Type = Response.self, token: String?, isRepeatable: Bool = true
+        _ path: String, _ request: Request, as: Response.Type = Response.self, token: String? = nil
     ) async throws(SealKitError) -> Response {
-        let body: Data
-        do { body = try request.serializedData() } catch {
-            throw SealKitError(.internalError, "the request could not be encoded")
-        }
-        var attempt = 0
-        while true {
-            do {
-                let response = try await transport.post(path, body: body, token: token)
-                return try Client.decode(response)
-            } catch {
-                attempt += 1
-                guard isRepeatable, attempt < 4, error.code == .networkFailure || error.code == .serviceUnavailable else { throw error }
-                let delay = min(error.retryAfter ?? 0.1, 2) * Double(attempt) * Double.random(in: 0.05...0.15) * 10 / 4
-                do { try await Task.sleep(for: .seconds(delay)) } catch {
-                    throw SealKitError(.operationCancelled, "the operation was cancelled")
-                }
-            }
+        let body = try Client.encode(request)
+        return try await attempt(Throttles.callClass(path), Client.effect(of: Request.self)) { () async throws(SealKitError) in
+            try Client.decode(try await transport.post(path, body: body, token: token))
         }
     }
 
-    func get<Response: Message>(_ path: String, token: String?) async throws(SealKitError) -> Response {
-        try Client.decode(try await transport.get(path, token: token))
+    static func effect(of request: any Message.Type) -> Effect { (request as? any ChangingRequest.Type)?.effect ?? .none }
+
+    static func encode(_ request: some Message) throws(SealKitError) -> Data {
+        do { return try request.serializedData() } catch {
+            throw SealKitError(.internalError, "the request could not be encoded")
+        }
     }
 
     static func decode<Response: Message>(_ response: TransportResponse) throws(SealKitError) -> Response {

@@ -32,7 +32,7 @@ extension HTTPTransport {
             }
             for try await part in response.body { try await consume(part) }
         } catch {
-            throw HTTPTransport.map(error)
+            throw HTTPTransport.failure(error)
         }
     }
 }

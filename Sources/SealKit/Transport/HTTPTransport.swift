@@ -4,7 +4,7 @@ import NIOFoundationCompat
 import NIOHTTP1
 import NIOSSL
 import SealWire
-import SwiftProtobuf
+import Synchronization
 
 public import NIOCore
 
@@ -20,7 +20,9 @@ public final class HTTPTransport: Transport {
     }
 
     public let origin: String
-    private let client: HTTPClient
+    private let settings: HTTPClient.Configuration
+    /// async-http-client keeps the time without progress a client, so there is one for each that is used.
+    private let clients: Mutex<[TimeAmount: HTTPClient]>
     private let timeout: TimeAmount
     let eventClient: HTTPClient
 
@@ -28,13 +30,18 @@ public final class HTTPTransport: Transport {
     /// More than any answer that a server of ours gives.
     static let maximumResponseBytes = 64 << 20
 
+    /// The version of the wire format that this SDK speaks; a server that does not know it says `incompatibleVersion`.
+    static let wireVersion = "1"
+    /// More different time-outs than any app has; further ones share a client with the nearest that is there.
+    private static let mostClients = 16
+
     /// - Throws: `invalidArguments` for anything but an `http` or `https` origin; plain `http` only to this machine.
     public init(server: String, configuration: Configuration = Configuration()) throws(SealKitError) {
         origin = try HTTPTransport.origin(of: server)
+        try OperationConfiguration(timeoutIntervalForRequest: configuration.requestTimeout).check()
         timeout = .milliseconds(Int64(configuration.requestTimeout * 1000))
         var settings = HTTPClient.Configuration()
         settings.redirectConfiguration = .disallow
-        settings.timeout = .init(connect: .seconds(10), read: timeout)
         settings.decompression = .disabled
         // A refused connection is told at once; what may be repeated is repeated by `Client`, which knows.
         settings.connectionPool.retryConnectionEstablishment = false
@@ -43,13 +50,37 @@ public final class HTTPTransport: Transport {
             tls.additionalTrustRoots = [.file(file)]
             settings.tlsConfiguration = tls
         }
-        client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: settings)
+        self.settings = settings
+        clients = Mutex([:])
         eventClient = HTTPTransport.eventClient(settings)
     }
 
     deinit {
-        client.shutdown { _ in }
-        eventClient.shutdown { _ in }
+        for client in clients.withLock({ Array($0.values) }) + [eventClient] { client.shutdown { _ in } }
+    }
+
+    /// The client that gives up after the time without progress that the options ask for.
+    private func client(_ options: TransportOptions) -> HTTPClient {
+        let wanted = options.requestTimeout.map { TimeAmount($0) } ?? timeout
+        return clients.withLock { clients in
+            if let client = clients[wanted] { return client }
+            if clients.count >= HTTPTransport.mostClients,
+                let nearest = clients.min(by: { abs(($0.key - wanted).nanoseconds) < abs(($1.key - wanted).nanoseconds) })
+            {
+                return nearest.value
+            }
+            var settings = settings
+            settings.timeout = .init(connect: min(wanted, .seconds(10)), read: wanted, write: wanted)
+            let client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: settings)
+            clients[wanted] = client
+            return client
+        }
+    }
+
+    private func execute(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
+        let options = TransportOptions.current
+        let deadline = options.resourceTimeout.map { NIODeadline.now() + TimeAmount($0) } ?? .distantFuture
+        return try await client(options).execute(request, deadline: deadline)
     }
 
     /// The origin as it is signed at login: lower case, no path, no default port.
@@ -82,6 +113,8 @@ public final class HTTPTransport: Transport {
         request.method = method
         request.headers.add(name: "accept", value: HTTPTransport.contentType)
         request.headers.add(name: "user-agent", value: "sealkit/1")
+        request.headers.add(name: "sealkit-wire-version", value: HTTPTransport.wireVersion)
+        for (name, value) in TransportOptions.current.headers { request.headers.add(name: name, value: value) }
         if let token { request.headers.add(name: "authorization", value: "Bearer \(token)") }
         return request
     }
@@ -112,51 +145,26 @@ public final class HTTPTransport: Transport {
         var request = request(.GET, path, token: token)
         request.headers.add(name: "range", value: "bytes=\(range.lowerBound)-\(range.upperBound - 1)")
         do {
-            let response = try await client.execute(request, deadline: .distantFuture)
-            guard response.status == .partialContent || response.status == .ok else {
-                let body = try await response.body.collect(upTo: HTTPTransport.maximumResponseBytes)
-                throw TransportResponse(status: Int(response.status.code), body: Data(buffer: body)).failure
-            }
+            let response = try await execute(request)
+            guard response.status == .partialContent || response.status == .ok else { throw try await collect(response).failure }
             for try await part in response.body { try await consume(part) }
         } catch {
-            throw HTTPTransport.map(error)
+            throw HTTPTransport.failure(error)
         }
     }
 
     private func collect(_ request: HTTPClientRequest) async throws(SealKitError) -> TransportResponse {
         do {
-            let response = try await client.execute(request, deadline: .distantFuture)
-            let body = try await response.body.collect(upTo: HTTPTransport.maximumResponseBytes)
-            return TransportResponse(status: Int(response.status.code), body: Data(buffer: body))
+            return try await collect(try await execute(request))
         } catch {
-            throw HTTPTransport.map(error)
+            throw HTTPTransport.failure(error)
         }
     }
 
-    static func map(_ error: any Error) -> SealKitError {
-        switch error {
-        case let error as SealKitError: error
-        case is CancellationError: SealKitError(.operationCancelled, "the operation was cancelled")
-        case let error as HTTPClientError where error == .cancelled:
-            SealKitError(.operationCancelled, "the operation was cancelled")
-        case let error as HTTPClientError where error == .readTimeout || error == .connectTimeout:
-            SealKitError(
-                .networkFailure, "the server did not answer in time", remedy: "try again later", retryAfter: 5)
-        default:
-            // The underlying text names hosts and errno values, never content.
-            SealKitError(
-                .networkFailure, "the server could not be reached (\(type(of: error)))",
-                remedy: "check the address, and that the server runs", retryAfter: 2)
-        }
-    }
-}
-
-extension TransportResponse {
-    /// The failure that a status of 400 or above carries.
-    var failure: SealKitError {
-        if let failure = try? Sealkit_V1_Failure(serializedBytes: body), !failure.code.isEmpty { return SealKitError(failure) }
-        return SealKitError(
-            .serverRejectedRequest, "the server answered with HTTP status \(status)",
-            remedy: "check that the address is that of a SealKit server")
+    private func collect(_ response: HTTPClientResponse) async throws -> TransportResponse {
+        let body = try await response.body.collect(upTo: HTTPTransport.maximumResponseBytes)
+        return TransportResponse(
+            status: Int(response.status.code), body: Data(buffer: body),
+            retryAfter: response.headers.first(name: "retry-after").flatMap(Double.init))
     }
 }

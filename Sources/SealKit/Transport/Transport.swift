@@ -2,6 +2,10 @@ public import Foundation
 public import NIOCore
 
 /// How the SDK reaches a server. One implementation speaks HTTP; tests put others in front of it.
+///
+/// What an exchange goes by besides the arguments is in `TransportOptions.current`. Where nothing has reached the server, the
+/// failure is `networkUnavailable` (this device has no network that leads there) or `networkFailure`; where the request may
+/// have reached it and no answer came, `serverResponseLost`. The SDK repeats and reports by that difference.
 public protocol Transport: Sendable {
     /// Scheme, host and port, as signed at login.
     var origin: String { get }
@@ -41,9 +45,12 @@ extension Transport {
 public struct TransportResponse: Sendable {
     public var status: Int
     public var body: Data
+    /// Seconds, from the header of that name: of use where a proxy answered in the server's place.
+    public var retryAfter: Double?
 
-    public init(status: Int, body: Data) {
+    public init(status: Int, body: Data, retryAfter: Double? = nil) {
         self.status = status
         self.body = body
+        self.retryAfter = retryAfter
     }
 }

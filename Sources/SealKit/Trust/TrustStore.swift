@@ -41,10 +41,15 @@ public final class TrustStore: Sendable {
         CREATE TABLE IF NOT EXISTS feed (
             zone BLOB NOT NULL, incarnation INTEGER NOT NULL, token BLOB NOT NULL, caughtUpEpoch INTEGER,
             PRIMARY KEY (zone, incarnation)) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS went (
+            zone BLOB NOT NULL, incarnation INTEGER NOT NULL, name TEXT NOT NULL, hash BLOB NOT NULL,
+            PRIMARY KEY (zone, incarnation, name)) WITHOUT ROWID;
         """
 
     private static func failure(_ error: any Error) -> SealKitError {
         if let error = error as? SealKitError { return error }
+        // A cancelled transaction has left nothing behind.
+        if error is CancellationError { return .cancelled }
         if let error = error as? DatabaseError, error.resultCode == .SQLITE_FULL {
             return SealKitError(.storageFull, "this device's disk is full", remedy: "free some space and try again")
         }
@@ -104,10 +109,46 @@ public final class TrustStore: Sendable {
         /// The hash that the statement names as its predecessor's.
         let previous: Digest
         let epoch: UInt32
+        /// For a record that went with the target of a reference: that target's deletion.
+        var target: Target?
+        let isDeletion: Bool
+
+        struct Target: Sendable {
+            let recordName: String
+            let revision: UInt64
+            let hash: Digest
+            let epoch: UInt32
+
+            init(_ deletion: VerifiedStatement) {
+                recordName = deletion.statement.recordName
+                revision = deletion.statement.revision
+                hash = deletion.hash
+                epoch = deletion.statement.epoch
+            }
+        }
+
+        /// - Parameter deletion: of the target that the record went with, for a record that nobody deleted itself.
+        init(_ verified: VerifiedStatement, wentWith deletion: VerifiedStatement? = nil) {
+            self.init(verified.statement, hash: verified.hash, wentWith: deletion)
+        }
+
+        init(_ statement: SealStatements.Statement, hash: Digest, wentWith deletion: VerifiedStatement? = nil) {
+            target = deletion.map { Target($0) }
+            isDeletion = deletion != nil || statement.kind == .delete
+            recordName = statement.recordName
+            revision = statement.revision
+            self.hash = hash
+            previous = statement.previous
+            epoch = statement.epoch
+        }
     }
 
     enum Verdict: Sendable {
         case accepted
+        /// The record is said to have gone with a target that this device knows in a later revision.
+        case outlived
+        /// The deletion of a record that this device has never seen, under an epoch that it has read past.
+        case unknownDeletion
         case older
         case forked
         case backdated
@@ -124,32 +165,30 @@ public final class TrustStore: Sendable {
             return try await database.write { db in
                 let caughtUp = try Int64.fetchOne(
                     db, sql: "SELECT caughtUpEpoch FROM feed WHERE zone = ? AND incarnation = ?", arguments: [key, incarnation])
-                let select = try db.cachedStatement(
-                    sql: "SELECT revision, hash FROM seen WHERE zone = ? AND incarnation = ? AND name = ?")
-                let upsert = try db.cachedStatement(
-                    sql: """
-                        INSERT INTO seen (zone, incarnation, name, revision, hash) VALUES (?, ?, ?, ?, ?)
-                        ON CONFLICT (zone, incarnation, name) DO UPDATE SET revision = excluded.revision, hash = excluded.hash
-                        """)
                 var verdicts: [Verdict] = []
                 verdicts.reserveCapacity(sightings.count)
                 for sighting in sightings {
                     let revision = Int64(bitPattern: sighting.revision)
                     let hash = Data(sighting.hash.bytes)
-                    if let row = try Row.fetchOne(select, arguments: [key, incarnation, sighting.recordName]) {
-                        let known = row[0] as Int64
-                        if revision < known { verdicts.append(.older); continue }
-                        if revision == known {
-                            verdicts.append(hash == row[1] as Data ? .accepted : .forked)
-                            continue
-                        }
-                        if revision == known + 1, Data(sighting.previous.bytes) != row[1] as Data {
+                    if let verdict = try derived(sighting, key, incarnation, db) { verdicts.append(verdict); continue }
+                    let known = try seen(sighting.recordName, key, incarnation, db)
+                    if let known {
+                        if revision < known.revision { verdicts.append(.older); continue }
+                        if revision == known.revision, hash != known.hash { verdicts.append(.forked); continue }
+                        if revision == known.revision, sighting.target == nil { verdicts.append(.accepted); continue }
+                        if revision == known.revision + 1, Data(sighting.previous.bytes) != known.hash {
                             verdicts.append(.forked)
                             continue
                         }
                     }
-                    if let caughtUp, Int64(sighting.epoch) < caughtUp { verdicts.append(.backdated); continue }
-                    try upsert.execute(arguments: [key, incarnation, sighting.recordName, revision, hash])
+                    if let caughtUp, try isBackdated(sighting, known: known, before: caughtUp, key, incarnation, db) {
+                        // That something is gone which this device never had takes nothing from it, and an old deletion
+                        // may have left the feed. It is not remembered.
+                        verdicts.append(known == nil && sighting.isDeletion ? .unknownDeletion : .backdated)
+                        continue
+                    }
+                    try remember(sighting.recordName, revision, hash, key, incarnation, db)
+                    try noteGone(sighting, key, incarnation, db)
                     verdicts.append(.accepted)
                 }
                 return verdicts

@@ -13,6 +13,8 @@ struct AbuseLimits: Sendable {
     var verificationTry = RateLimiter.Rule(count: 60, window: hour)
     /// Epochs that one participant opens in one zone of somebody else: each makes all others fetch and keep a grant.
     var epochOpening = RateLimiter.Rule(count: 60, window: hour)
+    /// Server-to-server keys that one account makes: each leaves a user behind.
+    var serverKeyCreation = RateLimiter.Rule(count: 60, window: hour)
     /// What one account has uploaded and no record refers to yet: bytes, announced ones included, and uploads. Whoever
     /// has nothing staged may upload one asset of any size that the server takes.
     var stagedBytesPerAccount: Int64 = 64 << 30

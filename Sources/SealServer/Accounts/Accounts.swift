@@ -20,14 +20,20 @@ enum Accounts {
     static func create(
         loginKey: VerificationKey, name: String, now: Int64, in connection: any SQLConnection
     ) throws -> Row {
+        let id = try insert(name: name, now: now, in: connection)
+        try connection.execute(
+            "INSERT INTO login_key (public_key, account) VALUES ($1, $2)", [.blob(loginKey.bytes), .integer(id)])
+        return Row(id: id, name: name)
+    }
+
+    /// An account that nobody logs in to, until it gets a login key.
+    static func insert(name: String, now: Int64, in connection: any SQLConnection) throws -> Int64 {
         guard
             let id = try connection.first(
                 "INSERT INTO account (name, created) VALUES ($1, $2) RETURNING id", [.text(name), .integer(now)],
                 { try $0.int64(0) })
         else { throw StorageError.failed(code: 0, message: "RETURNING gave no row") }
-        try connection.execute(
-            "INSERT INTO login_key (public_key, account) VALUES ($1, $2)", [.blob(loginKey.bytes), .integer(id)])
-        return Row(id: id, name: name)
+        return id
     }
 
     static func loginKeys(of account: Int64, in connection: any SQLConnection) throws -> [VerificationKey] {

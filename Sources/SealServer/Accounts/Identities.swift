@@ -56,6 +56,35 @@ enum Identities {
         ) { try Sealkit_V1_IdentityChain(serializedBytes: try $0.data(0)) }
     }
 
+    /// A chain that a client sent, verified.
+    static func chain(_ wire: Sealkit_V1_IdentityChain, container: String) throws(ServerError) -> IdentityChain {
+        do {
+            return try IdentityChain(wire, container: container)
+        } catch .invalidSignature, .invalidIdentity {
+            throw ServerError(
+                .integrityFailure, "The identity's generations do not follow from one another in this container.",
+                remedy: "Send the whole chain from generation 0, for this container.")
+        } catch {
+            throw ServerError(
+                .invalidArguments, "An identity statement is malformed.", remedy: "Send each statement as it was signed.")
+        }
+    }
+
+    /// The identity's newest key has signed a login key of the account: nobody registers another's identity.
+    static func checkBinding(
+        _ binding: [UInt8], of chain: IdentityChain, to account: Int64, in connection: any SQLConnection
+    ) throws {
+        let isBound = try Accounts.loginKeys(of: account, in: connection).contains { loginKey in
+            let signed = Challenges.loginBinding(container: chain.current.container, loginKey: loginKey)
+            return (try? chain.current.signingKey.verify(binding, over: signed)) != nil
+        }
+        guard isBound else {
+            throw ServerError(
+                .integrityFailure, "The identity's newest key has not signed this account's login key.",
+                remedy: "Sign the login key with the identity's current signing key.")
+        }
+    }
+
     /// Registers a verified chain, or a longer one in place of its own beginning.
     ///
     /// Throws `serverRejectedRequest` when the account has another identity in the container, the identity belongs to

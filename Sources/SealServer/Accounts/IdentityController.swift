@@ -18,33 +18,10 @@ struct IdentityController: Sendable {
         let session = try context.requireSession()
         let message = try await request.decode(Sealkit_V1_RegisterIdentityRequest.self, context)
         let container = try Self.container(message.container)
-        let chain: IdentityChain
-        do {
-            chain = try IdentityChain(message.chain, container: container)
-        } catch .invalidSignature, .invalidIdentity {
-            throw ServerError(
-                .integrityFailure, "The identity's generations do not follow from one another in this container.",
-                remedy: "Send the whole chain from generation 0, for this container.")
-        } catch {
-            throw ServerError(
-                .invalidArguments, "An identity statement is malformed.", remedy: "Send each statement as it was signed.")
-        }
+        let chain = try Identities.chain(message.chain, container: container)
         let binding = [UInt8](message.loginBinding)
         try await services.database.write { connection in
-            let isBound = try Accounts.loginKeys(of: session.accountID, in: connection).contains { loginKey in
-                let signed = Challenges.loginBinding(container: container, loginKey: loginKey)
-                do {
-                    try chain.current.signingKey.verify(binding, over: signed)
-                    return true
-                } catch {
-                    return false
-                }
-            }
-            guard isBound else {
-                throw ServerError(
-                    .integrityFailure, "The identity's newest key has not signed this account's login key.",
-                    remedy: "Sign the login key with the identity's current signing key.")
-            }
+            try Identities.checkBinding(binding, of: chain, to: session.accountID, in: connection)
             try Identities.register(chain, account: session.accountID, container: container, in: connection)
         }
         return try Response(

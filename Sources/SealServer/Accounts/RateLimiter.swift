@@ -11,6 +11,7 @@ final class RateLimiter: Sendable {
         case lookup
         case verificationTry
         case epochOpening
+        case serverKeyCreation
     }
 
     struct Rule: Sendable {

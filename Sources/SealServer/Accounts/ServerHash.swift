@@ -8,6 +8,7 @@ enum ServerHash {
         case address = "sealkit/1/server/address"
         case codeKey = "sealkit/1/server/code-key"
         case code = "sealkit/1/server/code"
+        case webhookDelivery = "sealkit/1/server/webhook-delivery"
         case sendingSubject = "sealkit/1/server/sending-subject"
     }
 

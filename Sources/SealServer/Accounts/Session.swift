@@ -12,9 +12,8 @@ extension SealRequestContext {
     /// that is unknown, ended or expired.
     func requireSession() throws(ServerError) -> Session {
         if let session { return session }
-        guard hasEndedSession else {
-            throw ServerError(.notAuthenticated, "This request needs a session.", remedy: "Log in and send the session token.")
-        }
+        guard serverKey == nil else { throw ServerKeys.outOfReach }
+        guard hasEndedSession else { throw ServerError.needsSession }
         throw ServerError(.sessionExpired, "The session has ended or expired.", remedy: "Log in again.")
     }
 }

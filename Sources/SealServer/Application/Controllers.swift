@@ -15,6 +15,7 @@ enum Controllers {
         ShareController(services: services).addRoutes(to: router)
         SharePageController().addRoutes(to: router)
         AssetsController(services: services).addRoutes(to: router)
+        ServerKeysController(services: services).addRoutes(to: router)
         SubscriptionsController(services: services).addRoutes(to: router)
         NotificationsController(services: services).addRoutes(to: router)
         services.housekeeping.sweepIfDue()

@@ -57,7 +57,7 @@ public struct Server: Sendable {
             database: database, blobs: blobs, messenger: messenger, secrets: secrets, configuration: configuration,
             logger: logger, replacing: replacing)
 
-        PushService.listen(to: database, services.streams)
+        PushService.listen(to: database, services.streams, services.webhooks)
         let router = try Self.router(services, addRoutes: addRoutes)
         let application = Application(
             router: router,
@@ -73,7 +73,7 @@ public struct Server: Sendable {
             logger: logger)
         var group = ServiceGroupConfiguration(
             // The last one is told to stop first.
-            services: [application, PushService(streams: services.streams)], gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
+            services: [application, PushService(streams: services.streams, webhooks: services.webhooks)], gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
         group.maximumGracefulShutdownDuration = .seconds(configuration.shutdownGrace)
         self.group = ServiceGroup(configuration: group)
     }
@@ -116,7 +116,9 @@ public struct Server: Sendable {
         let router = Router(context: SealRequestContext.self)
         router.add(middleware: RequestLogMiddleware())
         router.add(middleware: FailureMiddleware(routes: routes))
+        router.add(middleware: WireVersionMiddleware())
         router.add(middleware: LimitMiddleware(maximumMessageSize: services.configuration.maximumMessageSize))
+        router.add(middleware: ServerKeyMiddleware(services: services))
         router.add(middleware: SessionMiddleware(services: services))
         Controllers.addRoutes(to: router, services)
         try addRoutes(router, services)

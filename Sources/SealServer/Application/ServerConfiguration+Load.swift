@@ -10,7 +10,8 @@ extension ServerConfiguration {
         "smtp-password": ["smtp", "password"], "smtp-ca-file": ["smtp", "ca", "file"],
         "smtp-starttls": ["smtp", "starttls"], "log-level": ["log", "level"], "log-format": ["log", "format"],
         "max-message-size": ["max", "message", "size"], "max-asset-size": ["max", "asset", "size"],
-        "shutdown-grace": ["shutdown", "grace"], "webhook-allow": ["webhook", "allow"],
+        "tombstone-age": ["tombstone", "age"], "shutdown-grace": ["shutdown", "grace"],
+        "webhook-allow": ["webhook", "allow"],
     ]
 
     /// Reads the settings: flags win over the environment (`SEALKIT_…`), which wins over the file (YAML, or JSON by its
@@ -115,6 +116,7 @@ extension ServerConfiguration {
             if let format = try choice("log-format", LogFormat.self) { result.logFormat = format }
             if let size = try number("max-message-size", in: 1024...(1 << 30)) { result.maximumMessageSize = Int(size) }
             if let size = try number("max-asset-size", in: 1024...(1 << 50)) { result.maximumAssetSize = size }
+            if let days = try number("tombstone-age", in: 1...36_500) { result.tombstoneAge = Int(days) }
             if let grace = try number("shutdown-grace", in: 1...3600) { result.shutdownGrace = Int(grace) }
             if let origins = text("webhook-allow") {
                 result.webhookOrigins = origins.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }

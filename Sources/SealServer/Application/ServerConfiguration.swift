@@ -17,6 +17,8 @@ public struct ServerConfiguration: Sendable {
     public var maximumMessageSize: Int
     /// The largest asset, in bytes of ciphertext.
     public var maximumAssetSize: Int64
+    /// Days until a record's deletion leaves its zone's feed; change tokens of before it expire then.
+    public var tombstoneAge: Int
     /// How long requests under way may take to finish at shutdown, in seconds.
     public var shutdownGrace: Int
     /// The origins that webhooks may go to: `https://hooks.example.org`, or `http://127.0.0.1:9000` on this machine.
@@ -37,6 +39,7 @@ public struct ServerConfiguration: Sendable {
         logFormat: LogFormat = .json,
         maximumMessageSize: Int = defaultMaximumMessageSize,
         maximumAssetSize: Int64 = 16 << 30,
+        tombstoneAge: Int = 180,
         shutdownGrace: Int = 30,
         webhookOrigins: [String] = []
     ) {
@@ -51,6 +54,7 @@ public struct ServerConfiguration: Sendable {
         self.logFormat = logFormat
         self.maximumMessageSize = maximumMessageSize
         self.maximumAssetSize = maximumAssetSize
+        self.tombstoneAge = tombstoneAge
         self.shutdownGrace = shutdownGrace
         self.webhookOrigins = webhookOrigins
     }

@@ -34,7 +34,11 @@ extension Services {
             seats: replacing.seats ?? SharingPlaceholderSeats(),
             outbox: messenger.map {
                 Outbox(messenger: $0, logger: logger, waits: replacing.outboxWaits ?? Outbox.defaultWaits)
-            })
+            },
+            webhookKeys: secrets.webhookKeys,
+            webhooks: WebhookSender(
+                database: database, keys: secrets.webhookKeys, targets: WebhookTargets(origins: configuration.webhookOrigins),
+                clock: replacing.clock ?? systemClock, logger: logger))
     }
 }
 
@@ -42,11 +46,13 @@ extension Services {
 struct ServerSecrets: Sendable {
     let addresses: AddressHasher
     let tokenKeys: TokenKeys
+    let webhookKeys: TokenKeys
 
     init(folder: String) throws {
         Sodium.start()
         addresses = try AddressHasher(secretsFolder: folder, randomBytes: systemRandomBytes)
         tokenKeys = try TokenKeys(secretsFolder: folder, randomBytes: systemRandomBytes)
+        webhookKeys = try TokenKeys(secretsFolder: folder, name: "webhook-keys", randomBytes: systemRandomBytes)
     }
 }
 

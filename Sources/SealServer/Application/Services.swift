@@ -27,8 +27,11 @@ struct Services: Sendable {
 
     // Zones and sharing
     let rosters = RosterCache()
+    let schemas = SchemaStore()
 
     // Push
+    let webhookKeys: TokenKeys
+    let webhooks: WebhookSender
     let streams = EventStreams()
     var webhookTargets: WebhookTargets { WebhookTargets(origins: configuration.webhookOrigins) }
 

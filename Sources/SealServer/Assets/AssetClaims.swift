@@ -25,10 +25,19 @@ struct AssetClaims {
                 return ServerError(
                     .invalidArguments, "Two fields refer to one asset.", remedy: "Upload an asset for each field.")
             }
-            guard Self.fits(size, chunkCount: asset.chunkCount) else {
-                return ServerError(
-                    .assetFileModified, "The uploaded asset does not have the length that its chunks need.",
-                    remedy: "Upload the asset again.")
+            switch asset.content {
+            case .sealed(let chunkCount):
+                guard Self.fits(size, chunkCount: chunkCount) else {
+                    return ServerError(
+                        .assetFileModified, "The uploaded asset does not have the length that its chunks need.",
+                        remedy: "Upload the asset again.")
+                }
+            case .plain(let asset):
+                guard UInt64(size) == asset.size, blob.root == asset.root else {
+                    return ServerError(
+                        .assetFileModified, "The uploaded asset is not the one that the record was signed for.",
+                        remedy: "Upload the asset again.")
+                }
             }
         }
         return nil

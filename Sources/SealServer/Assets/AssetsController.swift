@@ -5,7 +5,8 @@ import SealStatements
 import SealWire
 import SwiftProtobuf
 
-/// Uploads and downloads of sealed assets: `…/assets/{owner}/{zone}/{id}`. The server sees opaque bytes.
+/// Uploads and downloads of assets: `…/assets/{owner}/{zone}/{id}`. The server sees opaque bytes, except in the public
+/// database, whose assets are not sealed: those it hashes, to hold them against what records are signed for.
 struct AssetsController: Sendable {
     let services: Services
 
@@ -16,10 +17,12 @@ struct AssetsController: Sendable {
     }
 
     private func upload(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let path = try DatabasePath(context)
+        let path = try DatabasePath(context, takesPublic: true)
+        let session = try context.requireSession(in: path)
         let (zoneID, id) = try Self.place(context)
-        guard let length = request.headers[.contentLength].flatMap({ Int64($0) }), length > 0 else {
+        // What is sealed is padded, and never empty.
+        let least: Int64 = path.database == .public ? 0 : 1
+        guard let length = request.headers[.contentLength].flatMap({ Int64($0) }), length >= least else {
             throw ServerError(
                 .invalidArguments, "An upload must announce its length.", remedy: "Send a Content-Length header.",
                 status: .lengthRequired)
@@ -40,7 +43,9 @@ struct AssetsController: Sendable {
             return (caller, zone)
         }
         do {
-            let size = try await services.blobs.receive(stored, from: request.body, limit: length)
+            let hash = path.database == .public ? PlainAssetHash() : nil
+            let size = try await services.blobs.receive(stored, from: request.body, limit: length) { hash?.take($0) }
+            let root = try hash?.finish()
             guard size == length else {
                 throw ServerError(
                     .invalidArguments, "The upload is shorter than announced; nothing was kept.", remedy: "Upload it again.")
@@ -48,7 +53,7 @@ struct AssetsController: Sendable {
             try await services.database.write { connection in
                 // A removal during the upload ends it.
                 let (current, _) = try writable(zoneID, session, path, connection)
-                guard current.id == caller.id, try Blobs.finish(id, stored: stored, size: size, in: zone, connection) else {
+                guard current.id == caller.id, try Blobs.finish(id, stored: stored, size: size, root: root, in: zone, connection) else {
                     throw Zones.notFound
                 }
             }
@@ -61,18 +66,21 @@ struct AssetsController: Sendable {
     }
 
     private func download(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let path = try DatabasePath(context)
+        let path = try DatabasePath(context, takesPublic: true)
+        let session = try context.session(in: path)
         let (zoneID, id) = try Self.place(context)
         let blob = try await services.database.read { connection -> Blobs.Row in
-            let caller = try Caller(session, container: path.container, in: connection)
-            let zone = try Zones.visible(zoneID, to: caller, path, in: connection)
-            guard let blob = try Blobs.find(id, in: zone, connection), blob.size != nil,
-                blob.record != nil || blob.uploader == caller.id
-            else {
-                throw ServerError(
-                    .assetNotAvailable, "The zone has no such asset.",
-                    remedy: "Fetch the record again: it may refer to another asset now.")
+            let (zone, rights) = try Zones.readable(zoneID, by: session, path, in: connection)
+            guard let blob = try Blobs.find(id, in: zone, connection), blob.size != nil else { throw Self.notFound }
+            guard let record = blob.record else {
+                // Nobody's yet: the uploader's.
+                let caller = try session.map { try Caller($0, container: path.container, in: connection) }
+                guard blob.uploader == caller?.id else { throw Self.notFound }
+                return blob
+            }
+            if let rights {
+                guard let record = try StoredRecord.find(record, in: zone, connection) else { throw Self.notFound }
+                if let refusal = rights.refusalToRead(try Statement(canonicalBytes: record.statement)) { throw refusal }
             }
             return blob
         }
@@ -97,6 +105,10 @@ struct AssetsController: Sendable {
         }
     }
 
+    private static let notFound = ServerError(
+        .assetNotAvailable, "The zone has no such asset.",
+        remedy: "Fetch the record again: it may refer to another asset now.")
+
     /// The zone and blob that the path names; `-` stands for the caller as owner.
     private static func place(_ context: SealRequestContext) throws(ServerError) -> (Sealkit_V1_ZoneID, String) {
         guard let owner = PercentEncoding.decode(context.parameters.get("owner") ?? ""),
@@ -119,6 +131,8 @@ struct AssetsController: Sendable {
     ) throws -> (Caller, ZoneRow) {
         let caller = try Caller(session, container: path.container, in: connection)
         let zone = try Zones.visible(id, to: caller, path, in: connection)
+        // Which record it will be for, and whether the caller may write that one, shows when that is saved.
+        if path.database == .public { return (caller, try PublicZone.open(path, in: connection)) }
         let roster = try services.rosters.roster(of: zone, in: connection)
         guard roster.permission(of: caller.userID) == .readWrite else {
             throw ServerError(

@@ -68,8 +68,9 @@ enum BlobStoreError: Error, Equatable {
 
 extension BlobStore {
     /// Streams a request body into a blob and returns its size; whatever goes wrong, nothing stays behind.
+    /// - Parameter seeing: gets every part as it comes.
     func receive<Body: AsyncSequence>(
-        _ id: BlobID, from body: Body, limit: Int64
+        _ id: BlobID, from body: Body, limit: Int64, seeing: (ByteBuffer) -> Void = { _ in }
     ) async throws -> Int64 where Body.Element == ByteBuffer {
         let upload = try await beginUpload(id)
         do {
@@ -77,6 +78,7 @@ extension BlobStore {
             for try await buffer in body {
                 received += Int64(buffer.readableBytes)
                 guard received <= limit else { throw BlobStoreError.tooLarge(limit: limit) }
+                seeing(buffer)
                 try await upload.append(buffer)
             }
             return try await upload.finish()

@@ -16,17 +16,20 @@ enum Blobs {
         let size: Int64?
         let record: String?
         let field: String?
+        /// Of the tree over its chunks; for uploads to the public database only.
+        let root: Digest?
     }
 
     static func find(_ id: String, in zone: ZoneRow, _ connection: any SQLConnection) throws -> Row? {
         try connection.first(
-            "SELECT uploader, stored, size, record, field FROM blob WHERE owner = $1 AND zone = $2 AND id = $3",
+            "SELECT uploader, stored, size, record, field, root FROM blob WHERE owner = $1 AND zone = $2 AND id = $3",
             zone.key + [.text(id)]
         ) { row in
             guard let stored = BlobID(try row.text(1)) else { throw StorageError.unexpectedType(column: 1, wanted: "a blob id") }
             return Row(
                 uploader: try row.int64(0), stored: stored, size: try row.optionalInt64(2),
-                record: try row.optionalText(3), field: try row.optionalText(4))
+                record: try row.optionalText(3), field: try row.optionalText(4),
+                root: try row.optionalBytes(5).map { try Digest($0) })
         }
     }
 
@@ -73,11 +76,11 @@ enum Blobs {
 
     /// - Returns: false when the row is gone, with its zone.
     static func finish(
-        _ id: String, stored: BlobID, size: Int64, in zone: ZoneRow, _ connection: any SQLConnection
+        _ id: String, stored: BlobID, size: Int64, root: Digest?, in zone: ZoneRow, _ connection: any SQLConnection
     ) throws -> Bool {
         try connection.execute(
-            "UPDATE blob SET size = $4 WHERE owner = $1 AND zone = $2 AND id = $3 AND stored = $5",
-            zone.key + [.text(id), .integer(size), .text(stored.description)]) == 1
+            "UPDATE blob SET size = $4, root = $6 WHERE owner = $1 AND zone = $2 AND id = $3 AND stored = $5",
+            zone.key + [.text(id), .integer(size), .text(stored.description), root.map { .blob($0.bytes) } ?? .null]) == 1
     }
 
     static func cancel(_ id: String, stored: BlobID, in zone: ZoneRow, _ connection: any SQLConnection) throws {

@@ -2,7 +2,7 @@ import Logging
 import Synchronization
 
 /// Clears away what nobody needs any more, beside the requests: files of blobs that lost their record, staged blobs that no
-/// record came for, old operations. Every step can be cut short by a crash and is done again at the next start.
+/// record came for, old operations, old deletions. Every step can be cut short by a crash and is done again at the next start.
 struct Housekeeping: Sendable {
     let services: Services
 
@@ -59,8 +59,11 @@ struct Housekeeping: Sendable {
         try await services.database.write { connection in
             try Operations.sweep(now: now, in: connection)
             try Blobs.sweepStaged(now: now, in: connection)
+            try ServerKeys.sweep(now: now, in: connection)
             try NotificationFeed.sweep(now: now, in: connection)
         }
+        let old = now - Int64(services.configuration.tombstoneAge) * 86_400_000_000
+        while try await services.database.write({ try Compaction.strip(before: old, in: $0) }) {}
         for id in try await services.blobs.staleUploads(olderThan: .seconds(86_400)) {
             try await services.blobs.discardUpload(id)
         }

@@ -33,7 +33,7 @@ extension Request {
         }
     }
 
-    private func collectBody(limit: Int) async throws -> ByteBuffer {
+    func collectBody(limit: Int) async throws -> ByteBuffer {
         let tooLarge = ServerError(
             .limitExceeded, "The request's body is larger than \(limit) bytes.", remedy: "Send fewer items at once.")
         let announced = headers[.contentLength].flatMap { Int($0) }

@@ -2,7 +2,8 @@ import Hummingbird
 import Logging
 
 /// One log line a request: what was asked for (the route's template, so that no id from a path is kept), how it ended, how
-/// long it took. Never headers, bodies or query strings.
+/// long it took, and which operation group it belongs to. Never bodies, query strings or headers, but for the digits that
+/// name the group.
 struct RequestLogMiddleware: RouterMiddleware {
     func handle(
         _ request: Request, context: SealRequestContext,
@@ -11,13 +12,13 @@ struct RequestLogMiddleware: RouterMiddleware {
         let start = ContinuousClock.now
         let response = try await next(request, context)
         let route = context.hasRoute ? context.endpointPath ?? "unknown" : "unknown"
-        context.logger.info(
-            "request",
-            metadata: [
-                "method": "\(request.method.rawValue)", "route": "\(route)",
-                "status": .stringConvertible(response.status.code),
-                "milliseconds": .stringConvertible(Self.milliseconds(ContinuousClock.now - start)),
-            ])
+        var metadata: Logger.Metadata = [
+            "method": "\(request.method.rawValue)", "route": "\(route)",
+            "status": .stringConvertible(response.status.code),
+            "milliseconds": .stringConvertible(Self.milliseconds(ContinuousClock.now - start)),
+        ]
+        if let group = OperationGroupHeader(request) { metadata.merge(group.metadata) { $1 } }
+        context.logger.info("request", metadata: metadata)
         return response
     }
 

@@ -8,6 +8,8 @@ struct SealRequestContext: RequestContext {
     var session: Session?
     /// The request had a session token that is not, or no longer, good.
     var hasEndedSession = false
+    /// The server-to-server key that signed the request, and where it is good. Never together with a session.
+    var serverKey: ServerKeys.Signed?
     /// The largest body of a wire message, in bytes. Uploads have their own limit.
     var maxUploadSize: Int
     /// The client's address as the socket shows it; a proxy's when there is one.

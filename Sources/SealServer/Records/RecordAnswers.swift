@@ -18,16 +18,17 @@ extension WireWriter {
 
     /// One looked-up record. Of a deleted one the tombstone comes along, so that the client can continue after it.
     /// - Returns: false, with nothing written, when the answer has no room for the record.
-    mutating func lookedUp(_ name: String, _ record: StoredRecord?, desired: Set<String>?) throws -> Bool {
-        if let record, !record.isDeleted {
-            let content = try record.serialized(desired: desired)
-            guard bytes.count + content.count <= RecordLookup.answerBytes else { return false }
+    mutating func lookedUp(
+        _ name: String, _ record: StoredRecord?, desired: Set<String>?, in zone: ZoneRow, _ connection: any SQLConnection
+    ) throws -> Bool {
+        let content = try record?.serialized(desired: desired, in: zone, connection)
+        guard bytes.count + (content?.count ?? 0) <= RecordLookup.answerBytes else { return false }
+        if let record, let content, !record.isDeleted {
             result(name, 2, content)
         } else {
             let error = ServerError(
                 .unknownItem, "There is no such record.", remedy: "Fetch the zone's changes to see what there is.")
-            result(
-                name, 3, try error.failure.serializedBytes(), serverRecord: try record?.serialized(desired: nil))
+            result(name, 3, try error.failure.serializedBytes(), serverRecord: content)
         }
         return true
     }
@@ -42,7 +43,8 @@ extension WireWriter {
             var record = WireWriter(capacity: 128)
             record.systemFields(
                 name: name, type: accepted.content.statement.recordType, position: accepted.position,
-                created: accepted.created(now: now), modified: now, isDeleted: accepted.isDeletion)
+                tag: accepted.tag, created: accepted.created(now: now), modified: accepted.modified(now: now),
+                isDeleted: accepted.isDeletion)
             result(name, 2, record.bytes)
         case .refused(let error):
             result(name, 3, try error.failure.serializedBytes())

@@ -1,6 +1,7 @@
 import Foundation
 import SealCoding
 import SealPrimitives
+import SealSchema
 import SealStatements
 import SealWire
 
@@ -10,7 +11,7 @@ struct RecordBatch: Sendable {
     /// One record, or why it is refused.
     struct Item: Sendable {
         let name: String
-        let outcome: Result<Content, ServerError>
+        var outcome: Result<Content, ServerError>
     }
 
     struct Content: Sendable {
@@ -22,26 +23,38 @@ struct RecordBatch: Sendable {
         var proof: [UInt8]
         let fields: [UInt8]
         let assets: [AssetClaim]
+        let deleteReferences: [DeleteReference]
         /// A field was to be carried over from a predecessor that the server did not have when it looked.
         let lacksPredecessor: Bool
+        let shape: RecordShape
+        /// What the schema needs for this record; empty where it fits as it is.
+        var additions = SchemaAdditions()
     }
 
     struct AssetClaim: Sendable {
+        enum Content: Sendable {
+            case sealed(chunkCount: UInt64)
+            case plain(PublicAsset)
+        }
+
         let field: String
         let blob: String
-        let chunkCount: UInt64
+        let content: Content
     }
 
-    let items: [Item]
-    /// The roster's head that all this was judged by.
-    let head: Digest
-    let epoch: EpochContext
+    var items: [Item]
+    /// Of the schema that the items were held against.
+    var schemaVersion: Int64
+    let judge: SaveJudge
 
-    /// - Parameter predecessors: of the records that carry fields over, by name.
+    /// - Parameters:
+    ///   - predecessors: of the records that carry fields over, by name.
+    ///   - schema: what the records have to fit.
     /// - Throws: `invalidArguments` for a record named twice; `permissionFailure`, `rotationDue`, `staleEpoch`;
     ///   `integrityFailure` when the signature does not cover these statements in this order.
     init(
-        _ message: Sealkit_V1_ModifyRecordsRequest, caller: Caller, roster: Roster, predecessors: [String: StoredRecord]
+        _ message: Sealkit_V1_ModifyRecordsRequest, caller: Caller, judge: SaveJudge, predecessors: [String: StoredRecord],
+        schema: StoredSchema
     ) throws {
         var names: Set<String> = []
         for record in message.records {
@@ -50,7 +63,7 @@ struct RecordBatch: Sendable {
                     .invalidArguments, "A record comes twice in one request.", remedy: "Send each record once.")
             }
         }
-        try Self.checkRights(of: caller, roster)
+        try judge.checkRights(of: caller)
         var leaves: [Digest] = []
         leaves.reserveCapacity(message.records.count)
         var items: [Item] = []
@@ -62,7 +75,7 @@ struct RecordBatch: Sendable {
             leaves.append(hash)
             do {
                 let (content, key) = try Self.content(
-                    record, bytes, hash, caller: caller, roster: roster, predecessor: predecessors[record.recordName])
+                    record, bytes, hash, caller: caller, judge: judge, predecessor: predecessors[record.recordName])
                 guard signer == nil || signer == key else { throw Self.unsigned }
                 signer = key
                 items.append(Item(name: record.recordName, outcome: .success(content)))
@@ -83,23 +96,14 @@ struct RecordBatch: Sendable {
             }
         }
         self.items = items
-        head = roster.head
-        epoch = roster.currentEpoch.context
+        self.judge = judge
+        schemaVersion = schema.version
+        fit(schema)
     }
 
     private static let unsigned = ServerError(
         .integrityFailure, "The signature does not cover these statements in this order.",
         remedy: "Sign the root of the tree over all statements of the request, in their order.")
-
-    /// May this caller write now, by the current roster?
-    static func checkRights(of caller: Caller, _ roster: Roster) throws(ServerError) {
-        guard roster.permission(of: caller.userID) == .readWrite else {
-            throw ServerError(
-                .permissionFailure, "The caller may read this zone, not write to it.",
-                remedy: "Ask the zone's owner for the permission to write.")
-        }
-        guard !roster.rotationDue else { throw ServerError.rotationDue }
-    }
 
     /// `StatementProof { signature = 1, leaf_count = 2, index = 3, path = 4 }`.
     private static func proof(_ signature: [UInt8], _ tree: StatementTree, index: Int) -> [UInt8] {
@@ -115,7 +119,7 @@ struct RecordBatch: Sendable {
     }
 
     private static func content(
-        _ record: Sealkit_V1_Record, _ bytes: [UInt8], _ hash: Digest, caller: Caller, roster: Roster,
+        _ record: Sealkit_V1_Record, _ bytes: [UInt8], _ hash: Digest, caller: Caller, judge: SaveJudge,
         predecessor: StoredRecord?
     ) throws -> (Content, VerificationKey) {
         let statement = try ServerError.checking("The statement") { () throws(SealError) in
@@ -125,24 +129,13 @@ struct RecordBatch: Sendable {
             throw ServerError(
                 .permissionFailure, "The statement's author is somebody else.", remedy: "Send only statements that you signed.")
         }
-        let key = try ServerError.checking("The statement") { () throws(SealError) in
-            try StatementVerifier.authorKey(of: statement, recordName: record.recordName, roster: roster)
-        }
-        let epoch = roster.currentEpoch.context
-        guard statement.epoch == epoch.epoch,
-            statement.incarnations == epoch.incarnations
-        else { throw ServerError.staleEpoch }
-        guard statement.formerScope == nil else {
-            throw ServerError(
-                .incompatibleVersion, "This server does not serve hierarchical shares yet.",
-                remedy: "Leave the record in its zone's scope.")
-        }
+        let key = try judge.authorKey(of: statement, recordName: record.recordName)
         guard statement.recordType == record.recordType else {
             throw ServerError(
                 .invalidArguments, "The record's type differs from its statement's.", remedy: "Sign the type that is sent.")
         }
         let previous = predecessor.flatMap { $0.hash == statement.previous && !$0.isDeleted ? $0 : nil }
-        let fields = try RecordFields(record, predecessor: previous)
+        let fields = try RecordFields(record, predecessor: previous, judge: judge)
         guard fields.digest == statement.fieldsDigest else {
             throw ServerError(
                 .integrityFailure, "The record's fields are not those that its statement covers.",
@@ -153,7 +146,8 @@ struct RecordBatch: Sendable {
         }
         let content = Content(
             statement: statement, statementBytes: record.statement, hash: hash, changeTag: record.changeTag, proof: [],
-            fields: fields.bytes, assets: fields.assets, lacksPredecessor: fields.lacksPredecessor)
+            fields: fields.bytes, assets: fields.assets, deleteReferences: fields.deleteReferences,
+            lacksPredecessor: fields.lacksPredecessor, shape: fields.shape)
         return (content, key)
     }
 }

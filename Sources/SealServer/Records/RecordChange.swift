@@ -24,8 +24,9 @@ struct RecordChange: Sendable {
 
 /// Everybody who follows saves: each works in the save's transaction, for the whole batch at once.
 enum RecordFollowers {
+    /// - Parameter schema: knows every type and field of these records.
     static func follow(
-        _ changes: [RecordChange], in zone: ZoneRow, by caller: Caller, now: Int64, _ connection: any SQLConnection
+        _ changes: [RecordChange], _ schema: StoredSchema, in zone: ZoneRow, by caller: Caller, now: Int64, _ connection: any SQLConnection
     ) throws {
         try Notifier(zone: zone, caller: caller, now: now, connection: connection).recordsChanged(changes)
     }

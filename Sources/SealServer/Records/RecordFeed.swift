@@ -6,27 +6,30 @@ enum RecordFeed {
     /// An answer ends once it is this large; a larger record goes alone.
     static let pageBytes = 2 * 1024 * 1024
 
+    /// What a page costs depends on what is in it: it is one range of an index.
+    static let query = """
+        SELECT \(StoredRecord.columns) FROM record WHERE owner = $1 AND zone = $2 AND position > $3
+        ORDER BY position LIMIT $4
+        """
+
     /// A serialized `RecordChangesResponse`.
+    /// - Parameter room: what the answer has left, in bytes. With a whole page left, one record comes however large it is.
     static func page(
-        of zone: ZoneRow, after position: Int64, limit: Int, desired: Set<String>?, in connection: any SQLConnection
+        of zone: ZoneRow, after place: ChangeToken.ZonePlace, limit: Int, desired: Set<String>?, room: Int = pageBytes,
+        in connection: any SQLConnection
     ) throws -> [UInt8] {
-        var writer = WireWriter(capacity: 1024 * 1024)
-        var last = position
+        var writer = WireWriter(capacity: min(max(room, 0), 1024 * 1024) + 512)
+        var last = place.position
         var count = 0
         var moreComing = false
-        try connection.run(
-            """
-            SELECT \(StoredRecord.columns) FROM record WHERE owner = $1 AND zone = $2 AND position > $3
-            ORDER BY position LIMIT $4
-            """, zone.key + [.integer(position), .integer(Int64(limit + 1))]
-        ) { row in
+        try connection.run(query, zone.key + [.integer(place.position), .integer(Int64(limit + 1))]) { row in
             guard count < limit else {
                 moreComing = true
                 return false
             }
             let record = try StoredRecord(row)
-            let bytes = try record.serialized(desired: desired)
-            guard count == 0 || writer.bytes.count + bytes.count <= pageBytes else {
+            let bytes = try record.serialized(desired: desired, in: zone, connection)
+            guard (count == 0 && room >= pageBytes) || writer.bytes.count + bytes.count <= room else {
                 moreComing = true
                 return false
             }
@@ -36,10 +39,9 @@ enum RecordFeed {
             return true
         }
         // At the end, the token stands where the feed does, roster entries included.
-        let reached = moreComing ? last : zone.position
+        let reached = ChangeToken.ZonePlace(position: moreComing ? last : zone.position, horizon: place.horizon)
         writer.blob(
-            2,
-            [UInt8](ChangeToken.zone(owner: zone.owner, zone: zone.zone, incarnation: zone.incarnation, position: reached).data))
+            2, [UInt8](ChangeToken.zone(owner: zone.owner, zone: zone.zone, incarnation: zone.incarnation, reached).data))
         writer.number(3, moreComing ? 1 : 0)
         writer.blob(4, try zone.scopeHead.serializedBytes())
         return writer.bytes

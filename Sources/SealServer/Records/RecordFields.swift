@@ -1,5 +1,6 @@
 import SealCoding
 import SealPrimitives
+import SealSchema
 import SealStatements
 import SealWire
 
@@ -11,16 +12,25 @@ struct RecordFields {
     let assets: [RecordBatch.AssetClaim]
     let isEmpty: Bool
     let lacksPredecessor: Bool
+    /// What the schema has to know.
+    let shape: RecordShape
+    /// References with `deleteSelf`, in fields' order.
+    let deleteReferences: [DeleteReference]
 
     private static let reserved = Set(Names.reservedFields)
 
-    /// - Parameter predecessor: the record that the statement names as the one before, where the server has it.
-    init(_ record: Sealkit_V1_Record, predecessor: StoredRecord?) throws {
+    /// - Parameters:
+    ///   - predecessor: the record that the statement names as the one before, where the server has it.
+    ///   - judge: says which forms of fields belong here.
+    init(_ record: Sealkit_V1_Record, predecessor: StoredRecord?, judge: SaveJudge) throws {
         var encoder = FieldEncoder()
         var digests: [FieldDigest] = []
         digests.reserveCapacity(record.fields.count)
         var assets: [RecordBatch.AssetClaim] = []
         var lacksPredecessor = false
+        var shape = RecordShape(type: record.recordType)
+        shape.fields.reserveCapacity(record.fields.count)
+        var deleteReferences: [DeleteReference] = []
         // Parsed when the first field is carried over.
         var stored: [String: WireField]?
 
@@ -30,6 +40,7 @@ struct RecordFields {
                     .invalidArguments, "A field has the name of a system field.", remedy: "Choose another name.")
             }
             var content = try ServerError.checking("A field") { () throws(SealError) in try WireField(field) }
+            try judge.check(content)
             let digest = try ServerError.checking("A field") { () throws(SealError) in try content.digest(name: field.name) }
             if case .digest = content {
                 if let predecessor {
@@ -44,9 +55,17 @@ struct RecordFields {
                     lacksPredecessor = true
                 }
             }
-            if case .stored(.asset(let asset), let blob) = content {
-                assets.append(
-                    RecordBatch.AssetClaim(field: field.name, blob: blob ?? "", chunkCount: asset.chunkCount))
+            if let described = content.shape(name: field.name) { shape.fields.append(described) }
+            switch content {
+            case .stored(.asset(let asset), let blob):
+                let sealed = RecordBatch.AssetClaim.Content.sealed(chunkCount: asset.chunkCount)
+                assets.append(RecordBatch.AssetClaim(field: field.name, blob: blob ?? "", content: sealed))
+            case .publicAsset(let asset, let blob):
+                assets.append(RecordBatch.AssetClaim(field: field.name, blob: blob, content: .plain(asset)))
+            case .stored, .digest: break
+            }
+            if case .stored(.plain(let value), _) = content {
+                deleteReferences += DeleteReference.all(in: value, field: field.name)
             }
             digests.append(FieldDigest(name: field.name, digest: digest))
             try encoder.append(field.name, content)
@@ -67,6 +86,9 @@ struct RecordFields {
         }
         self.assets = assets
         self.lacksPredecessor = lacksPredecessor
+        self.shape = shape
+        guard deleteReferences.count <= DeleteReference.limit else { throw DeleteReference.tooMany }
+        self.deleteReferences = deleteReferences
         isEmpty = digests.isEmpty
     }
 
@@ -74,5 +96,17 @@ struct RecordFields {
         var fields: [String: WireField] = [:]
         for field in try record.fieldMessages { fields[field.name] = try WireField(field) }
         return fields
+    }
+}
+
+extension WireField {
+    /// Nil for a field whose content is not known.
+    fileprivate func shape(name: String) -> RecordShape.Field? {
+        switch self {
+        case .stored(.plain(let value), _): RecordShape.Field(name, value.type, isEncrypted: false)
+        case .stored(.encrypted(let type, _), _): RecordShape.Field(name, type, isEncrypted: true)
+        case .stored(.asset, _), .publicAsset: RecordShape.Field(name, ValueType(.asset), isEncrypted: false)
+        case .digest: nil
+        }
     }
 }

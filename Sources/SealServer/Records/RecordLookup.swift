@@ -1,3 +1,4 @@
+import SealStatements
 import SealWire
 import SwiftProtobuf
 
@@ -18,18 +19,34 @@ enum RecordLookup {
     }
 
     /// A serialized `LookupRecordsResponse`.
+    /// - Parameter rights: the caller's, in the public database; what it may not read is refused record by record.
     static func answer(
-        _ names: [String], in zone: ZoneRow, desired: Set<String>?, _ connection: any SQLConnection
+        _ names: [String], in zone: ZoneRow, desired: Set<String>?, rights: PublicRights? = nil,
+        _ connection: any SQLConnection
     ) throws -> [UInt8] {
         var writer = WireWriter(capacity: 4096 * names.count + 256)
         var isFull = false
+        var authors = PublicAuthors()
         for name in names {
             if !isFull {
-                isFull = try !writer.lookedUp(name, try StoredRecord.find(name, in: zone, connection), desired: desired)
+                let record = try StoredRecord.find(name, in: zone, connection)
+                if let rights, let record {
+                    let statement = try Statement(canonicalBytes: record.statement)
+                    if let refusal = rights.refusalToRead(statement) {
+                        try writer.failed(name, refusal)
+                        continue
+                    }
+                    authors.add(statement)
+                }
+                isFull = try !writer.lookedUp(name, record, desired: desired, in: zone, connection)
             }
             if isFull { try writer.failed(name, noRoom) }
         }
-        writer.blob(2, try zone.scopeHead.serializedBytes())
+        if rights == nil {
+            writer.blob(2, try zone.scopeHead.serializedBytes())
+        } else {
+            for chain in try authors.chains(in: zone.container, connection) { writer.blob(3, try chain.serializedBytes()) }
+        }
         return writer.bytes
     }
 

@@ -3,20 +3,62 @@ import SealWire
 
 /// Parents: a child's must exist, and one with children stays. The order inside a request does not matter.
 extension RecordSave {
-    func checkParents(_ outcomes: inout [Outcome]) throws {
+    /// - Returns: what goes with the deletions that were accepted: to parents and children it is deleted too.
+    func checkParents(_ outcomes: inout [Outcome]) throws -> Cascade {
+        var cascade = try cascade(&outcomes)
         // A record that is refused here can take the ground from under others: until nothing changes any more.
         var hasChanged = true
+        var round = 0
         while hasChanged {
             hasChanged = false
-            let (saved, deleted) = names(outcomes)
+            round += 1
+            var (saved, deleted) = names(outcomes)
+            deleted.formUnion(cascade.names)
             for (index, outcome) in outcomes.enumerated() {
                 guard case .accepted(let accepted) = outcome,
                     let reason = try violation(accepted, name: batch.items[index].name, saved: saved, deleted: deleted)
                 else { continue }
-                let remedy = "Save the parent first or with it; delete children first or with their parent."
-                outcomes[index] = .refused(ServerError(.referenceViolation, reason, remedy: remedy))
+                outcomes[index] = Self.violation(reason)
                 hasChanged = true
             }
+            for member in cascade.members {
+                guard case .accepted = outcomes[member.root],
+                    try hasChild(member.record.name, saved: saved, deleted: deleted)
+                else { continue }
+                outcomes[member.root] = Self.violation("A record that would be deleted with this one has children.")
+                hasChanged = true
+            }
+            guard hasChanged, !cascade.members.isEmpty else { continue }
+            // What goes with what is found again; not for ever, whatever the request is made of.
+            if round == Self.cascadeRounds {
+                for member in cascade.members {
+                    outcomes[member.root] = Self.violation("Too much of this request depends on what was refused.")
+                }
+            }
+            cascade = try self.cascade(&outcomes)
+        }
+        return cascade
+    }
+
+    private static let cascadeRounds = 8
+
+    private static func violation(_ reason: String) -> Outcome {
+        let remedy = "Save the parent first or with it; delete children first or with their parent."
+        return .refused(ServerError(.referenceViolation, reason, remedy: remedy))
+    }
+
+    /// Parents that the request does not save: a child's save gives them a new change tag, as in CloudKit. Their place in
+    /// the feed stays that of their statement.
+    func parentsToTag(_ outcomes: [Outcome]) -> [String] {
+        let saved = names(outcomes).saved
+        return Set(saved.values.compactMap { $0 }).subtracting(saved.keys).sorted()
+    }
+
+    func tag(_ parents: [String], from first: Int64) throws {
+        for (offset, parent) in parents.enumerated() {
+            try connection.execute(
+                "UPDATE record SET tag = $4 WHERE owner = $1 AND zone = $2 AND name = $3",
+                zone.key + [.text(parent), .integer(first + Int64(offset))])
         }
     }
 

@@ -4,10 +4,13 @@ import SealStatements
 
 /// The writing half of a save.
 extension RecordSave {
-    func write(_ outcomes: [Outcome]) throws -> (outcomes: [Outcome], hasWritten: Bool, leftGarbage: Bool) {
+    func write(_ outcomes: [Outcome], _ cascade: Cascade) throws -> (outcomes: [Outcome], hasWritten: Bool, leftGarbage: Bool) {
         let count = outcomes.count { if case .accepted = $0 { true } else { false } }
         guard count > 0 else { return (outcomes, false, false) }
-        var position = try Zones.takePositions(count, of: zone, in: connection)
+        let schema = try self.schema.growing(by: outcomes, now: now, connection)
+        let parents = parentsToTag(outcomes)
+        var position = try Zones.takePositions(
+            count + cascade.members.count + parents.count, of: zone, in: connection)
         var leftGarbage = false
         var written = outcomes
         var changes: [RecordChange] = []
@@ -15,6 +18,7 @@ extension RecordSave {
         for (index, outcome) in outcomes.enumerated() {
             guard case .accepted(var accepted) = outcome else { continue }
             accepted.position = position
+            accepted.tag = accepted.isRewrap ? accepted.predecessor?.tag ?? position : position
             position += 1
             let name = batch.items[index].name
             try store(accepted, name)
@@ -27,7 +31,14 @@ extension RecordSave {
             written[index] = .accepted(accepted)
             changes.append(change(accepted, name))
         }
-        try RecordFollowers.follow(changes, in: zone, by: caller, now: now, connection)
+        if !cascade.members.isEmpty {
+            let gone = try write(cascade, from: position, written)
+            changes += gone.changes
+            leftGarbage = leftGarbage || gone.leftGarbage
+            position += Int64(cascade.members.count)
+        }
+        try tag(parents, from: position)
+        try RecordFollowers.follow(changes, schema, in: zone, by: caller, now: now, connection)
         try DatabaseFeed.touch(zone, in: connection)
         return (written, true, leftGarbage)
     }
@@ -38,7 +49,7 @@ extension RecordSave {
         return RecordChange(
             kind: accepted.isDeletion ? .deleted : isNew ? .created : .updated, name: name, type: statement.recordType,
             position: accepted.position, creator: statement.creator, author: statement.author,
-            created: accepted.created(now: now), modified: now, fields: accepted.content.fields,
+            created: accepted.created(now: now), modified: accepted.modified(now: now), fields: accepted.content.fields,
             formerFields: accepted.predecessor?.fields ?? [])
     }
 
@@ -49,19 +60,25 @@ extension RecordSave {
         try connection.execute(
             """
             INSERT INTO record (owner, zone, name, type, position, revision, hash, creator, parent, created, modified,
-                deleted, assets, statement, proof, fields)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+                deleted, assets, statement, proof, fields, tag, delete_references)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
             ON CONFLICT (owner, zone, name) DO UPDATE SET type = excluded.type, position = excluded.position,
                 revision = excluded.revision, hash = excluded.hash, creator = excluded.creator, parent = excluded.parent,
                 created = excluded.created, modified = excluded.modified, deleted = excluded.deleted,
-                assets = excluded.assets, statement = excluded.statement, proof = excluded.proof, fields = excluded.fields
+                assets = excluded.assets, statement = excluded.statement, proof = excluded.proof, fields = excluded.fields,
+                tag = excluded.tag, delete_references = excluded.delete_references, went_with = NULL
             """,
             [
                 .integer(zone.owner), .integer(zone.zone), .text(name), .text(statement.recordType),
                 .integer(accepted.position), .integer(Int64(bitPattern: statement.revision)), .blob(content.hash.bytes),
                 .blob(statement.creator.id.bytes), .optional(statement.parent), .integer(accepted.created(now: now)),
-                .integer(now), .bool(accepted.isDeletion), .integer(Int64(content.assets.count)),
+                .integer(accepted.modified(now: now)), .bool(accepted.isDeletion), .integer(Int64(content.assets.count)),
                 .data(content.statementBytes), .blob(content.proof), .blob(content.fields),
+                .integer(accepted.tag), .integer(Int64(content.deleteReferences.count)),
             ])
+        let had = (accepted.predecessor?.deleteReferences ?? 0) > 0
+        if had || !content.deleteReferences.isEmpty {
+            try DeleteReference.store(content.deleteReferences, of: name, hadSome: had, in: zone, connection)
+        }
     }
 }

@@ -9,20 +9,29 @@ struct RecordSave {
     let isAtomic: Bool
     let caller: Caller
     let zone: ZoneRow
+    /// As it holds in this transaction; the batch fits it.
+    let schema: StoredSchema
     let now: Int64
     let connection: any SQLConnection
+    /// The caller's, in the public database; in a zone its roster has judged already.
+    var rights: PublicRights?
 
     /// What the server has under a record's name, as far as comparing needs it.
     struct Predecessor {
         let type: String
-        let position: Int64
+        let tag: Int64
         let revision: UInt64
         let hash: Digest
         let creator: UserID
         let created: Int64
+        let modified: Int64
         let isDeleted: Bool
         let assets: Int
         let fields: [UInt8]
+        let parent: String?
+        let deleteReferences: Int
+        /// It went with the target of a reference: its newest statement is still a save.
+        let isDerived: Bool
     }
 
     /// A record that may be written.
@@ -31,6 +40,9 @@ struct RecordSave {
         let predecessor: Predecessor?
         /// Without a new record's own: 0 until written.
         var position: Int64 = 0
+        var tag: Int64 = 0
+        /// The statement changes nothing but the key that the record's key is wrapped under: to apps nothing has changed.
+        var isRewrap = false
 
         var isDeletion: Bool { content.statement.kind == .delete }
         /// Kept through all revisions; a record that is made again has a new one.
@@ -38,6 +50,7 @@ struct RecordSave {
             if let predecessor, !predecessor.isDeleted { return predecessor.created }
             return now
         }
+        func modified(now: Int64) -> Int64 { isRewrap ? predecessor?.modified ?? now : now }
     }
 
     enum Outcome {
@@ -57,14 +70,15 @@ struct RecordSave {
             case .success(let content): outcomes.append(try compare(item.name, content, &claims))
             }
         }
-        try checkParents(&outcomes)
+        try checkDeleteReferences(&outcomes)
+        let cascade = try checkParents(&outcomes)
         if isAtomic, outcomes.contains(where: { if case .refused = $0 { true } else { false } }) {
             outcomes = outcomes.map { outcome in
                 guard case .accepted = outcome else { return outcome }
                 return .refused(Self.batchFailed)
             }
         }
-        return try write(outcomes)
+        return try write(outcomes, cascade)
     }
 
     private static let batchFailed = ServerError(
@@ -74,6 +88,7 @@ struct RecordSave {
     private func compare(_ name: String, _ content: RecordBatch.Content, _ claims: inout AssetClaims) throws -> Outcome {
         let statement = content.statement
         let found = try predecessor(name)
+        if let error = rights?.refusalToSave(statement, over: found) { return .refused(error) }
         guard let known = found, !known.isDeleted else {
             // There is no such record now: never was, or a tombstone.
             guard content.changeTag.isEmpty, statement.kind == .save else {
@@ -91,20 +106,38 @@ struct RecordSave {
                 return refused(.serverRecordChanged, "A record of this name was deleted.",
                     "Continue after its tombstone.")
             }
-            guard statement.creator == caller.userID else { return wrongCreator }
+            if tombstone.isDerived {
+                // It follows a save, so it keeps what every save keeps.
+                guard statement.creator == tombstone.creator else { return wrongCreator }
+                guard statement.recordType == tombstone.type else { return wrongType }
+            } else {
+                guard statement.creator == caller.userID else { return wrongCreator }
+            }
             return try claim(Accepted(content: content, predecessor: tombstone), name, &claims)
         }
-        guard content.changeTag == ChangeTag.text(known.position), continues(statement, known), !content.lacksPredecessor else {
+        guard content.changeTag == ChangeTag.text(known.tag), continues(statement, known), !content.lacksPredecessor else {
             return refused(.serverRecordChanged,
                 content.changeTag.isEmpty ? "A record of this name exists." : "The record was changed by somebody else.",
                 "Merge with the server's record and save again.")
         }
         guard statement.creator == known.creator else { return wrongCreator }
-        guard statement.recordType == known.type else {
-            return .refused(ServerError(
-                .invalidArguments, "A record keeps its type.", remedy: "Delete it first, or use another name."))
-        }
-        return try claim(Accepted(content: content, predecessor: known), name, &claims)
+        guard statement.recordType == known.type else { return wrongType }
+        var accepted = Accepted(content: content, predecessor: known)
+        accepted.isRewrap = try isRewrap(content, known, name)
+        return try claim(accepted, name, &claims)
+    }
+
+    private var wrongType: Outcome {
+        .refused(ServerError(
+            .invalidArguments, "A record keeps its type.", remedy: "Delete it first, or use another name."))
+    }
+
+    private func isRewrap(_ content: RecordBatch.Content, _ known: Predecessor, _ name: String) throws -> Bool {
+        let statement = content.statement
+        guard statement.isKeyCarried, content.fields == known.fields, statement.parent == known.parent,
+            let before = try StoredRecord.find(name, in: zone, connection)
+        else { return false }
+        return (try? Statement(canonicalBytes: before.statement).share) == .some(statement.share)
     }
 
     /// The client signed after exactly what the server has.
@@ -134,14 +167,17 @@ struct RecordSave {
     private func predecessor(_ name: String) throws -> Predecessor? {
         try connection.first(
             """
-            SELECT type, position, revision, hash, creator, created, deleted, assets, fields FROM record
+            SELECT type, tag, revision, hash, creator, created, deleted, assets, fields, modified, parent,
+                delete_references, went_with FROM record
             WHERE owner = $1 AND zone = $2 AND name = $3
             """, zone.key + [.text(name)]
         ) { row in
             Predecessor(
-                type: try row.text(0), position: try row.int64(1), revision: UInt64(bitPattern: try row.int64(2)),
+                type: try row.text(0), tag: try row.int64(1), revision: UInt64(bitPattern: try row.int64(2)),
                 hash: try Digest(try row.bytes(3)), creator: UserID(try ID16(try row.bytes(4))), created: try row.int64(5),
-                isDeleted: try row.bool(6), assets: Int(try row.int64(7)), fields: try row.bytes(8))
+                modified: try row.int64(9), isDeleted: try row.bool(6), assets: Int(try row.int64(7)),
+                fields: try row.bytes(8), parent: try row.optionalText(10), deleteReferences: Int(try row.int64(11)),
+                isDerived: try row.optionalInt64(12) != nil)
         }
     }
 }

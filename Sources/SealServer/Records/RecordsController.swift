@@ -4,7 +4,7 @@ import SealStatements
 import SealWire
 import SwiftProtobuf
 
-/// `records/modify`, `records/lookup`, `records/changes`.
+/// `records/modify`, `records/lookup`, `records/changes`, `changes/zone`.
 struct RecordsController: Sendable {
     let services: Services
 
@@ -15,6 +15,7 @@ struct RecordsController: Sendable {
         group.post("records/modify") { try await modify($0, $1) }
         group.post("records/lookup") { try await lookup($0, $1) }
         group.post("records/changes") { try await changes($0, $1) }
+        group.post("changes/zone") { try await changesOfZones($0, $1) }
     }
 
     // MARK: Saving
@@ -22,20 +23,21 @@ struct RecordsController: Sendable {
     /// What a save is judged by before its transaction, from one snapshot.
     private enum Snapshot: Sendable {
         case answered(Data)
-        case fresh(Caller, Roster, predecessors: [String: StoredRecord])
+        case fresh(Caller, SaveJudge, StoredSchema, predecessors: [String: StoredRecord])
     }
 
     private func modify(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let path = try DatabasePath(context)
+        let path = try DatabasePath(context, takesPublic: true)
+        let session = try context.requireSession(in: path)
         let message = try await request.decode(Sealkit_V1_ModifyRecordsRequest.self, context)
         try Operations.check(message.operationID)
         try Self.checkCount(message.records.count)
+        try message.checkBytes()
         let carrying = message.records.filter { record in
             record.fields.contains { if case .omitted = $0.content { true } else { false } }
         }.map(\.recordName)
 
-        let rosters = services.rosters
+        let (rosters, schemas) = (services.rosters, services.schemas)
         let snapshot = try await services.database.read { connection -> Snapshot in
             let caller = try Caller(session, container: path.container, in: connection)
             if let answer = try Operations.answer(
@@ -43,7 +45,7 @@ struct RecordsController: Sendable {
             {
                 return .answered(answer)
             }
-            let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
+            let zone = try Zones.writable(message.zone, by: caller, path, in: connection)
             var predecessors: [String: StoredRecord] = [:]
             var room = RecordLookup.answerBytes
             for name in carrying where predecessors[name] == nil {
@@ -56,16 +58,19 @@ struct RecordsController: Sendable {
                 }
                 predecessors[name] = record
             }
-            return .fresh(caller, try rosters.roster(of: zone, in: connection), predecessors: predecessors)
+            return .fresh(
+                caller, try SaveJudge(zone, caller, path, rosters, in: connection),
+                try schemas.schema(path.container, path.environment, in: connection), predecessors: predecessors)
         }
-        guard case .fresh(let caller, let roster, let predecessors) = snapshot else {
+        guard case .fresh(let caller, let judge, let schema, let predecessors) = snapshot else {
             guard case .answered(let answer) = snapshot else { throw CancellationError() }
             return try Self.answer(
                 try await addingServerRecords(to: [UInt8](answer), message.zone, session, path),
                 as: Sealkit_V1_ModifyRecordsResponse.self, to: request)
         }
         // Decoding, hashing and the signature: here, beside other requests, not on the writer's thread.
-        let batch = try RecordBatch(message, caller: caller, roster: roster, predecessors: predecessors)
+        let batch = try RecordBatch(
+            message, caller: caller, judge: judge, predecessors: predecessors, schema: schema)
         let now = services.clock()
         var (answer, leftGarbage, wantsRecords) = try await services.database.write { connection -> ([UInt8], Bool, Bool) in
             if let answer = try Operations.answer(
@@ -73,10 +78,13 @@ struct RecordsController: Sendable {
             {
                 return ([UInt8](answer), false, true)
             }
-            let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
-            try Self.recheck(batch, caller, zone, rosters, connection)
+            let zone = try path.database == .public
+                ? PublicZone.open(path, in: connection) : Zones.writable(message.zone, by: caller, path, in: connection)
+            try batch.judge.recheck(caller, zone, rosters, in: connection)
+            let schema = try schemas.schema(path.container, path.environment, in: connection)
             let save = RecordSave(
-                batch: batch, isAtomic: message.atomic, caller: caller, zone: zone, now: now, connection: connection)
+                batch: batch.fitting(schema), isAtomic: message.atomic && zone.isAtomic, caller: caller, zone: zone, schema: schema, now: now,
+                connection: connection, rights: try PublicRights.of(session, path, in: connection))
             let (outcomes, hasWritten, leftGarbage) = try save.run()
             let answer = try save.serialized(outcomes)
             if hasWritten {
@@ -100,53 +108,28 @@ struct RecordsController: Sendable {
             guard let (zone, goneSince) = try Zones.seen(zone, by: caller, path, in: connection), goneSince == nil else {
                 return answer
             }
-            return try ServerRecords.adding(to: answer, in: zone, connection)
+            let rights = try PublicRights.of(session, path, in: connection)
+            return try ServerRecords.adding(to: answer, in: zone, rights: rights, connection)
         }
-    }
-
-    /// The roster may have moved on since the batch was judged.
-    private static func recheck(
-        _ batch: RecordBatch, _ caller: Caller, _ zone: ZoneRow, _ rosters: RosterCache, _ connection: any SQLConnection
-    ) throws {
-        guard zone.head != batch.head else { return }
-        let roster = try rosters.roster(of: zone, in: connection)
-        try RecordBatch.checkRights(of: caller, roster)
-        guard roster.currentEpoch.context == batch.epoch else { throw ServerError.staleEpoch }
     }
 
     // MARK: Reading
 
     private func lookup(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let path = try DatabasePath(context)
+        let path = try DatabasePath(context, takesPublic: true)
+        let session = try context.session(in: path)
         let message = try await request.decode(Sealkit_V1_LookupRecordsRequest.self, context)
         try Self.checkCount(message.recordNames.count)
         try RecordLookup.check(message.recordNames)
         let desired = message.hasDesiredKeys ? Set(message.desiredKeys.names) : nil
         let answer = try await services.database.read { connection -> [UInt8] in
-            let caller = try Caller(session, container: path.container, in: connection)
-            let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
-            return try RecordLookup.answer(message.recordNames, in: zone, desired: desired, connection)
+            let (zone, rights) = try Zones.readable(message.zone, by: session, path, in: connection)
+            return try RecordLookup.answer(message.recordNames, in: zone, desired: desired, rights: rights, connection)
         }
         return try Self.answer(answer, as: Sealkit_V1_LookupRecordsResponse.self, to: request)
     }
 
-    private func changes(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let path = try DatabasePath(context)
-        let message = try await request.decode(Sealkit_V1_RecordChangesRequest.self, context)
-        let desired = message.hasDesiredKeys ? Set(message.desiredKeys.names) : nil
-        let limit = message.resultsLimit == 0 ? Limits.itemsPerRequest : min(Int(message.resultsLimit), Limits.itemsPerRequest)
-        let answer = try await services.database.read { connection -> [UInt8] in
-            let caller = try Caller(session, container: path.container, in: connection)
-            let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
-            let position = try ChangeToken.position(message.token, in: zone)
-            return try RecordFeed.page(of: zone, after: position, limit: limit, desired: desired, in: connection)
-        }
-        return try Self.answer(answer, as: Sealkit_V1_RecordChangesResponse.self, to: request)
-    }
-
-    private static func checkCount(_ count: Int) throws(ServerError) {
+    static func checkCount(_ count: Int) throws(ServerError) {
         guard count <= Limits.itemsPerRequest else {
             throw ServerError(
                 .limitExceeded, "A request takes at most \(Limits.itemsPerRequest) records.", remedy: "Send half of them at once.")
@@ -154,7 +137,7 @@ struct RecordsController: Sendable {
     }
 
     /// Bytes that are an answer already; parsed only for those who want JSON.
-    private static func answer<M: Message>(_ bytes: [UInt8], as type: M.Type, to request: Request) throws -> Response {
+    static func answer<M: Message>(_ bytes: [UInt8], as type: M.Type, to request: Request) throws -> Response {
         switch WireEncoding(answerTo: request) {
         case .protobuf: try Response(serialized: bytes)
         case .json: try Response(try M(serializedBytes: bytes), for: request)

@@ -1,4 +1,5 @@
 import Foundation
+import SealStatements
 import SealWire
 import SwiftProtobuf
 
@@ -16,20 +17,30 @@ enum ServerRecords {
     }
 
     /// - Parameter answer: a serialized `ModifyRecordsResponse` without server records.
-    static func adding(to answer: [UInt8], in zone: ZoneRow, _ connection: any SQLConnection) throws -> [UInt8] {
+    /// - Parameter rights: the caller's, in the public database; what it may not read is left out.
+    static func adding(
+        to answer: [UInt8], in zone: ZoneRow, rights: PublicRights?, _ connection: any SQLConnection
+    ) throws -> [UInt8] {
         var response = try Sealkit_V1_ModifyRecordsResponse(serializedBytes: answer)
         var room = answerBytes
+        var authors = PublicAuthors()
         for index in response.results.indices {
             guard case .failure(let failure) = response.results[index].outcome, let code = failure.errorCode, isWanted(code),
                 let record = try StoredRecord.find(response.results[index].recordName, in: zone, connection),
                 // Made again since: "there is no such record" does not go with a record.
                 code == .serverRecordChanged || record.isDeleted
             else { continue }
-            let bytes = try record.serialized(desired: nil)
+            if let rights {
+                let statement = try Statement(canonicalBytes: record.statement)
+                guard rights.refusalToRead(statement) == nil else { continue }
+                authors.add(statement)
+            }
+            let bytes = try record.serialized(desired: nil, in: zone, connection)
             guard bytes.count <= room else { break }
             room -= bytes.count
             response.results[index].serverRecord = try Sealkit_V1_Record(serializedBytes: bytes)
         }
+        if rights != nil { response.authors = try authors.chains(in: zone.container, connection) }
         return try response.serializedBytes()
     }
 

@@ -20,8 +20,15 @@ struct StoredRecord: Sendable {
     /// A serialized `Record` that has nothing but fields: appended to the system fields it gives the whole record, by
     /// protobuf's own rule that concatenated messages merge.
     let fields: [UInt8]
+    /// The number behind the change tag; a new tag alone leaves the record's place in the feed as it is.
+    let tag: Int64
+    let assets: Int
+    /// For a record that went with the target of a reference: the place of that target's deletion (`Cascade`).
+    let wentWith: Int64?
 
-    static let columns = "name, type, position, created, modified, deleted, hash, statement, proof, fields"
+    static let columns = """
+        name, type, position, created, modified, deleted, hash, statement, proof, fields, tag, assets, went_with
+        """
 
     init(_ row: any SQLRow) throws {
         name = try row.text(0)
@@ -34,6 +41,9 @@ struct StoredRecord: Sendable {
         statement = try row.bytes(7)
         proof = try row.bytes(8)
         fields = try row.bytes(9)
+        tag = try row.int64(10)
+        assets = Int(try row.int64(11))
+        wentWith = try row.optionalInt64(12)
     }
 
     static func find(_ name: String, in zone: ZoneRow, _ connection: any SQLConnection) throws -> StoredRecord? {
@@ -66,7 +76,7 @@ struct StoredRecord: Sendable {
         }
         var writer = WireWriter(capacity: fields.count + statement.count + proof.count + name.utf8.count + 128)
         writer.systemFields(
-            name: name, type: type, position: position, created: created, modified: modified, isDeleted: isDeleted)
+            name: name, type: type, position: position, tag: tag, created: created, modified: modified, isDeleted: isDeleted)
         writer.raw(fields)
         writer.blob(7, statement)
         writer.blob(8, proof)
@@ -81,11 +91,11 @@ struct StoredRecord: Sendable {
 extension WireWriter {
     /// A `Record`'s system fields, by their numbers in the schema.
     mutating func systemFields(
-        name: String, type: String, position: Int64, created: Int64, modified: Int64, isDeleted: Bool
+        name: String, type: String, position: Int64, tag: Int64, created: Int64, modified: Int64, isDeleted: Bool
     ) {
         text(1, name)
         text(2, type)
-        text(3, ChangeTag.text(position))
+        text(3, ChangeTag.text(tag))
         signed(4, created)
         signed(5, modified)
         number(9, UInt64(bitPattern: position))

@@ -20,6 +20,10 @@ extension Migration {
         .accounts,
         .zones,
         .grantsByEpoch,
+        .publicDatabase,
+        .schemas,
+        .serverKeys,
+        .recordCascades,
         .push,
     ]
 }

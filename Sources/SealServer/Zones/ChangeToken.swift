@@ -7,7 +7,14 @@ import SealWire
 /// bound to its database and caller, or to its zone and incarnation.
 enum ChangeToken: Equatable {
     case database(viewer: Int64, environment: UInt8, isShared: Bool, position: Int64)
-    case zone(owner: Int64, zone: Int64, incarnation: UInt32, position: Int64)
+    case zone(owner: Int64, zone: Int64, incarnation: UInt32, ZonePlace)
+
+    /// Where a reader of a zone's feed stands.
+    struct ZonePlace: Equatable {
+        let position: Int64
+        /// Up to which place deletions had left the feed when its reading began: those it need not be told of.
+        let horizon: Int64
+    }
 
     private static let version: UInt8 = 1
 
@@ -25,12 +32,13 @@ enum ChangeToken: Equatable {
             writer.number(environment)
             writer.flag(isShared)
             writer.number(position)
-        case .zone(let owner, let zone, let incarnation, let position):
-            writer.number(2 as UInt8)
+        case .zone(let owner, let zone, let incarnation, let place):
+            writer.number(3 as UInt8)
             writer.number(owner)
             writer.number(zone)
             writer.number(incarnation)
-            writer.number(position)
+            writer.number(place.position)
+            writer.number(place.horizon)
         }
         return Data(writer.bytes)
     }
@@ -41,6 +49,8 @@ enum ChangeToken: Equatable {
             .invalidArguments, "The change token is damaged.", remedy: "Send a token as it came, or none.")
         guard data.count <= 64, let version = data.first else { throw malformed }
         guard version == Self.version else { throw Self.expired }
+        // Zone tokens of before there were horizons.
+        guard data.dropFirst().first != 2 else { throw Self.expired }
         var reader = CanonicalReader([UInt8](data))
         do {
             _ = try reader.byte()
@@ -49,10 +59,10 @@ enum ChangeToken: Equatable {
                 self = .database(
                     viewer: try reader.number(), environment: try reader.number(), isShared: try reader.flag(),
                     position: try reader.number())
-            case 2:
+            case 3:
                 self = .zone(
                     owner: try reader.number(), zone: try reader.number(), incarnation: try reader.number(),
-                    position: try reader.number())
+                    ZonePlace(position: try reader.number(), horizon: try reader.number()))
             default: throw SealError.malformed
             }
             try reader.finish()
@@ -75,11 +85,13 @@ enum ChangeToken: Equatable {
     }
 
     /// Where a client stands in a zone's feed.
-    static func position(_ data: Data, in zone: ZoneRow) throws(ServerError) -> Int64 {
-        guard !data.isEmpty else { return 0 }
-        guard case .zone(zone.owner, zone.zone, zone.incarnation, let position) = try ChangeToken(data), position >= 0,
-            position <= zone.position
+    /// - Throws: `changeTokenExpired` also when deletions that it has not been told of have left the feed.
+    static func place(_ data: Data, in zone: ZoneRow, _ connection: any SQLConnection) throws -> ZonePlace {
+        let compacted = try Compaction.horizon(of: zone, in: connection)
+        guard !data.isEmpty else { return ZonePlace(position: 0, horizon: compacted) }
+        guard case .zone(zone.owner, zone.zone, zone.incarnation, let place) = try ChangeToken(data),
+            place.position >= 0, place.position <= zone.position, max(place.position, place.horizon) >= compacted
         else { throw expired }
-        return position
+        return place
     }
 }

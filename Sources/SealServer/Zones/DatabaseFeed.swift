@@ -7,6 +7,10 @@ enum DatabaseFeed {
     enum Gone: Int64 {
         case no = 0
         case deleted = 1
+        /// The user wants it gone everywhere: apps drop their copies.
+        case purged = 2
+        /// The account lost its keys: apps keep their copies and upload them anew.
+        case encryptedDataReset = 3
         case notShared = 4
     }
 
@@ -56,7 +60,7 @@ enum DatabaseFeed {
     }
 
     /// The zone was deleted: the owner learns that, participants that it is not shared with them any more.
-    static func close(_ zone: ZoneRow, at sequence: UInt64, in connection: any SQLConnection) throws {
+    static func close(_ zone: ZoneRow, at sequence: UInt64, _ reason: Gone, in connection: any SQLConnection) throws {
         try connection.execute(
             """
             UPDATE zone_view SET position = \(nextPosition), until_sequence = $3,
@@ -64,8 +68,15 @@ enum DatabaseFeed {
             WHERE owner = $1 AND zone = $2 AND gone = 0
             """,
             zone.key + [
-                .integer(Int64(bitPattern: sequence)), .integer(Gone.deleted.rawValue), .integer(Gone.notShared.rawValue),
+                .integer(Int64(bitPattern: sequence)), .integer(reason.rawValue), .integer(Gone.notShared.rawValue),
             ])
+    }
+
+    /// Whether the zone's owner is told that the user purged it.
+    static func isPurged(_ zone: ZoneRow, in connection: any SQLConnection) throws -> Bool {
+        try connection.exists(
+            "SELECT 1 FROM zone_view WHERE owner = $1 AND zone = $2 AND gone = $3 AND viewer = $1",
+            zone.key + [.integer(Gone.purged.rawValue)])
     }
 
     struct Change {

@@ -17,6 +17,12 @@ struct DatabasePath: Sendable, Hashable {
 
     static let route = RouterPath("database/1/{container}/{environment}/{database}")
 
+    init(container: String, environment: SealStatements.Environment, database: Database) {
+        self.container = container
+        self.environment = environment
+        self.database = database
+    }
+
     /// The container and environment that a path names.
     /// - Throws: `badContainer`, `invalidArguments`.
     static func place(
@@ -35,17 +41,19 @@ struct DatabasePath: Sendable, Hashable {
         return (container, environment)
     }
 
+    /// - Parameter takesPublic: the call is one for the public database as well.
     /// - Throws: `badContainer`, `badDatabase`, `invalidArguments`.
-    init(_ context: SealRequestContext) throws(ServerError) {
-        (container, environment) = try Self.place(context)
+    init(_ context: SealRequestContext, takesPublic: Bool = false) throws(ServerError) {
+        let (container, environment) = try Self.place(context)
         guard let database = Database(rawValue: context.parameters.get("database") ?? "") else {
             throw ServerError(.badDatabase, "The path does not name a database.", remedy: "Use public, private or shared.")
         }
-        guard database != .public else {
+        guard takesPublic || database != .public else {
             throw ServerError(
-                .badDatabase, "This server has no public databases yet.", remedy: "Use the private or the shared database.")
+                .badDatabase, "The public database has one zone, no rosters and no change feed.",
+                remedy: "Use the private or the shared database; look records of the public one up, or query them.")
         }
-        self.database = database
+        self.init(container: container, environment: environment, database: database)
     }
 
     /// For calls that only the private database takes.

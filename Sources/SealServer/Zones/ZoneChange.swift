@@ -47,6 +47,11 @@ struct ZoneChange {
     /// Closes a zone and removes all that it held; its roster stays for ever.
     func delete(_ delete: Sealkit_V1_ZoneDelete) throws {
         try checkID(delete.zoneID)
+        guard let reason = DatabaseFeed.Gone(rawValue: Int64(max(delete.reason, 1))), reason != .notShared else {
+            throw ServerError(
+                .invalidArguments, "A zone is not deleted for this reason.",
+                remedy: "Send 1 for deleted, 2 for purged, 3 for encryptedDataReset.")
+        }
         guard let zone = try Zones.own(delete.zoneID.zoneName, of: caller, path.environment, in: connection), !zone.isClosed
         else { throw Zones.notFound }
         var roster = try rosters.roster(of: zone, in: connection)
@@ -57,13 +62,15 @@ struct ZoneChange {
                 .invalidArguments, "The entry does not close the zone.", remedy: "Send an entry whose one change is close.")
         }
         let closed = try RosterLog.store(entry, endOf: roster, zone: zone, in: connection)
-        try connection.execute("DELETE FROM record WHERE owner = $1 AND zone = $2", zone.key)
+        for table in ["record", "delete_reference", "derived_step"] {
+            try connection.execute("DELETE FROM \(table) WHERE owner = $1 AND zone = $2", zone.key)
+        }
         try StoredGrants.removeAll(of: zone, in: connection)
         try StoredLinks.removeAll(of: zone, in: connection)
         try Blobs.discardAll(of: zone, in: connection)
         // Before it is closed to those who are to hear of it.
         try notifier(closed).zoneChanged(comesOrGoes: true)
-        try DatabaseFeed.close(closed, at: closed.sequence, in: connection)
+        try DatabaseFeed.close(closed, at: closed.sequence, reason, in: connection)
     }
 
     private func notifier(_ zone: ZoneRow) -> Notifier {

@@ -53,6 +53,9 @@ struct ZoneRow: Sendable {
 
     var scope: Scope { Scope(container: container, environment: environment, owner: ownerName, zoneName: name) }
 
+    /// As with CloudKit, the default zone saves each record by itself.
+    var isAtomic: Bool { name != Names.defaultZone }
+
     // MARK: As it travels
 
     var wireID: Sealkit_V1_ZoneID {

@@ -29,10 +29,41 @@ enum Zones {
         return found.zone
     }
 
+    /// An open zone that the session's user may read, and in the public database what of it.
+    /// - Parameter session: nil for somebody without an account, who sees the public database only.
+    static func readable(
+        _ id: Sealkit_V1_ZoneID, by session: Session?, _ path: DatabasePath, in connection: any SQLConnection
+    ) throws -> (zone: ZoneRow, rights: PublicRights?) {
+        if path.database == .public {
+            try PublicZone.check(id)
+            return (try PublicZone.find(path, in: connection), try PublicRights.of(session, path, in: connection))
+        }
+        guard let session else { throw ServerError.needsSession }
+        let caller = try Caller(session, container: path.container, in: connection)
+        return (try visible(id, to: caller, path, in: connection), nil)
+    }
+
+    /// An open zone to write to.
+    /// - Throws: as `visible`; `userDeletedZone` to the owner of a zone that was purged.
+    static func writable(
+        _ id: Sealkit_V1_ZoneID, by caller: Caller, _ path: DatabasePath, in connection: any SQLConnection
+    ) throws -> ZoneRow {
+        guard let found = try seen(id, by: caller, path, in: connection), found.goneSince == nil else { throw notFound }
+        guard found.zone.isClosed else { return found.zone }
+        guard caller.id == found.zone.owner, try DatabaseFeed.isPurged(found.zone, in: connection) else { throw notFound }
+        throw ServerError(
+            .userDeletedZone, "The zone's user has purged it.",
+            remedy: "Delete your copies; make the zone again only if the user asks for it.")
+    }
+
     /// A zone that the caller sees or saw once; for one that it does not see any more, the roster entry that ended it.
     static func seen(
         _ id: Sealkit_V1_ZoneID, by caller: Caller, _ path: DatabasePath, in connection: any SQLConnection
     ) throws -> (zone: ZoneRow, goneSince: UInt64?)? {
+        if path.database == .public {
+            try PublicZone.check(id)
+            return (try PublicZone.find(path, in: connection), nil)
+        }
         guard path.isShared else {
             guard id.ownerName.isEmpty || id.ownerName == caller.userID.recordName else { return nil }
             return try own(id.zoneName, of: caller, path.environment, in: connection).map { ($0, nil) }

@@ -28,7 +28,7 @@ struct AccountCreate: ClientCommand {
         let passphrase = try target.passphrase(ask: passphrase)
         let (account, recoveryKey) = try await Account.create(transport: try global.transport(server: server))
         let container = try global.makeContainer(account)
-        let name = container.userRecordID().recordName
+        let name = try container.userRecordID().recordName
         let key = recoveryKey.text()
         output.result(
             """

@@ -6,7 +6,7 @@ struct AccountStatusCommand: AccountHolderCommand {
         commandName: "status",
         abstract: "Say whether the server knows this account and lets it in.",
         discussion: """
-            Exits with 0 when it does, with 77 when it does not.
+            Exits with 0 when it does, with 77 when it does not, with 69 when the server cannot be asked.
 
               sealkit account status
             """)
@@ -17,6 +17,10 @@ struct AccountStatusCommand: AccountHolderCommand {
         let status = try await client.account.status()
         let server = client.account.server
         output.result("\(status) at \(server)", bare: "\(status)", json: ["status": .string("\(status)"), "server": .string(server)])
-        if status != .available { throw ExitCode(ExitStatus.permission.rawValue) }
+        switch status {
+        case .available: break
+        case .couldNotDetermine: throw ExitCode(ExitStatus.network.rawValue)
+        case .noAccount, .restricted, .temporarilyUnavailable: throw ExitCode(ExitStatus.permission.rawValue)
+        }
     }
 }

@@ -14,7 +14,7 @@ struct AccountWhoami: AccountHolderCommand {
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        let name = client.container.userRecordID().recordName
+        let name = try client.container.userRecordID().recordName
         output.result(
             "\(name) in \(global.containerIdentifier) at \(client.account.server)", bare: name,
             json: [

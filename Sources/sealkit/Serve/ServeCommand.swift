@@ -68,6 +68,9 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The largest asset. Default: 16 GiB.", valueName: "bytes"))
     var maxAssetSize: String?
 
+    @Option(help: ArgumentHelp("How long a record's deletion stays in its zone's feed; devices that were away for longer start anew. Default: 180.", valueName: "days"))
+    var tombstoneAge: String?
+
     @Option(help: ArgumentHelp("How long requests under way may take to finish at shutdown. Default: 30.", valueName: "seconds"))
     var shutdownGrace: String?
 
@@ -115,6 +118,7 @@ struct ServeCommand: AsyncParsableCommand {
         flags["log-format"] = logFormat
         flags["max-message-size"] = maxMessageSize
         flags["max-asset-size"] = maxAssetSize
+        flags["tombstone-age"] = tombstoneAge
         flags["shutdown-grace"] = shutdownGrace
         flags["webhook-allow"] = webhookAllow.isEmpty ? nil : webhookAllow.joined(separator: ",")
         return flags

@@ -15,7 +15,7 @@ struct OwnerOption: ParsableArguments {
 
     /// The zone, and the database that it is in.
     func resolve(_ zone: String, _ client: Client) -> (database: Database, zoneID: RecordZone.ID) {
-        guard let owner, owner != client.container.userRecordID().recordName, owner != RecordZone.ID.currentUser else {
+        guard let owner, owner != (try? client.container.userRecordID())?.recordName, owner != RecordZone.ID.currentUser else {
             return (client.container.privateDatabase.fetchingAssets(.onDemand), RecordZone.ID(zoneName: zone))
         }
         return (

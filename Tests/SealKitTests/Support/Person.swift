@@ -1,5 +1,6 @@
 import Foundation
 import SealPrimitives
+import SealStatements
 
 @testable import SealKit
 
@@ -9,7 +10,7 @@ struct Person {
     let container: Container
     let server: ServerProcess
 
-    var name: String { container.userRecordID().recordName }
+    var name: String { container.core.userID().recordName }
     var own: Database { container.privateDatabase }
     var shared: Database { container.sharedDatabase }
 
@@ -35,8 +36,8 @@ struct Person {
     }
 
     /// The same device, reaching the server through another transport.
-    func through(_ transport: any Transport) throws -> Person {
-        let account = try Account(seeds: account.seeds, transport: transport)
+    func through(_ transport: any Transport, pacing: Pacing = .real) throws -> Person {
+        let account = try Account(seeds: account.seeds, client: Client(transport: transport, pacing: pacing))
         let container = try Container(container.containerIdentifier, account: account, trust: self.container.core.trust)
         return Person(account: account, container: container, server: server)
     }

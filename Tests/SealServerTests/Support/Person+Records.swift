@@ -19,6 +19,14 @@ struct Write: Sendable {
     var parent: String?
     var creator: UserID?
     var fields: [(name: String, field: FieldDraft)] = []
+    /// Records that this one goes with.
+    func going(with targets: String..., field: String = "owner") -> Write {
+        var write = self
+        let references = targets.map { Value.reference(ReferenceValue(recordName: $0, action: .deleteSelf)) }
+        write.fields.append((field, .plain(references.count == 1 ? references[0] : .list(.reference, references))))
+        write.fields.sort { FieldSet.isOrdered($0.name, $1.name) }
+        return write
+    }
     /// The uploads behind asset fields.
     var blobs: [String: String] = [:]
 
@@ -49,11 +57,13 @@ struct SavedRecord: Sendable {
 
     /// From a record as the server sends it.
     init(_ record: Sealkit_V1_Record) throws {
-        let statement = try Statement(canonicalBytes: [UInt8](record.statement))
+        // One that went with another stands in its notice.
+        let bytes = [UInt8](record.hasDerived ? record.derived.steps[0].record.statement : record.statement)
+        let statement = try Statement(canonicalBytes: bytes)
         name = record.recordName
         tag = record.deleted ? "" : record.changeTag
         revision = statement.revision
-        hash = Statement.hash([UInt8](record.statement))
+        hash = Statement.hash(bytes)
         creator = statement.creator
     }
 
@@ -73,7 +83,7 @@ extension Person {
         var random = SystemRandom()
         let drafts = writes.map { write in
             var statement = Statement(
-                kind: write.kind, container: TestClient.container, environment: .development, owner: zone.owner,
+                kind: write.kind, container: TestClient.container, environment: environment, owner: zone.owner,
                 zoneName: zone.name, zoneIncarnation: zone.roster.incarnations.zone, recordName: write.name,
                 recordType: write.type, creator: write.creator ?? user, author: user, clientTime: 1,
                 revision: write.revision, previous: write.previous, scopeID: zone.roster.scopeID,
@@ -157,5 +167,15 @@ extension Person {
             [UInt8](record.statement), proof: StatementProof(record.proof), recordName: record.recordName)
         try verified.check(record.fields.map { FieldDigest(name: $0.name, digest: try WireField($0).digest(name: $0.name)) })
         return verified
+    }
+}
+
+extension RunningServer {
+    /// A server with one user and one zone.
+    static func withZone(_ body: @Sendable (Person, TestZone, RunningServer) async throws -> Void) async throws {
+        try await RunningServer.with { server in
+            let anna = try await Person.ready(server)
+            try await body(anna, try await anna.makeZone(), server)
+        }
     }
 }

@@ -19,6 +19,7 @@ struct Person: Sendable {
     let client: TestClient
     let keys: IdentityKeys
     let chain: IdentityChain
+    var environment = SealStatements.Environment.development
 
     var user: UserID { chain.userID }
     var name: String { user.recordName }
@@ -35,14 +36,21 @@ struct Person: Sendable {
         return Person(client: client, keys: keys, chain: chain)
     }
 
+    /// The same person in production.
+    var inProduction: Person {
+        var person = self
+        person.environment = .production
+        return person
+    }
+
     func path(_ call: String, shared: Bool = false) -> String {
-        "/database/1/\(TestClient.container)/development/\(shared ? "shared" : "private")/\(call)"
+        "/database/1/\(TestClient.container)/\(environment.name)/\(shared ? "shared" : "private")/\(call)"
     }
 
     // MARK: Zones
 
     func scope(_ zone: String) -> Scope {
-        Scope(container: TestClient.container, environment: .development, owner: user, zoneName: zone)
+        Scope(container: TestClient.container, environment: environment, owner: user, zoneName: zone)
     }
 
     func opening(_ zone: String, following: Roster? = nil) throws -> RosterAuthor<XWingHPKE>.Draft {
@@ -52,7 +60,7 @@ struct Person: Sendable {
 
     func modifyZones(
         saving saves: [(String, RosterAuthor<XWingHPKE>.Draft)] = [], deleting deletes: [(String, SignedRosterEntry)] = [],
-        operation: [UInt8]? = nil, shared: Bool = false
+        operation: [UInt8]? = nil, shared: Bool = false, reason: UInt32 = 0
     ) async throws -> [Sealkit_V1_ZoneResult] {
         var request = Sealkit_V1_ModifyZonesRequest()
         request.operationID = Data(operation ?? randomBytes(16))
@@ -67,6 +75,7 @@ struct Person: Sendable {
             var delete = Sealkit_V1_ZoneDelete()
             delete.zoneID.zoneName = name
             delete.close = entry.wire
+            delete.reason = reason
             request.deletes.append(delete)
         }
         return try await client.call(
@@ -87,9 +96,9 @@ struct Person: Sendable {
         return zone
     }
 
-    func deleteZone(_ zone: TestZone) async throws -> Sealkit_V1_ZoneResult {
+    func deleteZone(_ zone: TestZone, reason: UInt32 = 0) async throws -> Sealkit_V1_ZoneResult {
         let draft = author.plain(.close, on: zone.roster, time: 2)
-        return try await modifyZones(deleting: [(zone.name, draft.entry)])[0]
+        return try await modifyZones(deleting: [(zone.name, draft.entry)], reason: reason)[0]
     }
 
     func zoneChanges(_ token: Data = Data(), shared: Bool = false, limit: UInt32 = 0) async throws

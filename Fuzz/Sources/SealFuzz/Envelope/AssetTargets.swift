@@ -1,6 +1,7 @@
 import SealPrimitives
 
 @testable import SealEnvelope
+@testable import SealStatements
 
 /// Padding and layout of every size up to the limit.
 enum AssetLayoutTarget: FuzzTarget {

@@ -1,0 +1,162 @@
+import Foundation
+import SealPrimitives
+import SealWire
+import Synchronization
+
+/// Who is signed in on this device: one for the whole app, handed to each of its containers.
+///
+/// ```swift
+/// let accounts = AccountProvider()
+/// let container = try Container("com.example.notes", accounts: accounts)
+/// // The key file has been read, or the user has made an account:
+/// accounts.signIn(account, trust: try TrustStore(file: trustFile))
+/// ```
+/// Until the app says who is signed in the status is `couldNotDetermine`, and calls fail with `notAuthenticated`.
+public final class AccountProvider: Sendable {
+    enum State {
+        case undetermined
+        case signedOut
+        /// The keys are gone from memory; `loginKey` tells whether the same account comes back.
+        case locked(loginKey: VerificationKey)
+        case signedIn(Account, trust: TrustStore?)
+    }
+
+    private struct Content {
+        var state = State.undetermined
+        /// Goes up with each change: what was made for one account does nothing for the next.
+        var generation = 0
+        var listeners: [Int: AsyncStream<AccountChange>.Continuation] = [:]
+        var nextListener = 0
+    }
+
+    private let content = Mutex(Content())
+
+    public init() {}
+
+    init(_ account: Account, trust: TrustStore) {
+        content.withLock { $0.state = .signedIn(account, trust: trust) }
+        watch(account)
+    }
+
+    /// The account that is signed in, and not locked.
+    public var account: Account? {
+        content.withLock { content in
+            if case .signedIn(let account, _) = content.state { account } else { nil }
+        }
+    }
+
+    var current: (state: State, generation: Int) { content.withLock { ($0.state, $0.generation) } }
+
+    /// Takes an account into use, in the place of another one or of nobody. A locked account is unlocked by signing it in.
+    ///
+    /// - Parameter trust: what this device has verified as this account; keep it beside the account's keys. Without one,
+    ///   protection against rollback begins anew.
+    public func signIn(_ account: Account, trust: TrustStore? = nil) {
+        change { content in
+            let loginKey = account.session.publicKey
+            let change: AccountChange
+            switch content.state {
+            case .undetermined, .signedOut: change = .signIn
+            case .locked(let previous): change = previous == loginKey ? .statusChanged(.available) : .switchAccounts
+            case .signedIn(let previous, _): change = previous.session.publicKey == loginKey ? .statusChanged(.available) : .switchAccounts
+            }
+            content.state = .signedIn(account, trust: trust)
+            return change
+        }
+        watch(account)
+    }
+
+    /// Nobody is signed in any more. Calls under way end with `notAuthenticated` at their next request.
+    public func signOut() {
+        change { content in
+            if case .signedOut = content.state { return nil }
+            content.state = .signedOut
+            return .signOut
+        }
+    }
+
+    /// Drops the account's keys from memory until it is signed in again: the user has to give the passphrase, say.
+    /// Calls fail with `accountTemporarilyUnavailable`.
+    public func lock() {
+        change { content in
+            guard case .signedIn(let account, _) = content.state else { return nil }
+            content.state = .locked(loginKey: account.session.publicKey)
+            return .statusChanged(.temporarilyUnavailable)
+        }
+    }
+
+    /// Account changes from now on; ends when the task that reads it does.
+    public var changes: AsyncStream<AccountChange> {
+        let (stream, continuation) = AsyncStream<AccountChange>.makeStream()
+        let number = content.withLock { content in
+            defer { content.nextListener += 1 }
+            content.listeners[content.nextListener] = continuation
+            return content.nextListener
+        }
+        continuation.onTermination = { [weak self] _ in self?.content.withLock { $0.listeners[number] = nil } }
+        return stream
+    }
+
+    /// - Throws: unless what was made in `generation` may still be used: CloudKit's codes for each state.
+    func require(_ generation: Int) throws(SealKitError) {
+        let (state, now) = current
+        switch state {
+        case .signedIn where now == generation: return
+        case .signedIn:
+            throw SealKitError(
+                .notAuthenticated, "another account is signed in than the one that this database was taken for",
+                remedy: "take the database from its container again")
+        case .locked:
+            throw SealKitError(
+                .accountTemporarilyUnavailable, "the account's keys are locked on this device",
+                remedy: "unlock the key file and sign the account in again; keep what is cached")
+        case .undetermined:
+            throw SealKitError(
+                .notAuthenticated, "it is not known yet who is signed in on this device", remedy: "sign an account in, or out")
+        case .signedOut:
+            throw SealKitError(.notAuthenticated, "nobody is signed in on this device", remedy: "sign an account in")
+        }
+    }
+
+    private func change(_ body: (inout Content) -> AccountChange?) {
+        let change = content.withLock { content in
+            let change = body(&content)
+            if change != nil { content.generation += 1 }
+            return change
+        }
+        if let change { tell(change) }
+    }
+
+    private func watch(_ account: Account) {
+        account.standing.watch { [weak self, weak account] status in
+            guard let self, let account, self.account === account else { return }
+            tell(.statusChanged(status))
+        }
+    }
+
+    private func tell(_ change: AccountChange) {
+        for listener in content.withLock({ Array($0.listeners.values) }) { listener.yield(change) }
+        NotificationCenter.default.post(name: .accountChanged, object: nil)
+    }
+}
+
+/// What the server has last shown of an account's status, and who wants to know when that changes.
+final class AccountStanding: Sendable {
+    private struct Content {
+        var last: AccountStatus?
+        var watchers: [@Sendable (AccountStatus) -> Void] = []
+    }
+
+    private let content = Mutex(Content())
+
+    func watch(_ body: @escaping @Sendable (AccountStatus) -> Void) { content.withLock { $0.watchers.append(body) } }
+
+    /// The first status is no change.
+    func note(_ status: AccountStatus) {
+        let watchers = content.withLock { content in
+            defer { content.last = status }
+            return content.last == nil || content.last == status ? [] : content.watchers
+        }
+        for watcher in watchers { watcher(status) }
+    }
+}

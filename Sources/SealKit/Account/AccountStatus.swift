@@ -1,0 +1,39 @@
+public import Foundation
+
+/// Whether calls can be made: CloudKit's `CKAccountStatus`.
+public enum AccountStatus: Int, Sendable {
+    /// It cannot be told now: the server cannot be reached, or the app has not said yet who is signed in.
+    case couldNotDetermine = 0
+    case available = 1
+    /// The server's operator has shut the account out.
+    case restricted = 2
+    /// Nobody is signed in, or the server does not know the account.
+    case noAccount = 3
+    /// There is an account, and it has to prove itself again: its keys are locked on this device, or the server does not
+    /// accept its login now. Keep caches, and try again when the status changes.
+    case temporarilyUnavailable = 4
+
+    /// What a failed call says about the account; nil when it says nothing.
+    init?(_ code: SealKitError.Code) {
+        switch code {
+        case .notAuthenticated: self = .noAccount
+        case .accountTemporarilyUnavailable: self = .temporarilyUnavailable
+        default: return nil
+        }
+    }
+}
+
+/// What happened to a device's account: CloudKit's `CKAccountChanged`, and what its sync engine makes of it.
+public enum AccountChange: Sendable, Hashable {
+    case signIn
+    case signOut
+    /// Somebody else is signed in than before.
+    case switchAccounts
+    /// The same account, in another state.
+    case statusChanged(AccountStatus)
+}
+
+extension Notification.Name {
+    /// Posted without object when the account of any `AccountProvider` of the process changes: check `accountStatus()` again.
+    public static let accountChanged = Notification.Name("SealKitAccountChanged")
+}

@@ -1,0 +1,45 @@
+import SealEnvelope
+import SealPrimitives
+import SealStatements
+
+extension ZoneBatch {
+    /// Verifies what came with encoded system fields, as if a server had sent it: nobody signs after a statement that does
+    /// not hold.
+    /// - Returns: the records with verified predecessors, and the view that they were verified with.
+    func verified(_ records: [Record], view start: ZoneView) async throws(SealKitError) -> ([Record], ZoneView) {
+        guard records.contains(where: { $0.base?.isUnverified == true }) else { return (records, start) }
+        var view = start
+        var verified: [Record] = []
+        verified.reserveCapacity(records.count)
+        for var record in records {
+            guard let base = record.base, base.isUnverified else {
+                verified.append(record)
+                continue
+            }
+            if base.statement.rosterSequence >= view.roster.nextSequence {
+                view = try await database.keeper(zoneID).refresh()
+            }
+            let label = "the system fields of record \(record.recordID.recordName)"
+            guard base.statement.zoneIncarnation == view.roster.incarnations.zone, base.statement.scopeID == view.roster.scopeID else {
+                // Of an earlier life of the zone, or of another: `checkLives` says so.
+                verified.append(record)
+                continue
+            }
+            record.base = try verifying(label) { () throws(SealError) in try checked(base, view: view) }
+            verified.append(record)
+        }
+        return (verified, view)
+    }
+
+    private func checked(_ base: Record.Base, view: ZoneView) throws(SealError) -> Record.Base {
+        var verifier = StatementVerifier(roster: view.roster)
+        let statement = try verifier.verify(
+            base.statement.canonicalBytes(), proof: base.proof, recordName: base.statement.recordName)
+        let digests = base.digests.sorted { FieldSet.isOrdered($0.key, $1.key) }
+        try statement.check(digests.map { FieldDigest(name: $0.key, digest: $0.value) })
+        var base = base
+        base.recordKey = try RecordOpener(statement, epochKey: view.key(for: base.statement)).recordKey
+        base.isUnverified = false
+        return base
+    }
+}

@@ -1,0 +1,29 @@
+/// Tells a failure of some zones from one of the whole request.
+///
+/// A request of several zones goes out zone by zone. What fails for one zone is reported for its items; what has nothing to
+/// do with zones, and left nothing else to report, is thrown.
+struct ZoneOutcomes {
+    private var hasSuccess = false
+    private var failures: [SealKitError] = []
+
+    mutating func succeeded() { hasSuccess = true }
+    mutating func failed(_ error: SealKitError) { failures.append(error) }
+
+    func throwCommonFailure() throws(SealKitError) {
+        guard !hasSuccess, let first = failures.first, failures.allSatisfy(\.concernsWholeRequest) else { return }
+        throw first
+    }
+}
+
+extension SealKitError {
+    /// It would have happened to any request now.
+    fileprivate var concernsWholeRequest: Bool {
+        switch code {
+        case .networkFailure, .networkUnavailable, .serviceUnavailable, .requestRateLimited, .serverResponseLost, .zoneBusy,
+            .notAuthenticated, .accountTemporarilyUnavailable, .sessionExpired, .operationCancelled, .incompatibleVersion,
+            .internalError:
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOPosix
+import NIOSSL
+import SealWire
+import SwiftProtobuf
+
+extension HTTPTransport {
+    /// Says what became of an exchange that broke: whether the request can have reached the server decides what may follow.
+    ///
+    /// The texts name kinds of errors, never hosts, headers or content.
+    static func failure(_ error: any Error) -> SealKitError {
+        if Task.isCancelled { return .cancelled }
+        switch error {
+        case let error as SealKitError: return error
+        case is CancellationError: return .cancelled
+        case let error as HTTPClientError where error == .cancelled: return .cancelled
+        case let error as NIOConnectionError: return unreachable(error)
+        case let error as HTTPClientError where notConnected.contains(error):
+            return networkFailure("no connection to the server came about in time")
+        case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError, is ChannelError:
+            return networkFailure("no secure connection to the server came about (\(type(of: error)))")
+        case let error as HTTPClientError where [.readTimeout, .writeTimeout, .deadlineExceeded].contains(error):
+            return lost("the server did not answer in time")
+        default:
+            return lost("the connection to the server broke (\(type(of: error)))")
+        }
+    }
+
+    private static let notConnected: [HTTPClientError] = [
+        .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout, .socksHandshakeTimeout, .httpProxyHandshakeTimeout,
+    ]
+
+    /// No network when the name cannot be looked up or no route leads there; a server that does not take calls otherwise.
+    private static func unreachable(_ error: NIOConnectionError) -> SealKitError {
+        let codes = error.connectionErrors.compactMap { ($0.error as? IOError)?.errnoCode }
+        let withoutRoute: [CInt] = [ENETUNREACH, ENETDOWN, EHOSTUNREACH, EADDRNOTAVAIL]
+        guard error.connectionErrors.isEmpty || (!codes.isEmpty && codes.allSatisfy(withoutRoute.contains)) else {
+            return networkFailure("the server takes no connections")
+        }
+        return SealKitError(
+            .networkUnavailable,
+            error.connectionErrors.isEmpty ? "the server's name could not be looked up" : "no network leads to the server",
+            remedy: "check this device's network, and the server's address", retryAfter: 5)
+    }
+
+    private static func networkFailure(_ reason: String) -> SealKitError {
+        SealKitError(.networkFailure, reason, remedy: "check the address, and that the server runs", retryAfter: 2)
+    }
+
+    private static func lost(_ reason: String) -> SealKitError {
+        SealKitError(.serverResponseLost, reason, remedy: "fetch to see whether it was done", retryAfter: 5)
+    }
+}
+
+extension TransportResponse {
+    /// The failure that a status of 400 or above carries.
+    var failure: SealKitError {
+        if let failure = try? Sealkit_V1_Failure(serializedBytes: body), !failure.code.isEmpty { return SealKitError(failure) }
+        // What stands between client and server has its own ways to say that the server is not there.
+        switch status {
+        case 429:
+            return SealKitError(.requestRateLimited, "too many requests (HTTP status 429)", remedy: "wait", retryAfter: wait ?? 5)
+        case 503:
+            return SealKitError(.serviceUnavailable, "the server is not available (HTTP status 503)", remedy: "wait", retryAfter: wait ?? 5)
+        case 502, 504:
+            return SealKitError(
+                .serverResponseLost, "a proxy got no answer from the server (HTTP status \(status))",
+                remedy: "fetch to see whether it was done", retryAfter: wait ?? 5)
+        default:
+            return SealKitError(
+                .serverRejectedRequest, "the server answered with HTTP status \(status)",
+                remedy: "check that the address is that of a SealKit server")
+        }
+    }
+
+    private var wait: Double? { retryAfter.flatMap(SealKitError.wait) }
+}

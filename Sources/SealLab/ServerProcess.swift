@@ -1,0 +1,112 @@
+public import Foundation
+
+/// A `sealkit serve` beside this program, on loopback, with a data folder that outlives it.
+public final class ServerProcess: @unchecked Sendable {
+    // Unchecked: the process is started by the initialiser; its methods are called by one task.
+    /// Below it: `data`, `data.secrets` and the server's log, `server.log`.
+    public let folder: URL
+    public private(set) var origin = ""
+    private let process = Process()
+    private let output = Pipe()
+
+    public struct StartFailure: Error, CustomStringConvertible {
+        public let description: String
+    }
+
+    /// The command that was built together with the running program.
+    public static var executable: URL {
+        URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appendingPathComponent("sealkit")
+    }
+
+    /// Starts a server and returns before it listens: see `waitUntilListening()`.
+    /// - Parameters:
+    ///   - folder: made if need be; to be removed by the caller.
+    ///   - port: 0 lets the system choose.
+    ///   - executable: `sealkit`, or a program that ends its own options with `serve` ones.
+    public init(folder: URL, port: Int = 0, arguments: [String] = [], executable: URL = ServerProcess.executable) throws {
+        self.folder = folder
+        guard FileManager.default.isExecutableFile(atPath: executable.path) else {
+            throw StartFailure(description: "there is no \(executable.lastPathComponent) beside this program: run `swift build` first")
+        }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let log = folder.appendingPathComponent("server.log")
+        if !FileManager.default.fileExists(atPath: log.path) { _ = FileManager.default.createFile(atPath: log.path, contents: nil) }
+        let handle = try FileHandle(forWritingTo: log)
+        try handle.seekToEnd()
+        process.executableURL = executable
+        process.arguments =
+            ["serve", "--data", dataFolder.path, "--listen", "127.0.0.1:\(port)", "--log-level", "error"] + arguments
+        process.standardOutput = output
+        process.standardError = handle
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+    }
+
+    /// A server in a temporary folder of its own that listens already.
+    public static func temporary(arguments: [String] = []) throws -> ServerProcess {
+        let server = try ServerProcess(folder: temporaryFolder(), arguments: arguments)
+        try server.waitUntilListening()
+        return server
+    }
+
+    /// A path that nothing is at yet.
+    public static func temporaryFolder() -> URL {
+        FileManager.default.temporaryDirectory.appendingPathComponent("sealkit-lab-\(UUID().uuidString)")
+    }
+
+    public var dataFolder: URL { folder.appendingPathComponent("data") }
+    public var log: String { (try? String(contentsOf: folder.appendingPathComponent("server.log"), encoding: .utf8)) ?? "" }
+    public var identifier: Int32 { process.processIdentifier }
+    public var port: Int { URL(string: origin)?.port ?? 0 }
+
+    public func waitUntilListening() throws {
+        var text = ""
+        while !text.contains("\n") {
+            let data = output.fileHandleForReading.availableData
+            if data.isEmpty { break }
+            text += String(decoding: data, as: UTF8.self)
+        }
+        guard let range = text.range(of: #"https?://[^\s]+"#, options: .regularExpression) else {
+            process.waitUntilExit()
+            throw StartFailure(description: "the server did not start: \(log.suffix(2000))")
+        }
+        origin = String(text[range])
+    }
+
+    /// SIGKILL: nothing is finished, flushed or closed.
+    public func kill() {
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    /// SIGTERM, and waits.
+    public func terminate() {
+        process.terminate()
+        process.waitUntilExit()
+    }
+
+    /// Ends it and removes its folder.
+    public func remove() {
+        terminate()
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    // MARK: What it holds
+
+    /// File descriptors that the server has open.
+    public var openFiles: Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(identifier)/fd").count) ?? 0
+    }
+
+    /// Memory that it has resident now, in MiB.
+    public var residentMegabytes: Double { Self.megabytes("VmRSS", of: identifier) }
+    /// The most memory that it ever had resident, in MiB.
+    public var peakMegabytes: Double { Self.megabytes("VmHWM", of: identifier) }
+
+    /// A line of `/proc/<process>/status`, in MiB; 0 where there is none.
+    public static func megabytes(_ line: String, of process: Int32) -> Double {
+        let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
+        let found = status.split(separator: "\n").first { $0.hasPrefix(line + ":") } ?? ""
+        return (Double(found.filter(\.isNumber)) ?? 0) / 1024
+    }
+}

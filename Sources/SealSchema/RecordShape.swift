@@ -1,0 +1,61 @@
+public import SealStatements
+
+/// What a record has, as far as a schema says something about it: its type, and its fields' names and kinds.
+public struct RecordShape: Sendable {
+    public let type: String
+    public var fields: [Field]
+
+    public struct Field: Sendable, Hashable {
+        public let name: String
+        public let type: ValueType
+        public let isEncrypted: Bool
+
+        public init(_ name: String, _ type: ValueType, isEncrypted: Bool) {
+            self.name = name
+            self.type = type
+            self.isEncrypted = isEncrypted
+        }
+    }
+
+    public init(type: String, fields: [Field] = []) {
+        self.type = type
+        self.fields = fields
+    }
+}
+
+/// What development adds to a schema for records to fit: fields by type, a type without fields for a new empty one.
+public struct SchemaAdditions: Sendable, Hashable {
+    public private(set) var types: [String: [String: RecordType.Field]] = [:]
+
+    public init() {}
+
+    public var isEmpty: Bool { types.isEmpty }
+
+    mutating func add(type: String) {
+        if types[type] == nil { types[type] = [:] }
+    }
+
+    mutating func add(_ field: RecordShape.Field, to type: String) {
+        var definition = RecordType.Field(field.type, isEncrypted: field.isEncrypted)
+        definition.indexes = definition.automaticIndexes
+        types[type, default: [:]][field.name] = definition
+    }
+
+    public mutating func merge(_ other: SchemaAdditions) {
+        for (type, fields) in other.types { types[type, default: [:]].merge(fields) { old, _ in old } }
+    }
+}
+
+extension Schema {
+    /// - Returns: the schema with what was added. A new type grants the usual, and can be queried as a whole
+    ///   (`___recordID` is QUERYABLE).
+    public func adding(_ additions: SchemaAdditions) -> Schema {
+        var schema = self
+        for (name, fields) in additions.types {
+            let fresh = RecordType(
+                name: name, fields: [SystemField.recordID.rawValue: .init(SystemField.recordID.type, indexes: .queryable)])
+            schema.types[name, default: fresh].fields.merge(fields) { old, _ in old }
+        }
+        return schema
+    }
+}

@@ -1,0 +1,51 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import SealPrimitives
+import SealStatements
+import SealWire
+
+/// Checks requests that a server-to-server key has signed, and puts the key into the context.
+///
+/// A signature that does not hold ends the request here: unlike an old session token, nobody has one lying about.
+struct ServerKeyMiddleware: RouterMiddleware {
+    let services: Services
+
+    func handle(
+        _ request: Request, context: SealRequestContext,
+        next: (Request, SealRequestContext) async throws -> Response
+    ) async throws -> Response {
+        guard let signed = try SignedRequest(request) else { return try await next(request, context) }
+        let (user, now) = (signed.user, services.clock())
+        try signed.checkWindow(now: now)
+        guard let row = try await services.database.read({ try ServerKeys.find(user, in: $0) }) else { throw Self.unknown }
+        // Whatever a route asks for: outside its database the key is not even looked at.
+        let reach = "/database/1/\(row.container)/\(row.environment.name)/public/"
+        guard request.uri.path.hasPrefix(reach) else { throw ServerKeys.outOfReach }
+
+        var request = request
+        var body: [UInt8] = []
+        if request.method == .post {
+            let whole = try await request.collectBody(limit: context.maxUploadSize)
+            body = [UInt8](whole.readableBytesView)
+            request.body = RequestBody(buffer: whole)
+        }
+        try signed.verify(request, body: body, origin: services.origin.value, key: row.publicKey)
+        let isNew = try await services.database.write { connection in
+            try ServerKeys.remember(
+                nonce: signed.nonce, until: signed.time + ServerRequests.window, of: user, in: connection)
+        }
+        guard isNew else {
+            throw ServerError(
+                .notAuthenticated, "The request was sent before, or its key was revoked.",
+                remedy: "Make a new nonce and signature for each request, also when it is repeated.")
+        }
+        var context = context
+        context.serverKey = ServerKeys.Signed(row: row, user: user)
+        return try await next(request, context)
+    }
+
+    private static let unknown = ServerError(
+        .notAuthenticated, "There is no such server-to-server key, or none any more.",
+        remedy: "Make one with an account, and use its credential.")
+}

@@ -1,0 +1,101 @@
+import SealPrimitives
+import SealStatements
+import SealWire
+
+/// The records that go with the targets which one request deletes: all of them, in its transaction, or the deletion is
+/// refused. Nobody signs these deletions: every record that goes is kept as a step of the proof that readers get.
+///
+/// What the same request saves stays: its newest statement does not come before the deletion.
+struct Cascade {
+    struct Member {
+        let record: StoredRecord
+        /// Whose reference names `next`.
+        let field: String
+        /// The record that this one goes with: another member, or the deleted target.
+        let next: String
+        /// The request's item that deletes the target.
+        let root: Int
+        /// The step of the proof, a serialized `Record`.
+        let step: [UInt8]
+        /// Bytes of the whole proof.
+        let proofBytes: Int
+    }
+
+    /// Nearest to their target first.
+    private(set) var members: [Member] = []
+    private(set) var names: Set<String> = []
+
+    /// Four targets with all the sources that they may have.
+    static let limit = 4 * DeleteReference.limit
+    /// What a record's proof may take, so that it always fits into an answer.
+    static let proofBytes = 1024 * 1024
+
+    static let tooLarge = ServerError(
+        .limitExceeded, "More than \(limit) records would be deleted with this one, or a chain of them is too long.",
+        remedy: "Delete the records at the ends of the chains first, then this one.")
+
+    static let behind = ServerError(
+        .rosterChanged, "A record that would go with this one was signed at a newer head of the roster.",
+        remedy: "Fetch the roster's tail and sign the deletion again.")
+
+    /// Adds what goes with one target.
+    /// - Parameters:
+    ///   - deletion: the signed statement of the target's deletion.
+    ///   - staying: names that the request saves or deletes itself.
+    /// - Returns: why the target cannot be deleted; then nothing was added.
+    mutating func add(
+        target: String, deletion: Statement, root: Int, staying: Set<String>, in zone: ZoneRow, _ connection: any SQLConnection
+    ) throws -> ServerError? {
+        var found: [Member] = []
+        var reached = names
+        var next = (name: target, proofBytes: 0)
+        var index = 0
+        while true {
+            for (source, field) in try DeleteReference.sources(of: next.name, in: zone, connection) {
+                guard !staying.contains(source), !reached.contains(source),
+                    let record = try StoredRecord.find(source, in: zone, connection), !record.isDeleted
+                else { continue }
+                // A reader takes the deletion for older than the record otherwise.
+                guard try record.rosterSequence <= deletion.rosterSequence else { return Self.behind }
+                let step = try record.serialized(desired: [field])
+                let proofBytes = next.proofBytes + step.count
+                guard names.count + found.count < Self.limit, proofBytes <= Self.proofBytes else { return Self.tooLarge }
+                reached.insert(source)
+                found.append(
+                    Member(record: record, field: field, next: next.name, root: root, step: step, proofBytes: proofBytes))
+            }
+            guard index < found.count else { break }
+            next = (found[index].record.name, found[index].proofBytes)
+            index += 1
+        }
+        members += found
+        names = reached
+        return nil
+    }
+}
+
+extension StoredRecord {
+    /// The roster's head that its statement cites.
+    fileprivate var rosterSequence: UInt64 {
+        get throws { try ServerError.checking("The stored statement") { () throws(SealError) in try Statement(canonicalBytes: statement).rosterSequence } }
+    }
+}
+
+extension RecordSave {
+    /// What goes with the request's deletions, as far as they are accepted; those that cannot take theirs along are refused.
+    func cascade(_ outcomes: inout [Outcome]) throws -> Cascade {
+        var cascade = Cascade()
+        var staying: Set<String> = []
+        for (item, outcome) in zip(batch.items, outcomes) {
+            if case .accepted = outcome { staying.insert(item.name) }
+        }
+        for (index, outcome) in outcomes.enumerated() {
+            guard case .accepted(let accepted) = outcome, accepted.isDeletion else { continue }
+            let error = try cascade.add(
+                target: batch.items[index].name, deletion: accepted.content.statement, root: index, staying: staying,
+                in: zone, connection)
+            if let error { outcomes[index] = .refused(error) }
+        }
+        return cascade
+    }
+}

@@ -1,0 +1,73 @@
+import Hummingbird
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// Zones' feeds, of one zone or of many in one request.
+extension RecordsController {
+    func changes(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let session = try context.requireSession()
+        let path = try DatabasePath(context)
+        let message = try await request.decode(Sealkit_V1_RecordChangesRequest.self, context)
+        let answer = try await services.database.read { connection -> [UInt8] in
+            let caller = try Caller(session, container: path.container, in: connection)
+            return try Self.page(message, caller, path, room: RecordFeed.pageBytes, connection)
+        }
+        return try Self.answer(answer, as: Sealkit_V1_RecordChangesResponse.self, to: request)
+    }
+
+    /// All zones from one snapshot, and together no larger than one zone's page: those that found no room say that more is
+    /// coming.
+    func changesOfZones(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let session = try context.requireSession()
+        let path = try DatabasePath(context)
+        let message = try await request.decode(Sealkit_V1_ZonesRecordChangesRequest.self, context)
+        guard message.zones.count <= Limits.itemsPerRequest else {
+            throw ServerError(
+                .limitExceeded, "A request takes at most \(Limits.itemsPerRequest) zones.", remedy: "Ask in parts.")
+        }
+        let answer = try await services.database.read { connection -> [UInt8] in
+            let caller = try Caller(session, container: path.container, in: connection)
+            try Self.checkDistinct(message.zones.map(\.zone), caller)
+            var writer = WireWriter(capacity: 1024 * 1024)
+            for zone in message.zones {
+                let room = RecordFeed.pageBytes - writer.bytes.count
+                // `ZoneRecordChanges { zone = 1, changes = 2, failure = 3 }`
+                var one = WireWriter(capacity: 256)
+                one.blob(1, try zone.zone.serializedBytes())
+                do {
+                    one.blob(2, try Self.page(zone, caller, path, room: room, connection))
+                } catch let error as ServerError where error.code != .internalError {
+                    one.blob(3, try error.failure.serializedBytes())
+                }
+                writer.blob(1, one.bytes)
+            }
+            return writer.bytes
+        }
+        return try Self.answer(answer, as: Sealkit_V1_ZonesRecordChangesResponse.self, to: request)
+    }
+
+    private static func checkDistinct(_ zones: [Sealkit_V1_ZoneID], _ caller: Caller) throws(ServerError) {
+        var seen: Set<Sealkit_V1_ZoneID> = []
+        for var zone in zones {
+            if zone.ownerName.isEmpty { zone.ownerName = caller.userID.recordName }
+            guard seen.insert(zone).inserted else {
+                throw ServerError(
+                    .invalidArguments, "A zone comes twice in one request.", remedy: "Ask for each zone once.")
+            }
+        }
+    }
+
+    /// - Parameter room: bytes that are left; the first zone of an answer always has a record's room.
+    private static func page(
+        _ message: Sealkit_V1_RecordChangesRequest, _ caller: Caller, _ path: DatabasePath, room: Int,
+        _ connection: any SQLConnection
+    ) throws -> [UInt8] {
+        let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
+        let place = try ChangeToken.place(message.token, in: zone, connection)
+        let limit = message.resultsLimit == 0 ? Limits.itemsPerRequest : min(Int(message.resultsLimit), Limits.itemsPerRequest)
+        return try RecordFeed.page(
+            of: zone, after: place, limit: limit, desired: message.hasDesiredKeys ? Set(message.desiredKeys.names) : nil,
+            room: room, in: connection)
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import GRDB
+
+/// Looks into the server's own files while it runs: whether the database is sound, and whether everything in it belongs to
+/// something.
+struct DatabaseCheck {
+    let dataFolder: URL
+
+    /// Each query counts what must not be there.
+    private static let orphans: [(what: String, query: String)] = [
+        (
+            "blobs whose record is gone or deleted",
+            """
+            SELECT COUNT(*) FROM blob b WHERE b.record IS NOT NULL AND NOT EXISTS (
+                SELECT 1 FROM record r WHERE r.owner = b.owner AND r.zone = b.zone AND r.name = b.record AND r.deleted = 0)
+            """
+        ),
+        (
+            "records of a zone that does not exist or is closed",
+            """
+            SELECT COUNT(*) FROM record r WHERE NOT EXISTS (
+                SELECT 1 FROM zone z WHERE z.owner = r.owner AND z.zone = r.zone AND z.closed = 0)
+            """
+        ),
+        (
+            "records beyond their zone's feed",
+            """
+            SELECT COUNT(*) FROM record r JOIN zone z ON z.owner = r.owner AND z.zone = r.zone WHERE r.position > z.position
+            """
+        ),
+        (
+            "places in a feed that are taken twice",
+            "SELECT COUNT(*) FROM (SELECT 1 FROM record GROUP BY owner, zone, position HAVING COUNT(*) > 1)"
+        ),
+        (
+            "roster entries that are missing",
+            """
+            SELECT COUNT(*) FROM zone z WHERE z.sequence + 1 <> (
+                SELECT COUNT(*) FROM roster_entry e WHERE e.owner = z.owner AND e.zone = z.zone)
+            """
+        ),
+        (
+            "children without their parent",
+            """
+            SELECT COUNT(*) FROM record r WHERE r.deleted = 0 AND r.parent IS NOT NULL AND NOT EXISTS (
+                SELECT 1 FROM record p WHERE p.owner = r.owner AND p.zone = r.zone AND p.name = r.parent AND p.deleted = 0)
+            """
+        ),
+    ]
+
+    func run() throws {
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(10)
+        let queue = try DatabaseQueue(
+            path: dataFolder.appendingPathComponent("sealkit.sqlite").path, configuration: configuration)
+        let known = try queue.read { database -> Set<String> in
+            let integrity = try String.fetchAll(database, sql: "PRAGMA integrity_check")
+            try check(integrity == ["ok"], "the integrity check says: \(integrity.joined(separator: "; "))")
+            try check(try Row.fetchAll(database, sql: "PRAGMA foreign_key_check").isEmpty, "foreign keys are violated")
+            for (what, query) in Self.orphans {
+                let count = try Int.fetchOne(database, sql: query) ?? -1
+                try check(count == 0, "there are \(count) \(what)")
+            }
+            return try Set(String.fetchAll(database, sql: "SELECT stored FROM blob UNION SELECT stored FROM blob_garbage"))
+        }
+        try checkFiles(known)
+    }
+
+    /// Every file of a blob is one that the database knows, so that housekeeping reaches it; what only lies among the
+    /// uploads under way is collected by its age.
+    private func checkFiles(_ known: Set<String>) throws {
+        let folder = dataFolder.appendingPathComponent("blobs")
+        for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where !path.hasPrefix("staged") {
+            var isFolder: ObjCBool = false
+            guard FileManager.default.fileExists(atPath: folder.appendingPathComponent(path).path, isDirectory: &isFolder),
+                !isFolder.boolValue
+            else { continue }
+            let name = (path as NSString).lastPathComponent
+            try check(known.contains(name), "a blob's file is unknown to the database")
+        }
+    }
+}

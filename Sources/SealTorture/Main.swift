@@ -1,0 +1,31 @@
+import Foundation
+import SealLab
+
+/// `make torture`: kills, vanishing clients and a full disk, then the model. `SEED` makes the same choices again, `ROUNDS` and
+/// `MODEL` say how long; parts can be named: `SealTorture crash vanish disk model`.
+@main
+struct SealTorture {
+    static func main() async {
+        let environment = ProcessInfo.processInfo.environment
+        let seed = environment["SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 1...999_999_999)
+        let rounds = environment["ROUNDS"].flatMap(Int.init) ?? 100
+        let steps = environment["MODEL"].flatMap(Int.init) ?? 10_000
+        let parts = Set(CommandLine.arguments.dropFirst())
+        func isWanted(_ part: String) -> Bool { parts.isEmpty || parts.contains(part) }
+        print("seed \(seed): SEED=\(seed) makes the same choices again")
+        do {
+            if isWanted("crash") { print(try await CrashTorture(seed: seed, rounds: rounds).run().text) }
+            if isWanted("model") { print(try await model(seed: seed, steps: steps)) }
+        } catch {
+            print("FAILED with seed \(seed): \(error)")
+            exit(1)
+        }
+    }
+
+    private static func model(seed: UInt64, steps: Int) async throws -> String {
+        let server = try ServerProcess.temporary()
+        defer { server.remove() }
+        try await ModelTest(seed: seed, steps: steps, origin: server.origin).run()
+        return "The model and the server agreed on the answers to \(steps) random steps of three devices."
+    }
+}

@@ -1,0 +1,78 @@
+import SealKit
+
+/// A device of the model's account: the SDK's side and the model's, kept alike.
+struct ModelDevice {
+    struct Key: Hashable {
+        let zone: String
+        let name: String
+    }
+
+    /// The same record twice: as the SDK has it and as the model has it.
+    struct Copy {
+        var record: Record
+        var draft: ModelStore.Draft
+    }
+
+    let database: Database
+    var copies: [Key: Copy] = [:]
+    var zoneTokens: [String: [(sdk: ServerChangeToken, model: ModelToken)]] = [:]
+    var databaseTokens: [(sdk: ServerChangeToken, model: ModelToken)] = []
+
+    /// In a fixed order, so that the same choices find the same copies.
+    var keys: [Key] { copies.keys.sorted { ($0.zone, $0.name) < ($1.zone, $1.name) } }
+}
+
+/// The fields of the model's records: two plain and two sealed ones, each with its way to carry a small number.
+enum ModelFields {
+    static let keys = ["a", "b", "x", "y"]
+
+    static func set(_ key: String, _ value: Int?, in record: inout Record) {
+        switch key {
+        case "a": record["a"] = value
+        case "b": record["b"] = value.map { "value \($0)" }
+        case "x": record.encryptedValues["x"] = value.map { "value \($0)" }
+        default: record.encryptedValues["y"] = value
+        }
+    }
+
+    /// - Throws: when a field holds something that nobody wrote.
+    static func values(_ record: Record) throws -> [String: Int] {
+        var values: [String: Int] = [:]
+        for key in record.allKeys() where !record.omittedKeys.contains(key) {
+            let number: Int?
+            switch key {
+            case "a": number = record["a"]
+            case "b": number = (record["b"] as String?).flatMap(parse)
+            case "x": number = (record.encryptedValues["x"] as String?).flatMap(parse)
+            case "y": number = record.encryptedValues["y"]
+            default: number = nil
+            }
+            guard let number else { throw Finding("field \(key) of \(record.recordID.recordName) holds what nobody wrote") }
+            values[key] = number
+        }
+        return values
+    }
+
+    private static func parse(_ text: String) -> Int? { text.hasPrefix("value ") ? Int(text.dropFirst(6)) : nil }
+}
+
+extension Record {
+    /// - Parameter desired: the keys that were asked for; nil for all.
+    func checkEqual(_ stored: ModelStore.Stored, desired: [String]? = nil) throws {
+        let wanted = desired.map { keys in stored.fields.filter { keys.contains($0.key) } } ?? stored.fields
+        let values = try ModelFields.values(self)
+        try check(values == wanted, "\(recordID.recordName) has \(values.sorted { $0.key < $1.key }), not \(wanted.sorted { $0.key < $1.key })")
+        let left = stored.fields.keys.filter { wanted[$0] == nil }.sorted()
+        try check(omittedKeys == left, "\(recordID.recordName) leaves out \(omittedKeys), not \(left)")
+        try check(recordType == stored.type, "\(recordID.recordName) is of another type")
+        try check(parent?.recordName == stored.parent, "\(recordID.recordName) has parent \(parent?.recordName ?? "none")")
+    }
+
+    func copy(_ stored: ModelStore.Stored, life: Int) -> ModelDevice.Copy {
+        ModelDevice.Copy(
+            record: self,
+            draft: ModelStore.Draft(
+                name: recordID.recordName, type: stored.type, fields: stored.fields, changed: [], omitted: Set(omittedKeys),
+                parent: stored.parent, base: ModelStore.Base(version: stored.version, life: life, parent: stored.parent)))
+    }
+}

@@ -1,0 +1,85 @@
+import SealKit
+import SealLab
+
+extension ModelRun {
+    /// One page after a token that this device has, old ones too; or all of it.
+    mutating func zoneChanges(_ device: Int, _ zone: String, _ random: inout SeededRandom) async throws {
+        if random.chance(15) { return try await readAll(device, zone) }
+        let token = random.chance(85) ? random.one(of: devices[device].zoneTokens[zone] ?? []) : nil
+        let limit = random.chance(60) ? 1 + random.below(4) : nil
+        let desired = random.chance(20) ? ModelFields.keys.filter { _ in random.chance(50) } : nil
+        doing = "device \(device) reads a page of \(zone) \(token == nil ? "from the start" : "since a token"), limit \(limit ?? 0)"
+        _ = try await page(device, zone, since: token, limit: limit, desired: desired)
+    }
+
+    mutating func readAll(_ device: Int, _ zone: String) async throws {
+        doing = "device \(device) reads all of \(zone)"
+        var token: (sdk: ServerChangeToken, model: ModelToken)?
+        repeat {
+            guard let (next, isMore) = try await page(device, zone, since: token, limit: 3, desired: nil) else { return }
+            token = isMore ? next : nil
+        } while token != nil
+    }
+
+    /// - Returns: nil where the zone or the token is gone, as it should be.
+    private mutating func page(
+        _ device: Int, _ zone: String, since token: (sdk: ServerChangeToken, model: ModelToken)?, limit: Int?, desired: [String]?
+    ) async throws -> (token: (sdk: ServerChangeToken, model: ModelToken), isMore: Bool)? {
+        let known = store.open(zone)
+        let page: Database.RecordZoneChanges
+        do {
+            page = try await devices[device].database.recordZoneChanges(
+                inZoneWith: RecordZone.ID(zoneName: zone), since: token?.sdk, desiredKeys: desired, resultsLimit: limit)
+        } catch {
+            let isOld = token.map { $0.model.life != known?.life } ?? false
+            try checkCode(error.code, known == nil ? .zoneNotFound : isOld ? .changeTokenExpired : nil)
+            return nil
+        }
+        guard let known else { throw Finding("a zone that is not there answers") }
+        var next = token?.model ?? ModelToken(life: known.life)
+        try check(next.life == known.life, "a token of an earlier life of the zone is good")
+        try check(limit.map { page.modifications.count + page.deletions.count <= $0 } ?? true, "a page is longer than its limit")
+        for (id, result) in page.modifications {
+            guard let stored = known.records[id.recordName], !stored.isDeleted else {
+                throw Finding("\(id.recordName) comes as a change and is not there")
+            }
+            let record = try result.get()
+            try record.checkEqual(stored, desired: desired)
+            try next.deliver(id.recordName, stored.version, "the zone's feed")
+            devices[device].copies[ModelDevice.Key(zone: zone, name: id.recordName)] = record.copy(stored, life: known.life)
+        }
+        for (id, type) in page.deletions {
+            guard let stored = known.records[id.recordName], stored.isDeleted else {
+                throw Finding("\(id.recordName) comes as a deletion and is there")
+            }
+            try check(type == stored.type, "\(id.recordName) was of type \(stored.type)")
+            try next.deliver(id.recordName, stored.version, "the zone's feed")
+        }
+        if !page.moreComing {
+            try next.checkComplete(known.records.mapValues { ($0.version, $0.isDeleted) }, "the zone's feed")
+        }
+        devices[device].zoneTokens[zone, default: []].append((page.changeToken, next))
+        return ((page.changeToken, next), page.moreComing)
+    }
+
+    mutating func databaseChanges(_ device: Int, _ random: inout SeededRandom) async throws {
+        let token = random.chance(85) ? random.one(of: devices[device].databaseTokens) : nil
+        let limit = random.chance(50) ? 1 : nil
+        doing = "device \(device) reads the database's changes \(token == nil ? "from the start" : "since a token"), limit \(limit ?? 0)"
+        let page = try await devices[device].database.databaseChanges(since: token?.sdk, resultsLimit: limit)
+        var next = token?.model ?? ModelToken()
+        for zone in page.modifications {
+            let name = zone.zoneID.zoneName
+            try check(store.open(name) != nil, "zone \(name) comes as a change and is not there")
+            try next.deliver(name, store.zones[name]?.touched, "the database's feed")
+        }
+        for (id, reason) in page.deletions {
+            try check(store.open(id.zoneName) == nil && reason == .deleted, "zone \(id.zoneName) comes as \(reason) and is there")
+            try next.deliver(id.zoneName, store.zones[id.zoneName]?.touched, "the database's feed")
+        }
+        if !page.moreComing {
+            try next.checkComplete(store.zones.mapValues { ($0.touched, !$0.isOpen) }, "the database's feed")
+        }
+        devices[device].databaseTokens.append((page.changeToken, next))
+    }
+}

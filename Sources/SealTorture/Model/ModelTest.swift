@@ -1,0 +1,67 @@
+import SealKit
+import SealLab
+
+/// Random steps of several devices, each answer held against the model's; a failure is made as short as it can be.
+struct ModelTest {
+    let seed: UInt64
+    let steps: Int
+    let origin: String
+
+    private static let devices = 3
+    /// Steps that one account plays; then another one begins, with fresh zones and devices.
+    private static let life = 400
+    /// How often a failure is played again to shorten it.
+    private static let attempts = 60
+
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    func run() async throws {
+        var random = SeededRandom(seed: seed)
+        var left = steps
+        while left > 0 {
+            let count = min(left, Self.life)
+            // Zones first, or the first steps meet none.
+            let all = (0..<count).map { _ in random.next() }
+            if let failure = try await play(all) {
+                let prefix = Array(all.prefix(failure.count))
+                let (shortest, text) = try await shortened(prefix, failure.text)
+                throw Failure(description: "step \(failure.count) of seed \(seed): \(text)\n  steps that show it: \(shortest)")
+            }
+            left -= count
+        }
+    }
+
+    /// - Returns: nil when all went well; otherwise how many steps it took to fail, and how.
+    private func play(_ steps: [UInt64]) async throws -> (count: Int, text: String)? {
+        var run = try await ModelRun(origin: origin, devices: Self.devices)
+        for (index, step) in steps.enumerated() {
+            do { try await run.play(step) } catch { return (index + 1, "\(run.doing): \(error)") }
+        }
+        do { try await run.checkEnd() } catch { return (steps.count, "\(run.doing): \(error)") }
+        return nil
+    }
+
+    /// Leaves out what the failure does not need: halves, quarters, … single steps.
+    private func shortened(_ steps: [UInt64], _ text: String) async throws -> ([UInt64], String) {
+        var (best, bestText) = (steps, text)
+        var size = max(1, steps.count / 2)
+        var attempts = 0
+        while true {
+            var start = 0
+            while start < best.count, attempts < Self.attempts {
+                attempts += 1
+                let end = min(best.count, start + size)
+                let candidate = Array(best[..<start] + best[end...])
+                if let failure = try await play(candidate) {
+                    (best, bestText) = (Array(candidate.prefix(failure.count)), failure.text)
+                } else {
+                    start = end
+                }
+            }
+            guard size > 1, attempts < Self.attempts else { return (best, bestText) }
+            size = max(1, size / 2)
+        }
+    }
+}

@@ -1,0 +1,19 @@
+/// What a change token stands for: the version of everything that its holder has been given.
+struct ModelToken {
+    var life = 0
+    var seen: [String: Int] = [:]
+
+    /// Takes one change in, which has to be one.
+    mutating func deliver(_ name: String, _ version: Int?, _ what: String) throws(Finding) {
+        guard let version else { throw Finding("\(what) delivers \(name), which never was") }
+        try check(seen[name] != version, "\(what) delivers \(name) again without a change")
+        seen[name] = version
+    }
+
+    /// At a feed's end everything has been given; of what was deleted, what its holder had been given before.
+    func checkComplete(_ items: [String: (version: Int, isDeleted: Bool)], _ what: String) throws(Finding) {
+        for (name, item) in items where seen[name] != item.version {
+            try check(item.isDeleted && seen[name] == nil, "\(what) does not deliver the change of \(name)")
+        }
+    }
+}

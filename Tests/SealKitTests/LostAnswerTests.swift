@@ -1,0 +1,247 @@
+import Foundation
+import NIOCore
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+import Testing
+
+@testable import SealKit
+
+/// Requests and answers that are lost, for each call that changes something: it happens once, whatever was lost.
+@Suite struct LostAnswerTests {
+    static let losses: [[LossyTransport.Loss]] = [[.request], [.answer], [.answer, .request, .answer]]
+
+    /// The same person on a network that loses what is said for one kind of call.
+    private func lossy(
+        _ person: Person, _ suffix: String, _ losses: [LossyTransport.Loss]
+    ) throws -> (person: Person, network: LossyTransport, pacing: FakePacing) {
+        let network = LossyTransport(try HTTPTransport(server: person.server.origin), losing: suffix, losses)
+        let pacing = FakePacing()
+        return (try person.through(network, pacing: pacing.pacing), network, pacing)
+    }
+
+    /// Every attempt was the same request.
+    private func expectRepeated(_ network: LossyTransport, _ losses: [LossyTransport.Loss]) {
+        #expect(network.bodies.count == losses.count + 1)
+        #expect(Set(network.bodies).count == 1)
+    }
+
+    @Test(arguments: losses) func aSaveIsStoredOnce(losses: [LossyTransport.Loss]) async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let (away, network, _) = try lossy(ann, "records/modify", losses)
+        let saved = try await away.own.save(ann.note(in: zone, "once", name: "note"))
+        expectRepeated(network, losses)
+        let found = try await ann.own.record(for: saved.recordID)
+        #expect(found.recordChangeTag == saved.recordChangeTag)
+        #expect(found.base?.statement.revision == 1)
+        // Nothing stands in the way of the next change.
+        var next = saved
+        next.encryptedValues["body"] = "twice"
+        #expect(try await away.own.save(next).base?.statement.revision == 2)
+    }
+
+    @Test(arguments: losses) func aDeletionIsMadeOnce(losses: [LossyTransport.Loss]) async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let note = try await ann.own.save(ann.note(in: zone, "x"))
+        let (away, network, _) = try lossy(ann, "records/modify", losses)
+        try await away.own.deleteRecord(withID: note.recordID)
+        expectRepeated(network, losses)
+        let changes = try await ann.own.recordZoneChanges(inZoneWith: zone)
+        #expect(changes.deletions.map(\.recordID) == [note.recordID] && changes.modifications.isEmpty)
+    }
+
+    @Test(arguments: losses) func aZoneIsMadeAndDeletedOnce(losses: [LossyTransport.Loss]) async throws {
+        let ann = try await Person()
+        let id = RecordZone.ID(zoneName: "zone-\(UUID().uuidString.prefix(8))")
+        let (away, network, _) = try lossy(ann, "zones/modify", losses)
+        #expect(try await away.own.save(RecordZone(zoneID: id)).zoneID == id)
+        expectRepeated(network, losses)
+        let core = ann.container.core
+        #expect(try await core.keeper(of: core.scope(of: id)).refresh().roster.nextSequence == 1)
+
+        let (again, second, _) = try lossy(ann, "zones/modify", losses)
+        try await again.own.deleteRecordZone(withID: id)
+        expectRepeated(second, losses)
+        #expect(await failure { _ = try await ann.own.recordZone(for: id) } == .zoneNotFound)
+    }
+
+    @Test(arguments: losses) func aRosterEntryIsAppendedOnce(losses: [LossyTransport.Loss]) async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        _ = try await ann.own.save(ann.note(in: zone, "x"))
+        let (away, network, _) = try lossy(ann, "rosters/append", losses)
+        try await away.own.rotateKey(of: zone)
+        expectRepeated(network, losses)
+        let core = away.container.core
+        let roster = try await core.keeper(of: core.scope(of: zone)).refresh().roster
+        #expect(roster.currentEpoch.number == 1 && roster.nextSequence == 2)
+    }
+
+    @Test(arguments: losses) func aShareIsAcceptedOnce(losses: [LossyTransport.Loss]) async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let zone = try await ann.makeZone()
+        let note = try await ann.own.save(ann.note(in: zone, "for Bob"))
+        var share = Share(recordZoneID: zone)
+        share.addParticipant(try await ann.container.shareParticipant(forUserRecordID: bob.container.userRecordID()))
+        share = try await ann.own.save(share)
+        let (away, network, _) = try lossy(bob, "share/accept", losses)
+        let joined = try await away.container.accept(try await away.container.shareMetadata(for: try #require(share.url)))
+        expectRepeated(network, losses)
+        let found = try await away.shared.record(for: Record.ID(recordName: note.recordID.recordName, zoneID: joined))
+        #expect(found.encryptedValues["body"] == "for Bob")
+        #expect(try await ann.own.share(for: zone).participants.map(\.acceptanceStatus) == [.accepted, .accepted])
+    }
+
+    @Test(arguments: losses) func anAccountIsMadeOnce(losses: [LossyTransport.Loss]) async throws {
+        let server = try ServerProcess.shared.get()
+        let network = LossyTransport(try HTTPTransport(server: server.origin), losing: "accounts/create", Array(losses.prefix(2)))
+        let (account, recoveryKey) = try await Account.create(transport: network, deviceName: "test")
+        #expect(try await account.status() == .available)
+        // A challenge is good once: whenever it may have been used up, the next attempt answers a new one. The recovery bundle
+        // is that of the key that was shown.
+        let answered = losses.prefix(2).count { if case .answer = $0 { true } else { false } }
+        #expect(network.bodies.count == min(losses.count, 2) + 1 && Set(network.bodies).count == answered + 1)
+        let recovered = try await Account.recover(recoveryKey, transport: HTTPTransport(server: server.origin))
+        #expect(recovered.session.publicKey == account.session.publicKey)
+    }
+
+    @Test(arguments: ["accounts/login", "accounts/challenge", "accounts/identity"])
+    func whatTheSDKSaysForItselfIsSaidAgain(call: String) async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let (away, network, _) = try lossy(ann, call, [.answer, .request])
+        #expect(try await away.own.recordZone(for: zone).zoneID == zone)
+        #expect(network.bodies.count >= 3)
+    }
+
+    @Test func loggingOutTwiceIsLoggingOut() async throws {
+        let ann = try await Person()
+        let (away, _, _) = try lossy(ann, "accounts/logout", [.answer])
+        try await away.account.requireSession()
+        try await away.account.logOut()
+    }
+
+    /// A second mail would be a second effect, so a lost answer is told.
+    @Test func aCodeIsAskedForOnce() async throws {
+        let ann = try await Person()
+        let address = "once-\(UUID().uuidString.prefix(8).lowercased())@example.org"
+        let (away, network, pacing) = try lossy(ann, "verification/begin", [.answer])
+        #expect(await failure { _ = try await away.container.beginVerification(of: address) } == .serverResponseLost)
+        #expect(network.bodies.count == 1 && pacing.sleeps.isEmpty)
+        _ = try await ann.code(address)
+        #expect(ann.server.mail?.messages(to: address).count == 1)
+        // What never arrived is sent again.
+        let (second, sent, _) = try lossy(ann, "verification/begin", [.request])
+        _ = try await second.container.beginVerification(of: address)
+        #expect(sent.bodies.count == 2)
+    }
+
+    @Test func anUploadStartsOverAndADownloadGoesOn() async throws {
+        let folder = try TemporaryFolder()
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let file = folder.url.appendingPathComponent("original")
+        try pattern(300_000).write(to: file)
+        var note = ann.note(in: zone, "x")
+        note["file"] = Asset(fileURL: file)
+        let (away, network, _) = try lossy(ann, "/assets/", [.answer, .request])
+        note = try await away.own.save(note)
+        let uploads = network.calls.filter { $0.contains("/assets/") }
+        #expect(uploads.count == 3 && Set(uploads).count == 3, "each upload has a blob of its own")
+        network.lose([.request, .request])
+        let asset: Asset? = try await away.own.record(for: note.recordID)["file"]
+        #expect(try Data(contentsOf: try #require(asset?.fileURL)) == pattern(300_000))
+    }
+
+    /// A transfer that breaks in the middle: the rest is fetched, not all of it.
+    @Test func aBrokenDownloadIsResumedWhereItBroke() async throws {
+        let folder = try TemporaryFolder()
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let file = folder.url.appendingPathComponent("original")
+        try pattern(1_000_000).write(to: file)
+        var note = ann.note(in: zone, "x")
+        note["file"] = Asset(fileURL: file)
+        note = try await ann.own.save(note)
+        let network = BreakingTransport(try HTTPTransport(server: ann.server.origin), every: 150_000)
+        let away = try ann.through(network, pacing: FakePacing().pacing)
+        let database = away.own
+        let found: Asset? = try await database.configuredWith(configuration: OperationConfiguration(qualityOfService: .utility)) {
+            try await $0.record(for: note.recordID)["file"]
+        }
+        #expect(try Data(contentsOf: try #require(found?.fileURL)) == pattern(1_000_000))
+        #expect(network.starts.count > 3 && network.starts == network.starts.sorted())
+    }
+
+    // MARK: Outcomes
+
+    @Test func aChangeWhoseAnswerCannotBeHadIsReportedAsUnknown() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let note = ann.note(in: zone, "stored", name: "note")
+        let (away, network, _) = try lossy(ann, "records/modify", [.answer] + Array(repeating: .request, count: 20))
+        #expect(await failure { try await away.own.save(note) } == .serverResponseLost)
+        // It was stored; a new attempt says so, with what to go on from.
+        do {
+            network.lose([])
+            try await away.own.save(note)
+            Issue.record("a new record was stored over another")
+        } catch {
+            #expect(error.code == .serverRecordChanged)
+            #expect(error.serverRecord?.encryptedValues["body"] == "stored")
+        }
+    }
+
+    @Test func aChangeThatCertainlyDidNotArriveIsAFailureOfTheNetwork() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let (away, network, pacing) = try lossy(ann, "records/modify", Array(repeating: .request, count: 20))
+        #expect(await failure { try await away.own.save(ann.note(in: zone, "x")) } == .networkFailure)
+        #expect(network.bodies.count == 4, "somebody waits: a second, and no more")
+        #expect(pacing.sleeps == [.milliseconds(100), .milliseconds(200), .milliseconds(400)])
+    }
+}
+
+/// Downloads break after so many bytes.
+final class BreakingTransport: Transport {
+    private let next: HTTPTransport
+    private let size: Int
+    private let begun = LockedValue<[UInt64]>([])
+    var origin: String { next.origin }
+    /// Where each download of the content began.
+    var starts: [UInt64] { begun.value }
+
+    init(_ next: HTTPTransport, every size: Int) {
+        self.next = next
+        self.size = size
+    }
+
+    func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse {
+        try await next.post(path, body: body, token: token)
+    }
+
+    func get(_ path: String, token: String?) async throws(SealKitError) -> TransportResponse { try await next.get(path, token: token) }
+
+    func upload(
+        _ path: String, length: Int64, parts: AsyncThrowingStream<ByteBuffer, any Error>, token: String
+    ) async throws(SealKitError) -> TransportResponse { try await next.upload(path, length: length, parts: parts, token: token) }
+
+    func download(
+        _ path: String, range: Range<UInt64>, token: String, consume: (ByteBuffer) async throws -> Void
+    ) async throws(SealKitError) {
+        // The leaves come first, and are short.
+        if range.count > 10_000 { begun.change { $0.append(range.lowerBound) } }
+        var left = size
+        try await next.download(path, range: range, token: token) { part in
+            guard left > 0 else { throw SealKitError(.serverResponseLost, "the test broke the connection") }
+            var part = part
+            let piece = part.readSlice(length: min(left, part.readableBytes)) ?? ByteBuffer()
+            left -= piece.readableBytes
+            try await consume(piece)
+            guard part.readableBytes == 0 else { throw SealKitError(.serverResponseLost, "the test broke the connection") }
+        }
+    }
+}

@@ -1,0 +1,19 @@
+import SealLab
+import Testing
+
+@testable import SealTorture
+
+/// `make torture`, a little of it each time.
+@Suite struct TortureTests {
+    @Test func whatIsAcknowledgedSurvivesKillsUnderLoad() async throws {
+        let totals = try await CrashTorture(seed: .random(in: 1...999_999_999), rounds: 5).run()
+        #expect(totals.rounds == 5)
+        #expect(totals.count.acknowledged > 0 && totals.count.repeated > 0)
+    }
+
+    @Test func serverAndModelAgree() async throws {
+        let server = try SealLab.ServerProcess.temporary()
+        defer { server.remove() }
+        try await ModelTest(seed: .random(in: 1...999_999_999), steps: 300, origin: server.origin).run()
+    }
+}

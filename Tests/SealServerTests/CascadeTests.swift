@@ -1,0 +1,250 @@
+import Foundation
+import SealCoding
+import SealEnvelope
+import SealPrimitives
+import SealStatements
+import SealWire
+import Testing
+
+@testable import SealServer
+
+/// References with `deleteSelf`: what goes with a deleted target, and the proof of it.
+@Suite struct CascadeTests {
+    /// A notice as a client verifies it.
+    static func verify(_ record: Sealkit_V1_Record, in zone: TestZone) throws -> VerifiedStatement {
+        var verifier = StatementVerifier(roster: zone.roster)
+        let steps = try record.derived.steps.map { step in
+            let verified = try verifier.verify(
+                [UInt8](step.record.statement), proof: StatementProof(step.record.proof), recordName: nil)
+            let own = try #require(step.record.fields.first { $0.name == step.field })
+            guard case .stored(.plain(let reference), _) = try WireField(own) else { throw SealError.invalidNotice }
+            return DerivedDeletion.Step(
+                record: verified, roster: zone.roster, field: step.field, reference: reference,
+                otherFields: try step.record.fields.filter { $0.name != step.field }.map {
+                    FieldDigest(name: $0.name, digest: try WireField($0).digest(name: $0.name))
+                })
+        }
+        let last = record.derived.tombstone
+        let tombstone = try verifier.verify([UInt8](last.statement), proof: StatementProof(last.proof), recordName: nil)
+        return try DerivedDeletion(steps: steps, tombstone: tombstone).verify()
+    }
+
+    @Test func aChainGoesWithItsTargetInOneTransactionAndEachNoticeProvesIt() async throws {
+        try await RunningServer.withZone { anna, zone, _ in
+            let saved = try await anna.save(
+                [Write("list"), Write("item").going(with: "list"), Write("detail").going(with: "item"), Write("other")], in: zone)
+            #expect(saved.allSatisfy { $0.result.code == nil })
+            let token = try await anna.changes(in: zone).token
+            #expect(try await anna.codes([Write(after: saved[0], kind: .delete)], in: zone) == [nil])
+            let feed = try await anna.changes(in: zone, since: token).records
+            #expect(feed.map(\.recordName) == ["list", "item", "detail"] && feed.allSatisfy { $0.deleted })
+            #expect(feed.map(\.recordType) == ["Note", "Note", "Note"] && feed.allSatisfy { $0.fields.isEmpty })
+            #expect(feed.map(\.position) == feed.map(\.position).sorted())
+            #expect(feed.map(\.derived.steps.count) == [0, 1, 2])
+            for notice in feed.dropFirst() {
+                let gone = try Self.verify(notice, in: zone)
+                #expect(gone.statement.recordName == notice.recordName && gone.statement.revision == 1)
+                // Of what nobody asked about only digests travel.
+                for field in notice.derived.steps.flatMap(\.record.fields) where field.name != "owner" {
+                    #expect(!field.omitted.isEmpty)
+                }
+            }
+            let found = try await anna.lookup(["item", "detail", "other"], in: zone)
+            #expect(found.results.map(\.code) == [.unknownItem, .unknownItem, nil])
+            #expect(try Self.verify(found.results[1].serverRecord, in: zone).hash == saved[2].hash)
+            #expect(try await anna.changes(in: zone, keys: []).records.map(\.recordName) == ["other", "list", "item", "detail"])
+        }
+    }
+
+    @Test func twoTargetsCyclesAndListsAreFollowedOnce() async throws {
+        try await RunningServer.withZone { anna, zone, _ in
+            let saved = try await anna.save(
+                [
+                    Write("a").going(with: "c"), Write("b").going(with: "a"), Write("c").going(with: "b"),
+                    Write("two").going(with: "x", field: "one").going(with: "y", field: "two"), Write("x"), Write("y"),
+                    Write("many").going(with: "x", "y"), Write("self").going(with: "self"),
+                ], in: zone)
+            // Round the cycle: the target itself is deleted by its own statement.
+            #expect(try await anna.codes([Write(after: saved[0], kind: .delete)], in: zone) == [nil])
+            let cycle = try await anna.lookup(["a", "b", "c"], in: zone).results.map(\.serverRecord)
+            #expect(cycle.map(\.hasDerived) == [false, true, true])
+            for notice in cycle.dropFirst() { _ = try Self.verify(notice, in: zone) }
+            // Either target takes it along, and both at once take it along once.
+            #expect(try await anna.codes([Write(after: saved[5], kind: .delete)], in: zone) == [nil])
+            let both = try await anna.lookup(["two", "many", "x"], in: zone).results
+            #expect(both.map(\.code) == [.unknownItem, .unknownItem, nil])
+            for result in both.prefix(2) { _ = try Self.verify(result.serverRecord, in: zone) }
+            #expect(try await anna.codes([Write(after: saved[4], kind: .delete)], in: zone) == [nil])
+            #expect(try await anna.codes([Write(after: saved[7], kind: .delete)], in: zone) == [nil])
+            let feed = try await anna.changes(in: zone).records
+            #expect(Set(feed.map(\.recordName)).count == feed.count && feed.count == 8 && feed.allSatisfy { $0.deleted })
+        }
+    }
+
+    @Test func ordinaryAndRemovedReferencesDangle() async throws {
+        try await RunningServer.withZone { anna, zone, _ in
+            var plain = Write("plain")
+            plain.fields.append(("ref", .plain(.reference(ReferenceValue(recordName: "nowhere")))))
+            var weak = Write("weak")
+            weak.fields.append(("ref", .plain(.reference(ReferenceValue(recordName: "target")))))
+            let saved = try await anna.save(
+                [plain, weak, Write("was").going(with: "target"), Write("target"), Write("later").going(with: "nobody")], in: zone)
+            // The reference goes with an update; one that is carried over stays.
+            _ = try await anna.save([Write(after: saved[2])], in: zone)
+            let kept = try await anna.lookup(["later"], in: zone, keys: []).results[0].record
+            var carrying = Write(after: saved[4])
+            carrying.fields = try kept.fields.map { ($0.name, .carried(try Digest($0.omitted))) }
+            #expect(try await anna.codes([carrying, Write("nobody")], in: zone) == [nil, nil])
+            #expect(try await anna.codes([Write(after: saved[3], kind: .delete)], in: zone) == [nil])
+            #expect(try await anna.lookup(["plain", "weak", "was"], in: zone).results.map(\.code) == [nil, nil, nil])
+            let nobody = try SavedRecord(try await anna.lookup(["nobody"], in: zone).results[0].record)
+            #expect(try await anna.codes([Write(after: nobody, kind: .delete)], in: zone) == [nil])
+            let gone = try await anna.lookup(["later"], in: zone).results[0]
+            #expect(gone.code == .unknownItem)
+            #expect(try Self.verify(gone.serverRecord, in: zone).statement.revision == 2)
+        }
+    }
+
+    @Test func whatTheSameRequestSavesStays() async throws {
+        try await RunningServer.withZone { anna, zone, _ in
+            let saved = try await anna.save([Write("t"), Write("s").going(with: "t"), Write("d").going(with: "t")], in: zone)
+            let batch = [Write(after: saved[0], kind: .delete), Write(after: saved[1]).going(with: "t"), Write(after: saved[2], kind: .delete)]
+            #expect(try await anna.codes(batch, in: zone) == [nil, nil, nil])
+            let found = try await anna.lookup(["s", "d"], in: zone).results
+            #expect(found.map(\.code) == [nil, .unknownItem] && !found[1].serverRecord.hasDerived)
+        }
+    }
+
+    @Test func aRecordThatWentIsMadeAgainAfterTheStatementThatWent() async throws {
+        try await RunningServer.withZone { anna, zone, server in
+            let saved = try await anna.save([Write("t"), Write("s").going(with: "t"), Write("d").going(with: "s")], in: zone)
+            _ = try await anna.save([Write(after: saved[0], kind: .delete)], in: zone)
+            // Not afresh, not with the old tag, not of another type.
+            let refused = try await anna.save([Write("s")], in: zone)[0].result
+            #expect(refused.code == .serverRecordChanged && refused.serverRecord.hasDerived)
+            #expect(try await anna.codes([Write(after: saved[1])], in: zone) == [.unknownItem])
+            let gone = try SavedRecord(refused.serverRecord)
+            #expect(gone.hash == saved[1].hash)
+            var other = Write(after: gone)
+            other.type = "Other"
+            #expect(try await anna.codes([other], in: zone) == [.invalidArguments])
+            server.clock.advance(seconds: 3)
+            let again = try await anna.save([Write(after: gone)], in: zone)[0]
+            #expect(again.result.code == nil && again.result.record.creationDate == server.clock.now)
+            let record = try await anna.lookup(["s"], in: zone).results[0].record
+            #expect(try anna.open(record, in: zone).statement.revision == 2)
+            // What went through it still has its proof, though both have a life after it.
+            let target = try SavedRecord(try await anna.lookup(["t"], in: zone).results[0].serverRecord)
+            _ = try await anna.save([Write(after: target)], in: zone)
+            let detail = try await anna.lookup(["d"], in: zone).results[0].serverRecord
+            #expect(try Self.verify(detail, in: zone).hash == saved[2].hash && detail.derived.steps.count == 2)
+        }
+    }
+
+    @Test func childrenBlockWhatWouldGoWithATarget() async throws {
+        try await RunningServer.withZone { anna, zone, _ in
+            let saved = try await anna.save(
+                [Write("t"), Write("s").going(with: "t"), Write("child", parent: "s"), Write("free").going(with: "t")], in: zone)
+            #expect(try await anna.codes([Write(after: saved[0], kind: .delete)], in: zone) == [.referenceViolation])
+            #expect(try await anna.lookup(["t", "s", "free"], in: zone).results.map(\.code) == [nil, nil, nil])
+            // With its child deleted in the same request it goes; a child that goes itself frees its parent.
+            #expect(
+                try await anna.codes([Write(after: saved[0], kind: .delete), Write(after: saved[2], kind: .delete)], in: zone)
+                    == [nil, nil])
+            let family = try await anna.save([Write("p"), Write("k", parent: "p").going(with: "x"), Write("x")], in: zone)
+            #expect(
+                try await anna.codes([Write(after: family[0], kind: .delete), Write(after: family[2], kind: .delete)], in: zone)
+                    == [nil, nil])
+            // Nothing hangs itself below what goes.
+            let last = try await anna.save([Write("y"), Write("z").going(with: "y")], in: zone)
+            #expect(
+                try await anna.codes([Write(after: last[0], kind: .delete), Write("under", parent: "z")], in: zone, atomic: false)
+                    == [nil, .referenceViolation])
+        }
+    }
+
+    @Test func aTargetHasAtMost750Sources() async throws {
+        try await RunningServer.withZone { anna, zone, _ in
+            let names = (0..<750).map { "s\($0)" }
+            var first: [SavedRecord] = []
+            for part in [names.prefix(400), names.suffix(350)] {
+                let saved = try await anna.save(part.map { Write($0, nil).going(with: "t") }, in: zone)
+                #expect(saved.allSatisfy { $0.result.code == nil })
+                first += saved
+            }
+            #expect(try await anna.codes([Write("one").going(with: "t")], in: zone) == [.limitExceeded])
+            // An update of one that refers already is no new one, and one that stops makes room.
+            #expect(try await anna.codes([Write(after: first[0], nil).going(with: "t")], in: zone) == [nil])
+            #expect(try await anna.codes([Write(after: first[1], nil), Write("one").going(with: "t")], in: zone) == [nil, nil])
+            #expect(
+                try await anna.codes([Write("two").going(with: "t"), Write("x")], in: zone, atomic: false) == [.limitExceeded, nil])
+            let target = try await anna.save([Write("t")], in: zone)[0]
+            #expect(try await anna.codes([Write(after: target, kind: .delete)], in: zone) == [nil])
+            #expect(try await anna.lookup(["s0", "s749", "one", "s1"], in: zone).results.map(\.code) == [.unknownItem, .unknownItem, .unknownItem, nil])
+            var wide = Write("wide", nil)
+            wide.fields = [("refs", .plain(.list(.reference, (0...750).map { .reference(ReferenceValue(recordName: "r\($0)", action: .deleteSelf)) })))]
+            #expect(try await anna.codes([wide], in: zone) == [.limitExceeded])
+        }
+    }
+
+    @Test func aChainWhoseProofWouldBeTooLongIsRefusedWhole() async throws {
+        try await RunningServer.withZone { anna, zone, _ in
+            // Each step brings 1,000 digests: some 60 KB.
+            let depth = 30
+            let writes = (0..<depth).map { index -> Write in
+                var write = Write("r\(index)", nil)
+                write.fields = (0..<990).map { ("f\(1000 + $0)", .plain(.int64(1))) }
+                return index == 0 ? write : write.going(with: "r\(index - 1)")
+            }
+            let saved = try await anna.save(writes, in: zone)
+            #expect(saved.allSatisfy { $0.result.code == nil })
+            #expect(try await anna.codes([Write(after: saved[0], kind: .delete)], in: zone) == [.limitExceeded])
+            #expect(try await anna.changes(in: zone).records.allSatisfy { !$0.deleted })
+            // From the end it goes.
+            #expect(try await anna.codes([Write(after: saved[20], kind: .delete)], in: zone) == [nil])
+            #expect(try await anna.codes([Write(after: saved[10], kind: .delete)], in: zone) == [nil])
+            #expect(try await anna.codes([Write(after: saved[0], kind: .delete)], in: zone) == [nil])
+            var records: [Sealkit_V1_Record] = []
+            var token = Data()
+            while true {
+                let page = try await anna.changes(in: zone, since: token)
+                records += page.records
+                token = page.token
+                if !page.moreComing { break }
+            }
+            #expect(records.count == depth && records.allSatisfy { $0.deleted })
+            for notice in records where notice.hasDerived { _ = try Self.verify(notice, in: zone) }
+        }
+    }
+
+    @Test func aDeletionSignedAtAnOlderHeadThanWhatWouldGoIsSentBack() async throws {
+        try await RunningServer.withZone { anna, zone, server in
+            let bert = try await Person.ready(server)
+            var newer = zone
+            try await anna.append(try anna.next(on: newer, [.settings(.init(linkID: Digest(randomBytes(32))))]), to: &newer)
+            let target = try await anna.save([Write("t")], in: zone)[0]
+            _ = try await anna.save([Write("s").going(with: "t")], in: newer)
+            #expect(try await anna.codes([Write(after: target, kind: .delete)], in: zone) == [.rosterChanged])
+            // A reader may not delete, so nothing goes either.
+            try await anna.share(&newer, with: bert, .readOnly)
+            #expect(try await refusal { try await bert.save([Write(after: target, kind: .delete)], in: newer) } == .permissionFailure)
+            #expect(try await anna.codes([Write(after: target, kind: .delete)], in: newer) == [nil])
+            let notice = try await bert.lookup(["s"], in: newer).results[0].serverRecord
+            _ = try Self.verify(notice, in: newer)
+        }
+    }
+
+    @Test func nothingOfADeletedZoneIsLeft() async throws {
+        try await RunningServer.withZone { anna, zone, server in
+            let saved = try await anna.save([Write("t"), Write("s").going(with: "t"), Write("u").going(with: "v")], in: zone)
+            _ = try await anna.save([Write(after: saved[0], kind: .delete)], in: zone)
+            #expect(try await anna.deleteZone(zone).deleted)
+            let left = try await server.services.database.read { connection in
+                try ["record", "delete_reference", "derived_step"].map { table in
+                    try connection.first("SELECT COUNT(*) FROM \(table)") { try $0.int64(0) } ?? -1
+                }
+            }
+            #expect(left == [0, 0, 0])
+        }
+    }
+}
