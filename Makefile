@@ -4,12 +4,11 @@ CONFIGURATION ?= debug
 # Of `make fuzz`: how long each target runs, and which (all where none is named).
 SECONDS ?= 60
 TARGETS ?=
-SEALKIT = .build/$(CONFIGURATION)/sealkit
-
 # Of `make torture`: kills, steps of the model, and the seed of all choices (a new one where none is named).
 ROUNDS ?= 100
 MODEL ?= 10000
 SEED ?=
+SEALKIT = .build/$(CONFIGURATION)/sealkit
 
 .PHONY: help setup build demo test torture bench fuzz vectors protobuf clean
 
@@ -32,7 +31,7 @@ torture: setup ## Kills the server ROUNDS=100 times under load, and plays MODEL=
 	swift build
 	@ROUNDS=$(ROUNDS) MODEL=$(MODEL) SEED=$(SEED) .build/debug/SealTorture
 
-bench: ## Measures the core against bare libsodium and age, and the whole path from client to server
+bench: ## Measures the core against bare libsodium and age, the server against bare SQLite and Hummingbird, and the whole path
 	@Tests/Support/setup age
 	swift build -c release
 	.build/release/SealBench

@@ -1,5 +1,6 @@
 import Foundation
 import SealKit
+import SealLab
 
 /// Records and assets through client and server, as separate processes over HTTP on SQLite with `synchronous=FULL`.
 struct EndToEndBenchmark {
@@ -11,8 +12,8 @@ struct EndToEndBenchmark {
 
     func run(_ part: String?, _ report: inout Report) async throws {
         report.heading("Client and server over HTTP: two cores, both processes together")
-        let server = try BenchmarkServer()
-        defer { server.stop() }
+        let server = try ServerProcess.temporary()
+        defer { server.remove() }
         let account = try await Account.create(transport: try HTTPTransport(server: server.origin), deviceName: "bench").account
         let database = try Container("org.sealkit.bench", account: account).privateDatabase.fetchingAssets(.onDemand)
         // Assets first: memory is the peak of each process so far.
@@ -83,7 +84,7 @@ struct EndToEndBenchmark {
         for result in try await database.modifyRecords(saving: batch).saveResults.values { _ = try result.get() }
     }
 
-    private func asset(_ database: Database, _ server: BenchmarkServer, _ report: inout Report) async throws {
+    private func asset(_ database: Database, _ server: ServerProcess, _ report: inout Report) async throws {
         let folder = server.folder
         let file = folder.appendingPathComponent("asset")
         try makeFile(file)
@@ -108,7 +109,7 @@ struct EndToEndBenchmark {
         report.row("256 MiB asset up, sealed, durable", megabytes / up, "MB/s", aim: .atLeast(400))
         report.row("256 MiB asset down, checked, opened", megabytes / down, "MB/s", aim: .atLeast(400))
         report.row("peak memory, server", server.peakMegabytes, "MiB", aim: .atMost(100))
-        report.row("peak memory, client (this process)", BenchmarkServer.peakMegabytes(of: getpid()), "MiB", aim: .atMost(100))
+        report.row("peak memory, client (this process)", ServerProcess.megabytes("VmHWM", of: getpid()), "MiB", aim: .atMost(100))
     }
 
     private func makeFile(_ url: URL) throws {
@@ -126,49 +127,5 @@ struct EndToEndBenchmark {
             try handle.write(contentsOf: block.withUnsafeBytes { Data($0) })
         }
         try handle.close()
-    }
-}
-
-/// A `sealkit serve` beside this program, in a temporary folder.
-final class BenchmarkServer {
-    let origin: String
-    let folder: URL
-    private let process = Process()
-
-    struct StartFailure: Error {}
-
-    init() throws {
-        let executable = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appendingPathComponent("sealkit")
-        guard FileManager.default.isExecutableFile(atPath: executable.path) else {
-            print("There is no sealkit command beside this program: build it too, with `swift build -c release`, or run `make bench`.")
-            exit(1)
-        }
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("sealkit-bench-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        process.executableURL = executable
-        process.arguments = [
-            "serve", "--data", folder.appendingPathComponent("data").path, "--listen", "127.0.0.1:0", "--log-level", "error",
-        ]
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-        guard let range = line.range(of: #"https?://[^\s]+"#, options: .regularExpression) else { throw StartFailure() }
-        origin = String(line[range])
-    }
-
-    var peakMegabytes: Double { BenchmarkServer.peakMegabytes(of: process.processIdentifier) }
-
-    static func peakMegabytes(of process: Int32) -> Double {
-        let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
-        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM") } ?? ""
-        return (Double(line.filter(\.isNumber)) ?? 0) / 1024
-    }
-
-    func stop() {
-        process.terminate()
-        process.waitUntilExit()
-        try? FileManager.default.removeItem(at: folder)
     }
 }

@@ -2,17 +2,23 @@ import SealPrimitives
 
 @main
 struct SealBench {
-    /// `SealBench core`, `SealBench end-to-end`, or one part of either alone (`records`, `assets`; `sealing`, `statements`,
-    /// `grants`, `rosters`, `chunks`). Nothing fails on a slow machine: what misses its aim says so.
+    /// `SealBench core`, `SealBench end-to-end`, `SealBench server`, `SealBench changes`, or one part of the first two alone
+    /// (`records`, `assets`; `sealing`, `statements`, `grants`, `rosters`, `chunks`). Nothing fails on a slow machine: what misses its aim says so.
     static func main() async throws {
         Sodium.start()
+        let arguments = CommandLine.arguments
+        if arguments.count == 3, arguments[1] == "bare-server", let bytes = Int(arguments[2]) {
+            return try await BareServer.serve(bytes)
+        }
         var report = Report()
         let part = CommandLine.arguments.dropFirst().first
         // The whole path first: its memory is measured as the process's peak.
         if part == nil || ["end-to-end", "records", "assets"].contains(part) {
             try await EndToEndBenchmark().run(part, &report)
         }
-        if part != "end-to-end" {
+        if part == nil || part == "server" { try await ServerBenchmark().run(&report) }
+        if part == nil || part == "changes" { try await ChangesBenchmark().run(&report) }
+        if !["end-to-end", "server", "changes"].contains(part) {
             let zone = try BenchmarkZone()
             func isWanted(_ name: String) -> Bool { part == nil || part == "core" || part == name }
             if isWanted("sealing") { try RecordBenchmark(zone: zone).run(&report) }

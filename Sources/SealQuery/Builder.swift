@@ -9,7 +9,7 @@ extension Query {
     public struct Field<Value: Argument>: Sendable, Hashable {
         public let key: String
 
-        public init(_ key: String) { self.key = SystemField.canonicalName(key) }
+        public init(_ key: String) { self.key = Query.SystemField.canonicalName(key) }
     }
 }
 

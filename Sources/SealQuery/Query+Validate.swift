@@ -23,10 +23,10 @@ extension Query {
     }
 
     static func checkKey(_ key: String) throws(QueryError) {
-        guard SystemField(rawValue: key) != nil || (Names.isIdentifier(key) && !Names.reservedFields.contains(key)) else {
+        guard Query.SystemField(rawValue: key) != nil || (Names.isIdentifier(key) && !Names.reservedFields.contains(key)) else {
             throw QueryError(
                 "a key is neither a field's name nor a system field that can be asked for",
-                remedy: "system fields are \(SystemField.allCases.map(\.rawValue).joined(separator: ", "))")
+                remedy: "system fields are \(Query.SystemField.allCases.map(\.rawValue).joined(separator: ", "))")
         }
     }
 

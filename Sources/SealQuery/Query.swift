@@ -29,7 +29,7 @@ public struct Query: Sendable, Hashable {
 
         /// Strings are ordered without regard to case, by their first `Query.Limits.keyBytes` bytes.
         public init(key: String, ascending: Bool) {
-            self.key = SystemField.canonicalName(key)
+            self.key = Query.SystemField.canonicalName(key)
             self.ascending = ascending
             relativeLocation = nil
         }
@@ -67,6 +67,6 @@ public struct Query: Sendable, Hashable {
             if case .words = condition.test { return nil }
             if let key = condition.test.key { keys.insert(key) }
         }
-        return keys.filter { SystemField(key: $0) == nil }
+        return keys.filter { Query.SystemField(key: $0) == nil }
     }
 }

@@ -1,4 +1,4 @@
-public import SealStatements
+import SealStatements
 
 extension RecordType.Field {
     /// Which indexes such a field can have. Encrypted values have none: the server cannot read them. Assets have none

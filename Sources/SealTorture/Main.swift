@@ -11,10 +11,13 @@ struct SealTorture {
         let rounds = environment["ROUNDS"].flatMap(Int.init) ?? 100
         let steps = environment["MODEL"].flatMap(Int.init) ?? 10_000
         let parts = Set(CommandLine.arguments.dropFirst())
+        if let folder = environment["SEALKIT_FULL_DISK"] { return await DiskTorture.main(seed: seed, folder: folder) }
         func isWanted(_ part: String) -> Bool { parts.isEmpty || parts.contains(part) }
         print("seed \(seed): SEED=\(seed) makes the same choices again")
         do {
             if isWanted("crash") { print(try await CrashTorture(seed: seed, rounds: rounds).run().text) }
+            if isWanted("vanish") { print(try await VanishingClients(seed: seed, count: rounds * 5).run().text) }
+            if isWanted("disk") { print(try DiskTorture.inNamespace(seed: seed)) }
             if isWanted("model") { print(try await model(seed: seed, steps: steps)) }
         } catch {
             print("FAILED with seed \(seed): \(error)")

@@ -11,6 +11,11 @@ import Testing
         #expect(totals.count.acknowledged > 0 && totals.count.repeated > 0)
     }
 
+    @Test func clientsThatVanishLeaveNothing() async throws {
+        let totals = try await VanishingClients(seed: .random(in: 1...999_999_999), count: 60).run()
+        #expect(totals.cutShort + totals.unheard == 60)
+    }
+
     @Test func serverAndModelAgree() async throws {
         let server = try SealLab.ServerProcess.temporary()
         defer { server.remove() }

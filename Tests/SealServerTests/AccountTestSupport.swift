@@ -78,7 +78,7 @@ struct RunningServer: Sendable {
     static func with(
         limits: AbuseLimits? = nil, seats: (any PlaceholderSeats)? = nil, behindProxy: Bool = false, sendsMail: Bool = true,
         mailConfiguration: MailConfiguration? = nil, publicOrigin: String? = nil, folder: TemporaryFolder = TemporaryFolder(),
-        logger: Logger? = nil, webhookOrigins: [String] = [],
+        logger: Logger? = nil, mostWaitingWrites: Int? = nil, webhookOrigins: [String] = [],
         _ body: @Sendable (RunningServer) async throws -> Void
     ) async throws {
         let (clock, mail) = (TestClock(), CapturingMessenger())
@@ -91,7 +91,7 @@ struct RunningServer: Sendable {
                 webhookOrigins: webhookOrigins),
             replacing: ServiceReplacements(
                 clock: { clock.now }, messenger: sendsMail ? mail : nil, limits: limits, seats: seats,
-                outboxWaits: [.milliseconds(5), .milliseconds(5)], logger: logger),
+                outboxWaits: [.milliseconds(5), .milliseconds(5)], logger: logger, mostWaitingWrites: mostWaitingWrites),
             onRunning: { continuation.yield($0) }
         ) { _, made in services.withLock { $0 = made } }
         let made = try #require(services.withLock { $0 })

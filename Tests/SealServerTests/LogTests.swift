@@ -137,6 +137,16 @@ final class LogCapture: Sendable {
         malformed.body = .bytes(ByteBuffer(string: "{\"canary-malformed-body\":"))
         _ = try await HTTPClient.shared.execute(malformed, timeout: .seconds(30)).body.collect(upTo: 1 << 16)
 
+        // Management: schemas, right and wrong, and tokens.
+        let boss = try Management(server)
+        _ = try await boss.importing("DEFINE SCHEMA RECORD TYPE CanaryType (canaryField STRING);")
+        _ = try await refusal { try await boss.importing("DEFINE SCHEMA RECORD TYPE CanaryType (canaryField CANARY);") }
+        let made = try await boss.client.call(
+            "/1/management-tokens/create",
+            Sealkit_V1_CreateManagementTokenRequest.with { ($0.container, $0.name) = ("org.canary", "canary-token-name") },
+            as: Sealkit_V1_CreateManagementTokenResponse.self, token: boss.token)
+        secrets += [boss.token, made.secret, made.token.id, "canary-token-name", "CanaryType", "canaryField", "org.canary"]
+
         // An error that nobody expected: the database is gone.
         try await server.services.database.write { try $0.execute("DROP TABLE recovery_bundle") }
         _ = try? await recover(recoveryID, ben)

@@ -140,7 +140,8 @@ import Testing
             #expect(both.map(\.result.code) == [nil, nil])
             #expect(try await anna.codes([Write("other", parent: "parent")], in: zone) == [nil])
             // One of two children is left.
-            let deletes = [Write(after: both[1], kind: .delete), Write(after: both[0], kind: .delete)]
+            let parentNow = try SavedRecord(try await anna.lookup(["parent"], in: zone).results[0].record)
+            let deletes = [Write(after: parentNow, kind: .delete), Write(after: both[0], kind: .delete)]
             #expect(try await anna.codes(deletes, in: zone) == [.referenceViolation, .batchRequestFailed])
             let other = try await anna.lookup(["other"], in: zone).results[0].record
             let all = deletes + [Write(after: try SavedRecord(other), kind: .delete)]

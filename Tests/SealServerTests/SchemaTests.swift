@@ -284,27 +284,3 @@ import Testing
         }
     }
 }
-
-extension Schema {
-    func adding(types: [String: [String: RecordType.Field]]) -> Schema {
-        var schema = self
-        for (name, fields) in types { schema.types[name] = RecordType(name: name, fields: fields) }
-        return schema
-    }
-}
-
-extension RunningServer {
-    func schema(_ environment: SealStatements.Environment = .development) async throws -> StoredSchema {
-        let schemas = services.schemas
-        return try await services.database.read { try schemas.schema(TestClient.container, environment, in: $0) }
-    }
-
-    /// Puts a schema in place, whatever was there.
-    func deploy(_ schema: Schema, to environment: SealStatements.Environment = .production) async throws {
-        let schemas = services.schemas
-        try await services.database.write { connection in
-            let stored = try schemas.schema(TestClient.container, environment, in: connection)
-            _ = try SchemaTables.write(schema, over: stored, in: connection)
-        }
-    }
-}

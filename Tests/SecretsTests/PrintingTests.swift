@@ -121,6 +121,10 @@ import Testing
             Shown(
                 type: "VerificationToken", value: VerificationToken(text: "canary-token"),
                 description: "VerificationToken", texts: ["canary"]),
+            Shown(
+                type: "ManagementToken",
+                value: try ManagementToken("sealkit-management-" + Base64URL.encode(seed.bytes)),
+                description: "ManagementToken", secrets: [seed.bytes]),
             Shown(type: "Share", value: share, description: "Share(_defaultZone, participants: 0)", texts: ["canary"]),
             Shown(type: "Record", value: record, description: "Record(Note n, keys: body plain)", texts: ["canary"]),
             Shown(

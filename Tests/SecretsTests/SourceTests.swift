@@ -51,6 +51,7 @@ import Testing
                 // Hidden by `WebhookRow`.
                 "SealServer/Push/WebhookRow.swift: let url: String",
                 // Arguments of commands: paths, and a share's URL that its user typed.
+                "sealkit/Management/ManagementOptions.swift: var managementTokenFile: String?",
                 "sealkit/Serve/ServeCommand.swift: var secrets: String?",
                 "sealkit/Serve/ServeCommand.swift: var smtpPasswordFile: String?",
                 "sealkit/Share/ShareURLArgument.swift: var url: String?",

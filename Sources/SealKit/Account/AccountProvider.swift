@@ -18,6 +18,8 @@ public final class AccountProvider: Sendable {
         case signedOut
         /// The keys are gone from memory; `loginKey` tells whether the same account comes back.
         case locked(loginKey: VerificationKey)
+        /// Nobody may use an account here.
+        case restricted
         case signedIn(Account, trust: TrustStore?)
     }
 
@@ -56,7 +58,7 @@ public final class AccountProvider: Sendable {
             let loginKey = account.session.publicKey
             let change: AccountChange
             switch content.state {
-            case .undetermined, .signedOut: change = .signIn
+            case .undetermined, .signedOut, .restricted: change = .signIn
             case .locked(let previous): change = previous == loginKey ? .statusChanged(.available) : .switchAccounts
             case .signedIn(let previous, _): change = previous.session.publicKey == loginKey ? .statusChanged(.available) : .switchAccounts
             }
@@ -85,6 +87,16 @@ public final class AccountProvider: Sendable {
         }
     }
 
+    /// No account may be used on this device: parental controls or its management forbid it. Calls fail with
+    /// `notAuthenticated` until somebody is signed in.
+    public func restrict() {
+        change { content in
+            if case .restricted = content.state { return nil }
+            content.state = .restricted
+            return .statusChanged(.restricted)
+        }
+    }
+
     /// Account changes from now on; ends when the task that reads it does.
     public var changes: AsyncStream<AccountChange> {
         let (stream, continuation) = AsyncStream<AccountChange>.makeStream()
@@ -110,6 +122,9 @@ public final class AccountProvider: Sendable {
             throw SealKitError(
                 .accountTemporarilyUnavailable, "the account's keys are locked on this device",
                 remedy: "unlock the key file and sign the account in again; keep what is cached")
+        case .restricted:
+            throw SealKitError(
+                .notAuthenticated, "no account may be used on this device", remedy: "ask whoever manages the device")
         case .undetermined:
             throw SealKitError(
                 .notAuthenticated, "it is not known yet who is signed in on this device", remedy: "sign an account in, or out")

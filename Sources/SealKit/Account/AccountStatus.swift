@@ -5,7 +5,7 @@ public enum AccountStatus: Int, Sendable {
     /// It cannot be told now: the server cannot be reached, or the app has not said yet who is signed in.
     case couldNotDetermine = 0
     case available = 1
-    /// The server's operator has shut the account out.
+    /// No account may be used on this device, as the app has said for its parental controls or management.
     case restricted = 2
     /// Nobody is signed in, or the server does not know the account.
     case noAccount = 3
@@ -33,7 +33,7 @@ public enum AccountChange: Sendable, Hashable {
     case statusChanged(AccountStatus)
 }
 
-extension Notification.Name {
+extension NSNotification.Name {
     /// Posted without object when the account of any `AccountProvider` of the process changes: check `accountStatus()` again.
-    public static let accountChanged = Notification.Name("SealKitAccountChanged")
+    public static let accountChanged = NSNotification.Name("SealKitAccountChanged")
 }

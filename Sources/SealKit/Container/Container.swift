@@ -68,6 +68,7 @@ public struct Container: Sendable {
         switch store.accounts.current.state {
         case .undetermined: .couldNotDetermine
         case .signedOut: .noAccount
+        case .restricted: .restricted
         case .locked: .temporarilyUnavailable
         case .signedIn(let account, _): try await account.status()
         }

@@ -20,7 +20,12 @@ public struct Record: Sendable {
         public var description: String { "\(zoneID)/\(recordName)" }
     }
 
-    /// A reference to a record in the same zone.
+    /// A reference to a record in the same zone, which need not exist.
+    ///
+    /// With `deleteSelf` the record that holds it goes with the target: in the same transaction, transitively, and when any of
+    /// several targets goes. A target may have 750 such sources, a record 750 such references, and 3,000 records may go with
+    /// one request (`limitExceeded`). A record with children (`parent`) does not go: the deletion is a `referenceViolation`.
+    /// What is saved in the request that deletes the target stays.
     public struct Reference: Sendable, Hashable {
         public typealias Action = ReferenceValue.Action
         public let recordName: String

@@ -15,7 +15,10 @@ extension HTTPTransport {
         case let error as SealKitError: return error
         case is CancellationError: return .cancelled
         case let error as HTTPClientError where error == .cancelled: return .cancelled
-        case let error as NIOConnectionError: return unreachable(error)
+        case let error as NIOConnectionError:
+            return unreachable(error.connectionErrors.map { ($0.error as? IOError)?.errnoCode })
+        case let error as IOError where withoutRoute.contains(error.errnoCode) || error.errnoCode == ECONNREFUSED:
+            return unreachable([error.errnoCode])
         case let error as HTTPClientError where notConnected.contains(error):
             return networkFailure("no connection to the server came about in time")
         case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError, is ChannelError:
@@ -31,16 +34,14 @@ extension HTTPTransport {
         .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout, .socksHandshakeTimeout, .httpProxyHandshakeTimeout,
     ]
 
-    /// No network when the name cannot be looked up or no route leads there; a server that does not take calls otherwise.
-    private static func unreachable(_ error: NIOConnectionError) -> SealKitError {
-        let codes = error.connectionErrors.compactMap { ($0.error as? IOError)?.errnoCode }
-        let withoutRoute: [CInt] = [ENETUNREACH, ENETDOWN, EHOSTUNREACH, EADDRNOTAVAIL]
-        guard error.connectionErrors.isEmpty || (!codes.isEmpty && codes.allSatisfy(withoutRoute.contains)) else {
-            return networkFailure("the server takes no connections")
-        }
+    /// What a connection fails with when this device knows no way to the address.
+    private static let withoutRoute: [CInt] = [ENETUNREACH, ENETDOWN, EHOSTUNREACH, EADDRNOTAVAIL]
+
+    /// - Parameter codes: of each address that was tried; none when the name could not be looked up.
+    private static func unreachable(_ codes: [CInt?]) -> SealKitError {
+        guard codes.allSatisfy({ $0.map(withoutRoute.contains) ?? false }) else { return networkFailure("the server takes no connections") }
         return SealKitError(
-            .networkUnavailable,
-            error.connectionErrors.isEmpty ? "the server's name could not be looked up" : "no network leads to the server",
+            .networkUnavailable, codes.isEmpty ? "the server's name could not be looked up" : "no network leads to the server",
             remedy: "check this device's network, and the server's address", retryAfter: 5)
     }
 

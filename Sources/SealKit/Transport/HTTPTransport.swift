@@ -15,6 +15,8 @@ public final class HTTPTransport: Transport {
         public var requestTimeout: Double = 60
         /// A PEM file with the authority that signed the server's certificate, where the system does not know it.
         public var certificateAuthorityFile: String?
+        /// The version of the wire format that this SDK speaks; a server that does not know it says `incompatibleVersion`.
+        var wireVersion = "1"
 
         public init() {}
     }
@@ -24,14 +26,13 @@ public final class HTTPTransport: Transport {
     /// async-http-client keeps the time without progress a client, so there is one for each that is used.
     private let clients: Mutex<[TimeAmount: HTTPClient]>
     private let timeout: TimeAmount
+    private let wireVersion: String
     let eventClient: HTTPClient
 
     static let contentType = "application/x-protobuf"
     /// More than any answer that a server of ours gives.
     static let maximumResponseBytes = 64 << 20
 
-    /// The version of the wire format that this SDK speaks; a server that does not know it says `incompatibleVersion`.
-    static let wireVersion = "1"
     /// More different time-outs than any app has; further ones share a client with the nearest that is there.
     private static let mostClients = 16
 
@@ -40,6 +41,7 @@ public final class HTTPTransport: Transport {
         origin = try HTTPTransport.origin(of: server)
         try OperationConfiguration(timeoutIntervalForRequest: configuration.requestTimeout).check()
         timeout = .milliseconds(Int64(configuration.requestTimeout * 1000))
+        wireVersion = configuration.wireVersion
         var settings = HTTPClient.Configuration()
         settings.redirectConfiguration = .disallow
         settings.decompression = .disabled
@@ -56,7 +58,8 @@ public final class HTTPTransport: Transport {
     }
 
     deinit {
-        for client in clients.withLock({ Array($0.values) }) + [eventClient] { client.shutdown { _ in } }
+        for client in clients.withLock({ Array($0.values) }) { client.shutdown { _ in } }
+        eventClient.shutdown { _ in }
     }
 
     /// The client that gives up after the time without progress that the options ask for.
@@ -113,7 +116,7 @@ public final class HTTPTransport: Transport {
         request.method = method
         request.headers.add(name: "accept", value: HTTPTransport.contentType)
         request.headers.add(name: "user-agent", value: "sealkit/1")
-        request.headers.add(name: "sealkit-wire-version", value: HTTPTransport.wireVersion)
+        request.headers.add(name: "sealkit-wire-version", value: wireVersion)
         for (name, value) in TransportOptions.current.headers { request.headers.add(name: name, value: value) }
         if let token { request.headers.add(name: "authorization", value: "Bearer \(token)") }
         return request

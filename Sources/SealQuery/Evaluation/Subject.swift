@@ -32,7 +32,7 @@ extension Query {
 
         /// A field's value, system fields included.
         public func value(_ key: String) -> Value? {
-            switch SystemField(rawValue: key) {
+            switch Query.SystemField(rawValue: key) {
             case .recordID: .reference(ReferenceValue(recordName: recordName))
             case .creationDate: created.map { .date($0) }
             case .modificationDate: modified.map { .date($0) }

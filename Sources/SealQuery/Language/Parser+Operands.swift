@@ -49,7 +49,7 @@ extension Parser {
             return try argument(letter, at: start)
         case .word(let word, let isKey):
             advance()
-            return isKey ? .key(SystemField.canonicalName(word)) : try named(word, at: start)
+            return isKey ? .key(Query.SystemField.canonicalName(word)) : try named(word, at: start)
         default: throw unexpected("a field or a value")
         }
     }
@@ -80,10 +80,10 @@ extension Parser {
         nextArgument += 1
         switch (letter, value) {
         case ("K", .string(let key)):
-            guard Names.isIdentifier(key) || SystemField(key: key) != nil else {
+            guard Names.isIdentifier(key) || Query.SystemField(key: key) != nil else {
                 throw QueryError("the argument of %K is not a field's name", remedy: "key paths are not part of CloudKit's predicates", offset: start)
             }
-            return .key(SystemField.canonicalName(key))
+            return .key(Query.SystemField.canonicalName(key))
         case ("@", .list(_, let values)): return .values(values)
         case ("@", _), ("d", .int64), ("i", .int64), ("u", .int64), ("f", .double): return .value(value)
         case ("f", .int64(let number)): return .value(.double(Double(number)))
@@ -116,7 +116,7 @@ extension Parser {
         guard !word.contains("."), !word.contains(":") else {
             throw QueryError("key paths are not part of CloudKit's predicates", remedy: "name a field of the record itself", offset: start)
         }
-        return .key(SystemField.canonicalName(word))
+        return .key(Query.SystemField.canonicalName(word))
     }
 
     private mutating func distance() throws(QueryError) -> Operand {

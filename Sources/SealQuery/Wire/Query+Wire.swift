@@ -65,7 +65,7 @@ extension Query.Condition {
             do { values.append(try Value(value)) } catch { throw Query.malformed }
         }
         self.init(
-            try Query.Test(wire.comparator, SystemField.canonicalName(wire.fieldName), values, distance: wire.distance),
+            try Query.Test(wire.comparator, Query.SystemField.canonicalName(wire.fieldName), values, distance: wire.distance),
             isNegated: wire.negated)
     }
 

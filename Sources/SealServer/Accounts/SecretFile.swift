@@ -16,6 +16,16 @@ enum SecretFile {
     }
 
     static func load(at path: String) throws -> SecretBytes {
+        var bytes = try contents(of: path, atMost: byteCount)
+        guard bytes.count == byteCount else {
+            wipe(&bytes)
+            throw SecretFileError.wrongSize(path: path)
+        }
+        return SecretBytes(taking: &bytes)
+    }
+
+    /// The bytes of a file that its owner alone can read. The caller wipes them.
+    static func contents(of path: String, atMost limit: Int) throws -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileError(path: path, action: "open", code: errno) }
         defer { close(descriptor) }
@@ -24,20 +34,27 @@ enum SecretFile {
         }
         guard status.mode & 0o077 == 0 else { throw SecretFileError.readableByOthers(path: path) }
         // One byte more, so that a longer file shows.
-        var bytes = [UInt8](repeating: 0, count: byteCount + 1)
+        var bytes = [UInt8](repeating: 0, count: limit + 1)
         let count = read(descriptor, &bytes, bytes.count)
         guard count >= 0 else { throw FileError(path: path, action: "read", code: errno) }
-        guard count == byteCount else {
+        guard count <= limit else {
             wipe(&bytes)
             throw SecretFileError.wrongSize(path: path)
         }
-        bytes.removeLast()
-        return SecretBytes(taking: &bytes)
+        bytes.removeLast(bytes.count - count)
+        return bytes
     }
 
     /// Writes a new key beside the path and links it there once it is durable: a crash leaves a whole key or none, and
     /// a key that exists is never replaced.
     static func create(at path: String, randomBytes: (Int) -> [UInt8]) throws {
+        var bytes = randomBytes(byteCount)
+        defer { wipe(&bytes) }
+        try create(at: path, contents: bytes)
+    }
+
+    /// The same for a secret of another form.
+    static func create(at path: String, contents bytes: [UInt8]) throws {
         let draft = path + ".new"
         unlink(draft)
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -46,9 +63,7 @@ enum SecretFile {
             close(descriptor)
             unlink(draft)
         }
-        var bytes = randomBytes(byteCount)
-        defer { wipe(&bytes) }
-        guard write(descriptor, bytes, bytes.count) == byteCount, fsync(descriptor) == 0 else {
+        guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else {
             throw FileError(path: draft, action: "write", code: errno)
         }
         guard link(draft, path) == 0 else { throw FileError(path: path, action: "create", code: errno) }
@@ -60,11 +75,15 @@ enum SecretFile {
 public enum SecretFileError: Error, Equatable, CustomStringConvertible {
     case wrongSize(path: String)
     case readableByOthers(path: String)
+    /// Of the file with the operator's management token.
+    case malformedToken(path: String)
 
     public var description: String {
         switch self {
         case .wrongSize(let path): "\(path) is not a key of 32 bytes. Restore it from a backup of the secrets folder."
         case .readableByOthers(let path): "\(path) can be read by others than its owner. Run: chmod 600 \(path)"
+        case .malformedToken(let path):
+            "\(path) does not hold a management token. Remove it: the server makes a new one at its next start."
         }
     }
 }

@@ -8,8 +8,10 @@ enum ServerHash {
         case address = "sealkit/1/server/address"
         case codeKey = "sealkit/1/server/code-key"
         case code = "sealkit/1/server/code"
+        case managementToken = "sealkit/1/server/management-token"
         case webhookDelivery = "sealkit/1/server/webhook-delivery"
         case sendingSubject = "sealkit/1/server/sending-subject"
+        case query = "sealkit/1/server/query"
     }
 
     /// For values that nobody can guess.

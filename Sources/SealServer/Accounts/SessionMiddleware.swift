@@ -19,7 +19,7 @@ struct SessionMiddleware: RouterMiddleware {
         return try await next(request, context)
     }
 
-    private static func bearerToken(_ request: Request) -> Substring? {
+    static func bearerToken(_ request: Request) -> Substring? {
         guard let header = request.headers[.authorization] else { return nil }
         let parts = header.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }

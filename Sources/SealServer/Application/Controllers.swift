@@ -11,6 +11,7 @@ enum Controllers {
         VerificationController(services: services).addRoutes(to: router)
         ZonesController(services: services).addRoutes(to: router)
         RecordsController(services: services).addRoutes(to: router)
+        QueriesController(services: services).addRoutes(to: router)
         RostersController(services: services).addRoutes(to: router)
         ShareController(services: services).addRoutes(to: router)
         SharePageController().addRoutes(to: router)
@@ -18,6 +19,10 @@ enum Controllers {
         ServerKeysController(services: services).addRoutes(to: router)
         SubscriptionsController(services: services).addRoutes(to: router)
         NotificationsController(services: services).addRoutes(to: router)
+        SchemaController(services: services).addRoutes(to: router)
+        RolesController(services: services).addRoutes(to: router)
+        ManagementTokensController(services: services).addRoutes(to: router)
         services.housekeeping.sweepIfDue()
+        services.indexBuilder.start()
     }
 }

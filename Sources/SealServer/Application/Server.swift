@@ -50,7 +50,9 @@ public struct Server: Sendable {
         lock = try DataFolderLock(folder: configuration.dataFolder)
         let messenger = try replacing.messenger ?? configuration.mail.map { try MailMessenger(configuration: $0) }
         let secrets = try ServerSecrets(folder: configuration.secretsFolder)
-        let database = try SQLiteDatabase(path: configuration.dataFolder + "/sealkit.sqlite")
+        let database = try SQLiteDatabase(
+            path: configuration.dataFolder + "/sealkit.sqlite",
+            mostWaitingWrites: replacing.mostWaitingWrites ?? SQLiteGroupWriter.defaultMostWaiting)
         // Last of what can fail: it starts threads, which only `close()` ends.
         let blobs = try FolderBlobStore(folder: configuration.dataFolder + "/blobs")
         services = Services(

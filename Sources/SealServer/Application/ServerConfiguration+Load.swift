@@ -10,8 +10,7 @@ extension ServerConfiguration {
         "smtp-password": ["smtp", "password"], "smtp-ca-file": ["smtp", "ca", "file"],
         "smtp-starttls": ["smtp", "starttls"], "log-level": ["log", "level"], "log-format": ["log", "format"],
         "max-message-size": ["max", "message", "size"], "max-asset-size": ["max", "asset", "size"],
-        "tombstone-age": ["tombstone", "age"], "shutdown-grace": ["shutdown", "grace"],
-        "webhook-allow": ["webhook", "allow"],
+        "tombstone-age": ["tombstone", "age"], "shutdown-grace": ["shutdown", "grace"], "webhook-allow": ["webhook", "allow"],
     ]
 
     /// Reads the settings: flags win over the environment (`SEALKIT_…`), which wins over the file (YAML, or JSON by its

@@ -10,6 +10,7 @@ struct ServiceReplacements: Sendable {
     var seats: (any PlaceholderSeats)?
     var outboxWaits: [Duration]?
     var logger: Logger?
+    var mostWaitingWrites: Int?
 }
 
 extension Services {
@@ -38,7 +39,8 @@ extension Services {
             webhookKeys: secrets.webhookKeys,
             webhooks: WebhookSender(
                 database: database, keys: secrets.webhookKeys, targets: WebhookTargets(origins: configuration.webhookOrigins),
-                clock: replacing.clock ?? systemClock, logger: logger))
+                clock: replacing.clock ?? systemClock, logger: logger),
+            management: secrets.management)
     }
 }
 
@@ -46,12 +48,14 @@ extension Services {
 struct ServerSecrets: Sendable {
     let addresses: AddressHasher
     let tokenKeys: TokenKeys
+    let management: ManagementTokens
     let webhookKeys: TokenKeys
 
     init(folder: String) throws {
         Sodium.start()
         addresses = try AddressHasher(secretsFolder: folder, randomBytes: systemRandomBytes)
         tokenKeys = try TokenKeys(secretsFolder: folder, randomBytes: systemRandomBytes)
+        management = try ManagementTokens(secretsFolder: folder, randomBytes: systemRandomBytes)
         webhookKeys = try TokenKeys(secretsFolder: folder, name: "webhook-keys", randomBytes: systemRandomBytes)
     }
 }

@@ -35,6 +35,9 @@ struct Services: Sendable {
     let streams = EventStreams()
     var webhookTargets: WebhookTargets { WebhookTargets(origins: configuration.webhookOrigins) }
 
+    let management: ManagementTokens
     let housekeepingState = Housekeeping.State()
+    let indexBuildsState = IndexBuilder.State()
+    var indexBuilder: IndexBuilder { IndexBuilder(services: self) }
     var housekeeping: Housekeeping { Housekeeping(services: self) }
 }

@@ -54,6 +54,12 @@ extension ServerError {
             return (
                 ServerError(.serviceUnavailable, "The server is shutting down.", remedy: "Try again.", retryAfter: 2), false
             )
+        case StorageError.busy:
+            return (
+                ServerError(
+                    .zoneBusy, "Too many changes are waiting to be written; this one was not begun.", remedy: "Try again.",
+                    retryAfter: 1), false
+            )
         case BlobStoreError.notFound:
             return (ServerError(.assetNotAvailable, "The server does not have the asset's bytes."), false)
         case BlobStoreError.tooLarge(let limit):

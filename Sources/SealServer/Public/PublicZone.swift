@@ -69,5 +69,6 @@ extension ZoneRow {
         head = .zero
         participants = 0
         isClosed = false
+        watch = []
     }
 }

@@ -19,10 +19,13 @@ enum Compaction {
     /// - Parameter moment: microseconds since 1970.
     /// - Returns: whether there may be more.
     static func strip(before moment: Int64, in connection: any SQLConnection) throws -> Bool {
-        let old = try connection.rows(query, [.integer(moment), .integer(Int64(batch))]) { (owner: try $0.int64(0), zone: try $0.int64(1), position: try $0.int64(2)) }
+        let old = try connection.rows(query, [.integer(moment), .integer(Int64(batch))]) {
+            (owner: try $0.int64(0), zone: try $0.int64(1), position: try $0.int64(2))
+        }
+        // By owner and zone.
         var horizons: [[Int64]: Int64] = [:]
-        for row in old { horizons[[row.owner, row.zone], default: 0] = max(horizons[[row.owner, row.zone]] ?? 0, row.position) }
         for row in old {
+            horizons[[row.owner, row.zone]] = max(horizons[[row.owner, row.zone]] ?? 0, row.position)
             try connection.execute(
                 "UPDATE record SET position = 0 WHERE owner = $1 AND zone = $2 AND position = $3",
                 [.integer(row.owner), .integer(row.zone), .integer(row.position)])

@@ -20,6 +20,15 @@ struct RecordChange: Sendable {
     let fields: [UInt8]
     /// As they were stored before; empty for a new record.
     let formerFields: [UInt8]
+    /// What the record's last save left; nil for a new record.
+    let former: Former?
+
+    struct Former: Sendable {
+        /// Microseconds since 1970.
+        let modified: Int64
+        /// Canonical bytes.
+        let statement: [UInt8]
+    }
 }
 
 /// Everybody who follows saves: each works in the save's transaction, for the whole batch at once.
@@ -28,6 +37,7 @@ enum RecordFollowers {
     static func follow(
         _ changes: [RecordChange], _ schema: StoredSchema, in zone: ZoneRow, by caller: Caller, now: Int64, _ connection: any SQLConnection
     ) throws {
+        try RecordIndex(zone: zone, connection: connection).follow(changes, schema)
         try Notifier(zone: zone, caller: caller, now: now, connection: connection).recordsChanged(changes)
     }
 }

@@ -66,6 +66,7 @@ extension RecordSave {
         return RecordChange(
             kind: .deleted, name: member.record.name, type: member.record.type, position: position,
             creator: statement.creator, author: caller.userID, created: member.record.created, modified: now, fields: [],
-            formerFields: member.record.fields)
+            formerFields: member.record.fields,
+            former: .init(modified: member.record.modified, statement: member.record.statement))
     }
 }

@@ -50,7 +50,8 @@ extension RecordSave {
             kind: accepted.isDeletion ? .deleted : isNew ? .created : .updated, name: name, type: statement.recordType,
             position: accepted.position, creator: statement.creator, author: statement.author,
             created: accepted.created(now: now), modified: accepted.modified(now: now), fields: accepted.content.fields,
-            formerFields: accepted.predecessor?.fields ?? [])
+            formerFields: accepted.predecessor?.fields ?? [],
+            former: accepted.predecessor.flatMap { $0.isDeleted ? nil : .init(modified: $0.modified, statement: $0.statement) })
     }
 
     private func store(_ accepted: Accepted, _ name: String) throws {

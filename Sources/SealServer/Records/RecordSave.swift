@@ -32,6 +32,7 @@ struct RecordSave {
         let deleteReferences: Int
         /// It went with the target of a reference: its newest statement is still a save.
         let isDerived: Bool
+        let statement: [UInt8]
     }
 
     /// A record that may be written.
@@ -168,7 +169,7 @@ struct RecordSave {
         try connection.first(
             """
             SELECT type, tag, revision, hash, creator, created, deleted, assets, fields, modified, parent,
-                delete_references, went_with FROM record
+                delete_references, went_with, statement FROM record
             WHERE owner = $1 AND zone = $2 AND name = $3
             """, zone.key + [.text(name)]
         ) { row in
@@ -177,7 +178,7 @@ struct RecordSave {
                 hash: try Digest(try row.bytes(3)), creator: UserID(try ID16(try row.bytes(4))), created: try row.int64(5),
                 modified: try row.int64(9), isDeleted: try row.bool(6), assets: Int(try row.int64(7)),
                 fields: try row.bytes(8), parent: try row.optionalText(10), deleteReferences: Int(try row.int64(11)),
-                isDerived: try row.optionalInt64(12) != nil)
+                isDerived: try row.optionalInt64(12) != nil, statement: try row.bytes(13))
         }
     }
 }

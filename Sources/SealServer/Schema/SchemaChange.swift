@@ -36,5 +36,6 @@ struct SchemaChange: Sendable {
 /// What takes long (indexing the records of all users) is only noted here, durably, and done after the commit.
 enum SchemaFollowers {
     static func follow(_ change: SchemaChange, now: Int64, _ connection: any SQLConnection) throws {
+        try IndexBuilds.note(change, connection)
     }
 }

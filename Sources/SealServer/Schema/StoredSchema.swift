@@ -15,6 +15,8 @@ struct StoredSchema: Sendable {
     /// By type and field, the system's indexable ones included. Never used again, whatever becomes of the field. Types of
     /// a schema that was never written have none.
     let ids: [String: [String: Int64]]
+    /// The types as queries and their indexes need them.
+    let indexed: [String: IndexedType]
 
     /// Version of a schema that was never written.
     static let unwritten: Int64 = 0
@@ -36,6 +38,7 @@ struct StoredSchema: Sendable {
         self.hasHistory = hasHistory
         self.schema = schema
         self.ids = ids
+        indexed = IndexedType.all(in: schema, ids: ids)
     }
 
     /// The number of a field in index rows: stable over renewed indexes, deployments and restarts.

@@ -25,6 +25,8 @@ extension Migration {
         .serverKeys,
         .recordCascades,
         .push,
+        .queries,
+        .management,
     ]
 }
 

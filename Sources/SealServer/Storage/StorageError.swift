@@ -16,6 +16,8 @@ enum StorageError: Error, Equatable {
     case newerSchema(file: String, migration: String)
     /// The server is shutting down.
     case closed
+    /// More writes wait already than are answered in time; this one was not begun.
+    case busy
 }
 
 extension StorageError: CustomStringConvertible {
@@ -31,6 +33,7 @@ extension StorageError: CustomStringConvertible {
             "\(file) was made by a newer version (it has the migration “\(migration)”, which this version does not know). "
                 + "Run the newer version, or restore a backup made before the upgrade."
         case .closed: "the database is closed"
+        case .busy: "too many writes are waiting"
         }
     }
 }

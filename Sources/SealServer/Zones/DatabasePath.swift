@@ -28,17 +28,7 @@ struct DatabasePath: Sendable, Hashable {
     static func place(
         _ context: SealRequestContext
     ) throws(ServerError) -> (container: String, environment: SealStatements.Environment) {
-        guard let container = PercentEncoding.decode(context.parameters.get("container") ?? ""), Names.isContainer(container)
-        else {
-            throw ServerError(
-                .badContainer, "The path does not name a container.",
-                remedy: "A container's name has letters, digits, dots and hyphens, up to 255.")
-        }
-        guard let environment = SealStatements.Environment(name: context.parameters.get("environment") ?? "") else {
-            throw ServerError(
-                .invalidArguments, "The path does not name an environment.", remedy: "Use development or production.")
-        }
-        return (container, environment)
+        (try container(context), try environment(context))
     }
 
     /// - Parameter takesPublic: the call is one for the public database as well.
@@ -54,6 +44,24 @@ struct DatabasePath: Sendable, Hashable {
                 remedy: "Use the private or the shared database; look records of the public one up, or query them.")
         }
         self.init(container: container, environment: environment, database: database)
+    }
+
+    static func container(_ context: SealRequestContext) throws(ServerError) -> String {
+        guard let container = PercentEncoding.decode(context.parameters.get("container") ?? ""), Names.isContainer(container)
+        else {
+            throw ServerError(
+                .badContainer, "The path does not name a container.",
+                remedy: "A container's name has letters, digits, dots and hyphens, up to 255.")
+        }
+        return container
+    }
+
+    static func environment(_ context: SealRequestContext) throws(ServerError) -> SealStatements.Environment {
+        guard let environment = SealStatements.Environment(name: context.parameters.get("environment") ?? "") else {
+            throw ServerError(
+                .invalidArguments, "The path does not name an environment.", remedy: "Use development or production.")
+        }
+        return environment
     }
 
     /// For calls that only the private database takes.

@@ -65,6 +65,7 @@ struct ZoneChange {
         for table in ["record", "delete_reference", "derived_step"] {
             try connection.execute("DELETE FROM \(table) WHERE owner = $1 AND zone = $2", zone.key)
         }
+        try RecordIndex(zone: zone, connection: connection).removeAll()
         try StoredGrants.removeAll(of: zone, in: connection)
         try StoredLinks.removeAll(of: zone, in: connection)
         try Blobs.discardAll(of: zone, in: connection)

@@ -48,13 +48,17 @@ struct DatabaseCheck {
         ),
     ]
 
-    func run() throws {
+    private func open() throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(10)
-        let queue = try DatabaseQueue(
-            path: dataFolder.appendingPathComponent("sealkit.sqlite").path, configuration: configuration)
-        let known = try queue.read { database -> Set<String> in
+        return try DatabaseQueue(path: dataFolder.appendingPathComponent("sealkit.sqlite").path, configuration: configuration)
+    }
+
+    func count(_ query: String) throws -> Int { try open().read { try Int.fetchOne($0, sql: query) } ?? 0 }
+
+    func run() throws {
+        let known = try open().read { database -> Set<String> in
             let integrity = try String.fetchAll(database, sql: "PRAGMA integrity_check")
             try check(integrity == ["ok"], "the integrity check says: \(integrity.joined(separator: "; "))")
             try check(try Row.fetchAll(database, sql: "PRAGMA foreign_key_check").isEmpty, "foreign keys are violated")

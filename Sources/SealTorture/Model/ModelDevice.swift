@@ -25,6 +25,7 @@ struct ModelDevice {
 /// The fields of the model's records: two plain and two sealed ones, each with its way to carry a small number.
 enum ModelFields {
     static let keys = ["a", "b", "x", "y"]
+    static let sealed: Set<String> = ["x", "y"]
 
     static func set(_ key: String, _ value: Int?, in record: inout Record) {
         switch key {
@@ -73,6 +74,7 @@ extension Record {
             record: self,
             draft: ModelStore.Draft(
                 name: recordID.recordName, type: stored.type, fields: stored.fields, changed: [], omitted: Set(omittedKeys),
-                parent: stored.parent, base: ModelStore.Base(version: stored.version, life: life, parent: stored.parent)))
+                parent: stored.parent, base: ModelStore.Base(
+                    version: stored.version, life: life, type: stored.type, parent: stored.parent, marks: stored.marks)))
     }
 }

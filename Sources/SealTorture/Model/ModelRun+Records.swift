@@ -132,14 +132,14 @@ extension ModelRun {
         let desired = random.chance(40) ? ModelFields.keys.filter { _ in random.chance(50) } : nil
         doing = "device \(device) looks up \(names) in \(zone), keys \(desired.map { "\($0)" } ?? "all")"
         let id = RecordZone.ID(zoneName: zone)
-        let found: [Record.ID: Result<Record, SealKitError>]
-        do {
-            found = try await devices[device].database.records(
-                for: names.map { Record.ID(recordName: $0, zoneID: id) }, desiredKeys: desired)
-        } catch {
-            return try checkCode(error.code, store.open(zone) == nil ? .zoneNotFound : nil)
+        let found = try await devices[device].database.records(
+            for: names.map { Record.ID(recordName: $0, zoneID: id) }, desiredKeys: desired)
+        guard let known = store.open(zone) else {
+            for name in names {
+                try checkCode(found[Record.ID(recordName: name, zoneID: id)].flatMap(Self.code), .zoneNotFound)
+            }
+            return
         }
-        guard let known = store.open(zone) else { throw Finding("a zone that is not there answers") }
         for name in names {
             let stored = known.records[name].flatMap { $0.isDeleted ? nil : $0 }
             switch (found[Record.ID(recordName: name, zoneID: id)], stored) {

@@ -12,6 +12,8 @@ struct ModelStore {
         var parent: String?
         /// Different for each change of any record: what a change tag stands for.
         var version: Int
+        /// What can be told of each field without opening it: a plain one's value, a sealed one's writing.
+        var marks: [String: Int] = [:]
         var isDeleted = false
     }
 
@@ -41,7 +43,9 @@ struct ModelStore {
     struct Base {
         var version: Int
         var life: Int
+        var type: String
         var parent: String?
+        var marks: [String: Int]
     }
 
     enum Outcome: Equatable {
@@ -129,22 +133,44 @@ struct ModelStore {
     struct Refusal: Error { let code: Code }
 
     /// What saving would store; the version is not given yet.
-    private func merged(_ draft: Draft, in zone: Zone, _ policy: Database.SavePolicy) -> Result<Stored, Refusal> {
+    private mutating func merged(_ draft: Draft, in zone: Zone, _ policy: Database.SavePolicy) -> Result<Stored, Refusal> {
         // A copy from an earlier life of the zone is a copy of something that is gone.
         if let base = draft.base, base.life != zone.life { return .failure(Refusal(code: .unknownItem)) }
         guard let server = zone.records[draft.name], !server.isDeleted else {
             guard draft.base == nil else { return .failure(Refusal(code: .unknownItem)) }
-            return .success(Stored(type: draft.type, fields: draft.fields, parent: draft.parent, version: 0))
+            return .success(stored(draft, over: [:]))
         }
-        if draft.base?.version == server.version {
-            return .success(Stored(type: draft.type, fields: draft.fields, parent: draft.parent, version: 0))
-        }
-        guard policy != .ifServerRecordUnchanged else { return .failure(Refusal(code: .serverRecordChanged)) }
+        if draft.base?.version == server.version { return .success(stored(draft, over: server.marks)) }
+        // Saved again without a change: nothing is lost by saving over it.
+        let isUnchanged = draft.base.map { $0.marks == server.marks && $0.type == server.type && $0.parent == server.parent } ?? false
+        guard isUnchanged || policy != .ifServerRecordUnchanged else { return .failure(Refusal(code: .serverRecordChanged)) }
         var result = server
-        let keys = policy == .changedKeys ? draft.changed : draft.changed.union(draft.fields.keys).subtracting(draft.omitted)
+        let keys = policy != .allKeys ? draft.changed : draft.changed.union(draft.fields.keys).subtracting(draft.omitted)
         for key in keys { result.fields[key] = draft.fields[key] }
+        result.marks = marks(of: result.fields, written: keys, over: server.marks)
         if draft.parent != draft.base?.parent { result.parent = draft.parent }
         return .success(result)
+    }
+
+    private mutating func stored(_ draft: Draft, over former: [String: Int]) -> Stored {
+        Stored(
+            type: draft.type, fields: draft.fields, parent: draft.parent, version: 0,
+            marks: marks(of: draft.fields, written: draft.changed, over: former))
+    }
+
+    private mutating func marks(
+        of fields: [String: Int], written: Set<String>, over former: [String: Int]
+    ) -> [String: Int] {
+        var marks: [String: Int] = [:]
+        for (key, value) in fields {
+            if let mark = former[key], !written.contains(key) {
+                marks[key] = mark
+            } else {
+                // The same value sealed twice is two writings.
+                marks[key] = ModelFields.sealed.contains(key) ? nextVersion() : value
+            }
+        }
+        return marks
     }
 
     /// A child's parent is there after the call, and what has children stays.

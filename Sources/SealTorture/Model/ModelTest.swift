@@ -36,10 +36,13 @@ struct ModelTest {
     /// - Returns: nil when all went well; otherwise how many steps it took to fail, and how.
     private func play(_ steps: [UInt64]) async throws -> (count: Int, text: String)? {
         var run = try await ModelRun(origin: origin, devices: Self.devices)
+        var done: [String] = []
+        func failure(_ error: any Error) -> String { (done.suffix(12) + ["\(run.doing): \(error)"]).joined(separator: "\n    ") }
         for (index, step) in steps.enumerated() {
-            do { try await run.play(step) } catch { return (index + 1, "\(run.doing): \(error)") }
+            do { try await run.play(step) } catch { return (index + 1, failure(error)) }
+            done.append(run.doing)
         }
-        do { try await run.checkEnd() } catch { return (steps.count, "\(run.doing): \(error)") }
+        do { try await run.checkEnd() } catch { return (steps.count, failure(error)) }
         return nil
     }
 

@@ -65,6 +65,10 @@ final class ServerProcess: @unchecked Sendable {
         process.waitUntilExit()
     }
 
+    /// The process stands still, connections and all, until `resume`.
+    func pause() { Foundation.kill(process.processIdentifier, SIGSTOP) }
+    func resume() { Foundation.kill(process.processIdentifier, SIGCONT) }
+
     func stop() {
         terminate()
         mail?.stop()

@@ -4,14 +4,14 @@ import Synchronization
 
 @testable import SealKit
 
-/// Takes connections and whatever fits into the system's buffers, and never says a word.
+/// Takes connections and whatever fits into the system's buffers, and never says a word; or always the same ones.
 final class SilentServer: Sendable {
     let origin: String
     private let descriptor: Int32
 
     struct NoSocket: Error {}
 
-    init() throws {
+    init(saying answer: String? = nil) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -25,9 +25,25 @@ final class SilentServer: Sendable {
         self.descriptor = descriptor
         guard listens else { throw NoSocket() }
         origin = "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))"
+        guard let answer else { return }
+        Thread.detachNewThread {
+            while true {
+                let connection = accept(descriptor, nil, nil)
+                guard connection >= 0 else { return }
+                var request = [UInt8](repeating: 0, count: 65_536)
+                _ = recv(connection, &request, request.count, 0)
+                _ = Array(answer.utf8).withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+                shutdown(connection, Int32(SHUT_RDWR))
+                close(connection)
+            }
+        }
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        // Wakes the thread that accepts, where there is one.
+        shutdown(descriptor, Int32(SHUT_RDWR))
+        close(descriptor)
+    }
 }
 
 /// Passes on to two servers: assets to one, everything else to the other.

@@ -8,9 +8,14 @@ final class SQLiteDatabase: SQLDatabase {
     let path: String
     private let pool: DatabasePool
     private let writer: SQLiteGroupWriter
+    private let readers: SQLiteReaders
 
     /// Opens or creates the file (mode 0600) and brings its schema up to date.
-    init(path: String, migrations: [Migration] = Migration.all) throws {
+    ///
+    /// - Parameter mostWaitingWrites: how many may wait for the writer before further ones are refused as `busy`.
+    init(
+        path: String, migrations: [Migration] = Migration.all, mostWaitingWrites: Int = SQLiteGroupWriter.defaultMostWaiting
+    ) throws {
         self.path = path
         // SQLite gives its journal files the mode of the database file, so it is made first, for its owner alone.
         try PrivateFiles.createFile(at: path)
@@ -18,8 +23,6 @@ final class SQLiteDatabase: SQLDatabase {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = true
         configuration.busyMode = .timeout(10)
-        configuration.maximumReaderCount = max(4, ProcessInfo.processInfo.activeProcessorCount * 2)
-        configuration.persistentReadOnlyConnections = true
         configuration.prepareDatabase { database in
             try database.execute(
                 // Pages of 16 KiB: a record of a few KiB would fill a page of 4 KiB alone. It counts for new databases.
@@ -39,7 +42,10 @@ final class SQLiteDatabase: SQLDatabase {
         } catch let error as DatabaseError {
             throw StorageError(code: error.extendedResultCode.rawValue, message: error.message ?? "", systemError: errno)
         }
-        writer = SQLiteGroupWriter(pool: pool)
+        writer = SQLiteGroupWriter(pool: pool, mostWaiting: mostWaitingWrites)
+        configuration.readonly = true
+        readers = SQLiteReaders(
+            path: path, configuration: configuration, capacity: max(4, ProcessInfo.processInfo.activeProcessorCount * 2))
         try writer.writeNow { [migrations, path] connection in
             try Migrator(migrations: migrations).migrate(connection, file: path)
         }
@@ -48,10 +54,8 @@ final class SQLiteDatabase: SQLDatabase {
     @discardableResult
     func read<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
         do {
-            return try await pool.read { try body(SQLiteConnection(database: $0)) }
+            return try readers.read(body)
         } catch let error as DatabaseError {
-            // GRDB answers a closed pool with SQLITE_MISUSE.
-            if error.resultCode == .SQLITE_MISUSE { throw StorageError.closed }
             throw StorageError(code: error.extendedResultCode.rawValue, message: error.message ?? "", systemError: 0)
         }
     }
@@ -64,9 +68,10 @@ final class SQLiteDatabase: SQLDatabase {
     func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void) { writer.listen(listener) }
 
     func close() async throws {
-        let pool = pool
+        let (pool, readers) = (pool, readers)
         try await writer.close {
             do {
+                try readers.close()
                 _ = try pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
                 try pool.close()
             } catch let error as DatabaseError {

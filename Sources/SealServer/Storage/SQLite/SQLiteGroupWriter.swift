@@ -18,6 +18,9 @@ final class SQLiteGroupWriter: Sendable {
 
     /// Bounds how long the first write of a group waits for the last.
     private static let largestGroup = 256
+    /// Writes that may wait at once: less than a second's work. Behind more of them nobody would get an answer in time.
+    static let defaultMostWaiting = 4096
+    private let mostWaiting: Int
 
     private struct State {
         var waiting: [any WriteJob] = []
@@ -25,8 +28,9 @@ final class SQLiteGroupWriter: Sendable {
         var isClosed = false
     }
 
-    init(pool: DatabasePool) {
+    init(pool: DatabasePool, mostWaiting: Int = defaultMostWaiting) {
         self.pool = pool
+        self.mostWaiting = mostWaiting
     }
 
     func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void) {
@@ -76,9 +80,10 @@ final class SQLiteGroupWriter: Sendable {
     }
 
     private func enqueue(_ job: any WriteJob) {
-        enum Next { case nothing, drain, refuse }
+        enum Next { case nothing, drain, refuse(StorageError) }
         let next = state.withLock { state -> Next in
-            guard !state.isClosed else { return .refuse }
+            guard !state.isClosed else { return .refuse(.closed) }
+            guard state.waiting.count < mostWaiting else { return .refuse(.busy) }
             state.waiting.append(job)
             guard !state.isDraining else { return .nothing }
             state.isDraining = true
@@ -87,7 +92,7 @@ final class SQLiteGroupWriter: Sendable {
         switch next {
         case .nothing: break
         case .drain: queue.async { self.drain() }
-        case .refuse: job.answer(commitError: StorageError.closed)
+        case .refuse(let reason): job.answer(commitError: reason)
         }
     }
 

@@ -1,0 +1,69 @@
+import SealWire
+import SwiftProtobuf
+
+public import struct Foundation.Date
+
+/// Making, listing and revoking the management tokens of containers, with the operator's token.
+///
+/// Every call throws `notAuthenticated` for a token that is not good, and `permissionFailure` for one that is not the
+/// operator's.
+public struct ManagementTokens: Sendable {
+    private let client: Client
+    private let token: ManagementToken
+
+    public init(operatorToken: ManagementToken, transport: any Transport) {
+        token = operatorToken
+        client = Client(transport: transport)
+    }
+
+    /// A token as the server lists it: without the secret, of which it keeps a hash only.
+    public struct Entry: Sendable, Hashable, Identifiable {
+        public let id: String
+        public let containerIdentifier: String
+        /// For people: what it was made for.
+        public let name: String
+        public let creationDate: Date
+        /// Nil: good until it is revoked.
+        public let expirationDate: Date?
+
+        init(_ wire: Sealkit_V1_ManagementToken) {
+            id = wire.id
+            containerIdentifier = wire.container
+            name = wire.name
+            creationDate = Date(timeIntervalSince1970: Double(wire.created) / 1_000_000)
+            expirationDate = wire.expires == 0 ? nil : Date(timeIntervalSince1970: Double(wire.expires) / 1_000_000)
+        }
+    }
+
+    /// Makes a token that is good for one container, in both environments.
+    /// - Parameter lifetime: seconds; nil for a token that is good until it is revoked.
+    /// - Returns: the token, which nobody can ask for again.
+    public func create(
+        for containerIdentifier: String, name: String, lifetime: UInt64? = nil
+    ) async throws(SealKitError) -> (entry: Entry, token: ManagementToken) {
+        let request = Sealkit_V1_CreateManagementTokenRequest.with {
+            $0.container = containerIdentifier
+            $0.name = name
+            $0.lifetime = lifetime ?? 0
+        }
+        // Not repeated: a lost answer would leave a second token.
+        let answer: Sealkit_V1_CreateManagementTokenResponse = try await client.call(
+            "/1/management-tokens/create", request, token: token.text())
+        return (Entry(answer.token), try ManagementToken(answer.secret))
+    }
+
+    /// - Parameter containerIdentifier: nil for all.
+    public func list(for containerIdentifier: String? = nil) async throws(SealKitError) -> [Entry] {
+        let answer: Sealkit_V1_ListManagementTokensResponse = try await client.call(
+            "/1/management-tokens/list",
+            Sealkit_V1_ListManagementTokensRequest.with { $0.container = containerIdentifier ?? "" }, token: token.text())
+        return answer.tokens.map(Entry.init)
+    }
+
+    /// The token is no good any more, at once.
+    /// - Throws: `unknownItem`.
+    public func revoke(_ id: Entry.ID) async throws(SealKitError) {
+        let _: Sealkit_V1_RevokeManagementTokenResponse = try await client.call(
+            "/1/management-tokens/revoke", Sealkit_V1_RevokeManagementTokenRequest.with { $0.id = id }, token: token.text())
+    }
+}

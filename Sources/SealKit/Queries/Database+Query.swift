@@ -1,0 +1,161 @@
+import Foundation
+public import SealQuery
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+extension Database {
+    /// The records that a query finds, verified one by one.
+    ///
+    /// Each record has been held against the query on this device: one that does not fulfil it, or comes in another order, is an
+    /// `integrityFailure`. What the server leaves out cannot be noticed.
+    /// - Parameters:
+    ///   - zoneID: nil for all zones of the private database; the shared database is asked for one zone.
+    ///   - desiredKeys: nil for all fields, empty for system fields only.
+    ///   - resultsLimit: of one page; the server may give fewer.
+    /// - Returns: results in order, and where to go on; nil when that was all. A page may have few results, or none, and a cursor.
+    /// - Throws: `invalidArguments` for what cannot be asked (a field without the index, an encrypted one), `unknownItem` for a
+    ///   record type that is not known, `zoneNotFound`.
+    public func records(
+        matching query: Query, inZoneWith zoneID: RecordZone.ID? = nil, desiredKeys: [String]? = nil,
+        resultsLimit: Int = Query.maximumResults
+    ) async throws(SealKitError) -> (matchResults: [(Record.ID, Result<Record, SealKitError>)], queryCursor: Query.Cursor?) {
+        try await page(
+            Query.Cursor(query: query, zoneID: zoneID, place: Data(), last: nil), desiredKeys: desiredKeys, limit: resultsLimit)
+    }
+
+    /// The next page.
+    /// - Throws: `changeTokenExpired` when the cursor is not good any more: ask from the start.
+    public func records(
+        continuingMatchFrom queryCursor: Query.Cursor, desiredKeys: [String]? = nil, resultsLimit: Int = Query.maximumResults
+    ) async throws(SealKitError) -> (matchResults: [(Record.ID, Result<Record, SealKitError>)], queryCursor: Query.Cursor?) {
+        try await page(queryCursor, desiredKeys: desiredKeys, limit: resultsLimit)
+    }
+
+    private func page(
+        _ cursor: Query.Cursor, desiredKeys: [String]?, limit: Int
+    ) async throws(SealKitError) -> (matchResults: [(Record.ID, Result<Record, SealKitError>)], queryCursor: Query.Cursor?) {
+        do throws(QueryError) { try cursor.query.validate() } catch { throw SealKitError(error) }
+        guard scope != .shared || cursor.zoneID != nil else {
+            throw SealKitError(
+                .invalidArguments, "in the shared database a query is about one zone", remedy: "name the zone and its owner")
+        }
+        // What the query is checked by has to come along, asked for or not.
+        let fetchedKeys = desiredKeys.flatMap { desired in
+            cursor.query.requiredKeys.map { Array(Set(desired).union($0)) }
+        }
+        let asked: (scope: SealStatements.Scope, sequence: UInt64)?
+        if let zoneID = cursor.zoneID {
+            let known = try await keeper(zoneID).current()
+            asked = (known.scope, known.roster.sequence)
+        } else {
+            asked = nil
+        }
+        let request = Sealkit_V1_QueryRecordsRequest.with {
+            $0.query = cursor.query.wire
+            if let asked { $0.zone = asked.scope.zoneIDOnWire }
+            $0.cursor = cursor.place
+            $0.resultsLimit = UInt32(clamping: limit)
+            if let fetchedKeys { $0.desiredKeys = Sealkit_V1_DesiredKeys(fetchedKeys) }
+        }
+        let response: Sealkit_V1_QueryRecordsResponse = try await core.call(scope, "records/query", request)
+        var check = QueryCheck(query: cursor.query, last: cursor.last)
+        var results: [(Record.ID, Result<Record, SealKitError>)] = []
+        for (id, wire, outcome) in try await outcomes(response, cursor, asked: asked?.sequence, fetchedKeys: fetchedKeys) {
+            switch check.judge(outcome, wire, id) {
+            case .success(let record): results.append((id, await materialize(record.keeping(desiredKeys))))
+            case .failure(let error): results.append((id, .failure(error)))
+            }
+        }
+        let next = response.cursor.isEmpty
+            ? nil : Query.Cursor(query: cursor.query, zoneID: cursor.zoneID, place: response.cursor, last: check.last)
+        return (results, next)
+    }
+
+    /// Reads each zone's records with that zone's roster, and puts them back in the answer's order.
+    private func outcomes(
+        _ response: Sealkit_V1_QueryRecordsResponse, _ cursor: Query.Cursor, asked: UInt64?, fetchedKeys: [String]?
+    ) async throws(SealKitError) -> [(Record.ID, Sealkit_V1_Record, Outcome)] {
+        var byZone: [UInt32: [Int]] = [:]
+        for (index, match) in response.matches.enumerated() { byZone[match.scope, default: []].append(index) }
+        if let zoneID = cursor.zoneID, byZone.isEmpty {
+            // An empty answer too has to say which roster it goes by.
+            _ = try await keeper(zoneID).current(citedBy: response.scopes, asked: asked ?? 0)
+        }
+        var read: [Int: (Record.ID, Sealkit_V1_Record, Outcome)] = [:]
+        for (scope, indexes) in byZone {
+            guard Int(scope) < response.scopes.count else {
+                throw SealKitError(
+                    .integrityFailure, "the server's answer does not say which zone its records are of",
+                    remedy: "without that nothing in it can be judged; distrust a server that keeps doing so")
+            }
+            let head = response.scopes[Int(scope)]
+            let zone = cursor.zoneID ?? zoneID(head.zone)
+            let view = try await keeper(zone).current(citedBy: cursor.zoneID == nil ? [head] : response.scopes, asked: asked ?? 0)
+            let outcomes = try await self.read(
+                indexes.map { (response.matches[$0].record, nil) }, zone: zone, desiredKeys: fetchedKeys, view: view)
+            for (index, outcome) in zip(indexes, outcomes) {
+                let wire = response.matches[index].record
+                read[index] = (Record.ID(recordName: wire.recordName, zoneID: zone), wire, outcome)
+            }
+        }
+        return response.matches.indices.compactMap { read[$0] }
+    }
+}
+
+/// Holds what a server answers against what was asked.
+private struct QueryCheck {
+    let query: Query
+    /// What the last record was sorted by.
+    var last: [IndexKey]?
+    private var seen: Set<Record.ID> = []
+
+    init(query: Query, last: [IndexKey]?) {
+        self.query = query
+        self.last = last
+    }
+
+    mutating func judge(_ outcome: Database.Outcome, _ wire: Sealkit_V1_Record, _ id: Record.ID) -> Result<Record, SealKitError> {
+        let record: Record
+        switch outcome {
+        case .failure(let error): return .failure(error)
+        case .success(.deletion): return refused(id, "is deleted, and was given as a query's result")
+        case .success(.record(let found)): record = found
+        }
+        guard seen.insert(id).inserted else { return refused(id, "was given twice as a query's result") }
+        let subject = Query.Subject(record, wire)
+        guard query.matches(subject), let keys = query.sortKeys(of: subject) else {
+            return refused(id, "was given as a query's result and is none")
+        }
+        if let last, !query.isOrdered(last, keys) { return refused(id, "was given in another order than was asked for") }
+        last = keys
+        return .success(record)
+    }
+
+    private func refused(_ id: Record.ID, _ what: String) -> Result<Record, SealKitError> {
+        .failure(
+            SealKitError(
+                .integrityFailure, "record \(id.recordName) \(what)",
+                remedy: "the server's index is damaged, or it answers as it likes; fetch the zone's changes instead"))
+    }
+}
+
+extension Query.Subject {
+    fileprivate init(_ record: Record, _ wire: Sealkit_V1_Record) {
+        self.init(
+            recordType: record.recordType, recordName: record.recordID.recordName, created: wire.creationDate,
+            modified: wire.modificationDate, creator: record.creatorUserRecordID?.recordName,
+            author: record.lastModifiedUserRecordID?.recordName)
+        for case (let key, .plain(let value)) in record.fields { fields[key] = value }
+    }
+}
+
+extension Record {
+    /// Without the fields that came along for checking only.
+    fileprivate func keeping(_ desiredKeys: [String]?) -> Record {
+        guard let desiredKeys else { return self }
+        var record = self
+        for key in fields.keys where !desiredKeys.contains(key) { record.fields[key] = .omitted }
+        return record
+    }
+}

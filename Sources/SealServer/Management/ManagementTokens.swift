@@ -1,0 +1,88 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import SealPrimitives
+import SealWire
+
+/// Who may manage containers: schemas, roles, tokens. No account has to do with it: a stolen session changes no schema.
+///
+/// A token is `sealkit-management-` and 32 random bytes in base64url. The operator's lies in the secrets folder and is
+/// good for every container; tokens made with it are good for one. The server keeps hashes.
+struct ManagementTokens: Sendable {
+    static let prefix = "sealkit-management-"
+    static let mostPerContainer = 100
+    static let fileName = "management.token"
+
+    /// What a token is good for.
+    enum Authority: Sendable, Equatable {
+        case every
+        case container(String)
+    }
+
+    private let operatorHash: [UInt8]
+
+    /// Reads `management.token` in the secrets folder, or makes it at the first start. To replace the operator's token,
+    /// remove the file and restart.
+    init(secretsFolder: String, randomBytes: (Int) -> [UInt8]) throws {
+        let path = secretsFolder + "/" + Self.fileName
+        if FileStatus(path: path) == nil, errno == ENOENT {
+            var contents = Array((Self.prefix + Base64URL.encode(SecretBytes(copying: randomBytes(32))) + "\n").utf8)
+            defer { wipe(&contents) }
+            try SecretFile.create(at: path, contents: contents)
+        }
+        var contents = try SecretFile.contents(of: path, atMost: 256)
+        defer { wipe(&contents) }
+        let line = String(decoding: contents.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
+        guard let hash = Self.hash(line) else { throw SecretFileError.malformedToken(path: path) }
+        operatorHash = hash
+    }
+
+    /// Nil for a text that is no management token.
+    static func hash(_ token: some StringProtocol) -> [UInt8]? {
+        guard token.utf8.count == prefix.utf8.count + 43, token.hasPrefix(prefix),
+            var bytes = try? Base64URL.decode(token.dropFirst(prefix.count))
+        else { return nil }
+        defer { wipe(&bytes) }
+        return ServerHash.digest(.managementToken, bytes)
+    }
+
+    /// What the request's token is good for.
+    /// - Throws: `notAuthenticated`, alike for no token, a session's token, and one that is unknown, revoked or expired.
+    func authority(of request: Request, _ services: Services) async throws -> Authority {
+        guard let token = SessionMiddleware.bearerToken(request), let hash = Self.hash(token) else { throw Self.refused }
+        if constantTimeEqual(hash, operatorHash) { return .every }
+        let now = services.clock()
+        // Looked up by hash: what a comparison's time could tell about a hash is of no use to find a token.
+        let container = try await services.database.read { connection in
+            try connection.first(
+                "SELECT container FROM management_token WHERE token_hash = $1 AND (expires IS NULL OR expires > $2)",
+                [.blob(hash), .integer(now)]
+            ) { try $0.text(0) }
+        }
+        guard let container else { throw Self.refused }
+        return .container(container)
+    }
+
+    private static let refused = ServerError(
+        .notAuthenticated, "This request needs a management token that is good.",
+        remedy: "Send the operator's token, or one made with sealkit management-token create, as the bearer.")
+
+    /// For calls about one container.
+    /// - Throws: `notAuthenticated`; `permissionFailure` for another container's token.
+    func require(_ request: Request, for container: String, _ services: Services) async throws {
+        let authority = try await authority(of: request, services)
+        guard authority == .every || authority == .container(container) else {
+            throw ServerError(
+                .permissionFailure, "The management token is for another container.", remedy: "Use this container's token.")
+        }
+    }
+
+    /// For calls that only the server's operator may make.
+    func requireOperator(_ request: Request, _ services: Services) async throws {
+        guard try await authority(of: request, services) == .every else {
+            throw ServerError(
+                .permissionFailure, "This needs the operator's management token.",
+                remedy: "Use the token in the server's secrets folder.")
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import SealQuery
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// `records/query`.
+struct QueriesController: Sendable {
+    let services: Services
+
+    /// Results of a page when the client leaves it to the server.
+    static let usualResults = 200
+    /// Zones that one request is asked over.
+    private static let mostZones = 10_000
+
+    func addRoutes(to router: Router<SealRequestContext>) {
+        let group = router.group(DatabasePath.route)
+        group.post("records/query") { try await query($0, $1) }
+    }
+
+    private func query(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let path = try DatabasePath(context, takesPublic: true)
+        let session = try context.session(in: path)
+        let message = try await request.decode(Sealkit_V1_QueryRecordsRequest.self, context)
+        guard message.hasQuery else {
+            throw ServerError(.invalidArguments, "The request has no query.", remedy: "Send one.")
+        }
+        let query: Query
+        do { query = try Query(message.query) } catch {
+            throw ServerError(.invalidArguments, "The query is refused: \(error.reason).", remedy: "\(error.remedy).")
+        }
+        guard message.hasZone || !path.isShared else {
+            throw ServerError(
+                .invalidArguments, "In the shared database a query is about one zone.", remedy: "Name the zone and its owner.")
+        }
+        let schemas = services.schemas
+        let answer = try await services.database.read { connection -> [UInt8]? in
+            let schema = try schemas.schema(path.container, path.environment, in: connection)
+            let scope = try Scope(message, session, path, in: connection)
+            return try Self.answer(message, query, schema, scope, connection)
+        }
+        guard let answer else {
+            services.indexBuilder.start()
+            throw IndexBuilds.unfinished
+        }
+        switch WireEncoding(answerTo: request) {
+        case .protobuf: return try Response(serialized: answer)
+        case .json: return try Response(try Sealkit_V1_QueryRecordsResponse(serializedBytes: answer), for: request)
+        }
+    }
+
+    /// Over what a query goes, and what the caller may see of it.
+    private struct Scope {
+        /// Nil for all zones of the database.
+        let asked: ZoneRow?
+        /// In the order of their numbers.
+        let zones: [ZoneRow]
+        let rights: PublicRights?
+        /// Whose a cursor is: nobody's in the public database, where each page is judged by what its reader may see.
+        let account: Int64
+        let path: DatabasePath
+
+        init(
+            _ message: Sealkit_V1_QueryRecordsRequest, _ session: Session?, _ path: DatabasePath, in connection: any SQLConnection
+        ) throws {
+            self.path = path
+            guard message.hasZone || path.database == .public else {
+                guard let session else { throw ServerError.needsSession }
+                let caller = try Caller(session, container: path.container, in: connection)
+                (asked, rights, account) = (nil, nil, caller.accountID)
+                zones = try Zones.all(of: caller, path, in: connection).sorted { $0.zone < $1.zone }
+                return
+            }
+            let (zone, rights) = try Zones.readable(message.zone, by: session, path, in: connection)
+            (asked, zones, self.rights) = (zone, [zone], rights)
+            account = path.database == .public ? 0 : session?.accountID ?? 0
+        }
+    }
+
+    /// A serialized `QueryRecordsResponse`; nil while an index that the query needs is being made.
+    private static func answer(
+        _ message: Sealkit_V1_QueryRecordsRequest, _ query: Query, _ schema: StoredSchema, _ scope: Scope,
+        _ connection: any SQLConnection
+    ) throws -> [UInt8]? {
+        guard let type = schema.indexed[query.recordType] else {
+            throw ServerError(
+                .unknownItem, "There is no such record type.", remedy: "Types appear with their first record, or with the schema.")
+        }
+        try QueryRules.check(query, type)
+        guard try IndexBuilds.areFinished(for: query, type, schema, in: connection) else { return nil }
+        guard scope.zones.count <= mostZones else {
+            throw ServerError(.limitExceeded, "There are more than \(mostZones) zones.", remedy: "Name a zone.")
+        }
+        let subject = try QueryCursor.subject(query, zone: scope.asked, account: scope.account, scope.path)
+        let limit = message.resultsLimit == 0 ? usualResults : min(Int(message.resultsLimit), SealStatements.Limits.itemsPerRequest)
+        let pager = QueryPager(
+            query: query, type: type, zones: scope.zones, rights: scope.rights,
+            cursor: message.cursor.isEmpty
+                ? nil : try QueryCursor(message.cursor, subject: subject, keys: max(1, query.sortDescriptors.count)),
+            subject: subject, limit: limit, connection: connection)
+        let desired = message.hasDesiredKeys ? Set(message.desiredKeys.names) : nil
+        return try QueryAnswer.serialized(pager, try pager.page(), asked: scope.asked, desired: desired)
+    }
+}

@@ -1,0 +1,108 @@
+import SealQuery
+import SealStatements
+
+/// Keeps a zone's index entries in step with its records, inside each save's transaction: an entry for each value of a field
+/// that the schema marks, written and removed only where it changed.
+struct RecordIndex {
+    let zone: ZoneRow
+    let connection: any SQLConnection
+
+    /// - Parameter schema: as it holds after these changes.
+    func follow(_ changes: [RecordChange], _ schema: StoredSchema) throws {
+        for change in changes {
+            guard let type = schema.indexed[change.type], type.hasEntries else { continue }
+            try follow(change, type)
+        }
+    }
+
+    private func follow(_ change: RecordChange, _ type: IndexedType) throws {
+        let isWanted = { (name: String) in type.fields[name].map { $0.isOrdered || $0.isSearchable } ?? false }
+        let hasFields = !type.ordered.isEmpty || !type.searchable.isEmpty
+        let values = hasFields ? try PlainFields.values(change.fields, where: isWanted) : [:]
+        let former = hasFields ? try PlainFields.values(change.formerFields, where: isWanted) : [:]
+        for (name, field) in type.ordered {
+            try replace(former[name], with: values[name], field.id, change)
+        }
+        for (name, field) in type.orderedSystem {
+            try replace(change.formerValue(name), with: change.value(name), field.id, change)
+        }
+        guard !type.searchable.isEmpty else { return }
+        let search = SearchIndex(zone: zone, connection: connection)
+        let words = Self.words(values, type)
+        if words != Self.words(former, type) { try search.replace(words, of: change.name, type: type.name) }
+    }
+
+    static func words(_ values: [String: Value], _ type: IndexedType) -> Set<String> {
+        Query.Subject(recordType: type.name, recordName: "", fields: values, searchableFields: type.searchable).words
+    }
+
+    private func replace(_ former: Value?, with value: Value?, _ field: Int64, _ change: RecordChange) throws {
+        guard former != value else { return }
+        let old = former.map(IndexKey.entries) ?? []
+        let new = value.map(IndexKey.entries) ?? []
+        for key in old.subtracting(new) {
+            try connection.execute(
+                "DELETE FROM record_index WHERE owner = $1 AND zone = $2 AND field = $3 AND value = $4 AND record = $5",
+                zone.key + [.integer(field), .blob(key.bytes), .text(change.name)])
+        }
+        for key in new.subtracting(old) { try insert(key, field, change.name, at: change.position) }
+    }
+
+    /// - Parameter position: the place in the zone's feed at which the record came to have this value.
+    func insert(_ key: IndexKey, _ field: Int64, _ record: String, at position: Int64) throws {
+        try connection.execute(
+            """
+            INSERT INTO record_index (owner, zone, field, value, record, position) VALUES ($1, $2, $3, $4, $5, $6)
+            ON CONFLICT (owner, zone, field, value, record, position) DO NOTHING
+            """,
+            zone.key + [.integer(field), .blob(key.bytes), .text(record), .integer(position)])
+    }
+
+    /// Adds one field's entries of a stored record, where they are missing.
+    func add(_ record: StoredRecord, _ type: IndexedType, _ id: Int64) throws {
+        let subject = try Query.Subject(record, type)
+        let ordered = type.ordered.first { $0.field.id == id }?.name ?? type.orderedSystem.first { $0.field.id == id }?.name.rawValue
+        if let ordered, let value = subject.value(ordered) {
+            for key in IndexKey.entries(of: value) {
+                let isThere = try connection.exists(
+                    "SELECT 1 FROM record_index WHERE owner = $1 AND zone = $2 AND field = $3 AND value = $4 AND record = $5",
+                    zone.key + [.integer(id), .blob(key.bytes), .text(record.name)])
+                if !isThere { try insert(key, id, record.name, at: record.position) }
+            }
+        }
+        try SearchIndex(zone: zone, connection: connection).replace(type.searchable.isEmpty ? [] : subject.words, of: record.name, type: type.name)
+    }
+
+    /// With the zone's records goes what was known of them.
+    func removeAll() throws {
+        try connection.execute("DELETE FROM record_index WHERE owner = $1 AND zone = $2", zone.key)
+        try SearchIndex(zone: zone, connection: connection).removeAll()
+    }
+}
+
+extension RecordChange {
+    fileprivate func value(_ field: Query.SystemField) -> Value? {
+        guard kind != .deleted else { return nil }
+        return switch field {
+        case .recordID: .reference(ReferenceValue(recordName: name))
+        case .creationDate: .date(created)
+        case .modificationDate: .date(modified)
+        case .creatorUserRecordID: .reference(ReferenceValue(recordName: creator.recordName))
+        case .lastModifiedUserRecordID: .reference(ReferenceValue(recordName: author.recordName))
+        }
+    }
+
+    /// Of the record before: nil for one that was just made.
+    fileprivate func formerValue(_ field: Query.SystemField) -> Value? {
+        guard kind != .created, let former else { return nil }
+        return switch field {
+        case .recordID: .reference(ReferenceValue(recordName: name))
+        // Neither ever changes.
+        case .creationDate: .date(created)
+        case .creatorUserRecordID: .reference(ReferenceValue(recordName: creator.recordName))
+        case .modificationDate: .date(former.modified)
+        case .lastModifiedUserRecordID:
+            (try? Statement(canonicalBytes: former.statement)).map { .reference(ReferenceValue(recordName: $0.author.recordName)) }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+import Hummingbird
+import SealSchema
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// `schema/export`, `import`, `deploy`, `reset`: with a management token. The path's environment is the one that is read
+/// or changed.
+struct SchemaController: Sendable {
+    let services: Services
+
+    static let route = RouterPath("database/1/{container}/{environment}/schema")
+
+    func addRoutes(to router: Router<SealRequestContext>) {
+        let group = router.group(Self.route)
+        group.post("export") { try await export($0, $1) }
+        group.post("import") { try await importing($0, $1) }
+        group.post("deploy") { try await deploy($0, $1) }
+        group.post("reset") { try await reset($0, $1) }
+    }
+
+    private func export(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let (container, environment) = try await services.managed(request, context)
+        _ = try await request.decode(Sealkit_V1_ExportSchemaRequest.self, context)
+        let schemas = services.schemas
+        let stored = try await services.database.read { try schemas.schema(container, environment, in: $0) }
+        return try Response(Sealkit_V1_ExportSchemaResponse.with { $0.schema = stored.schema.text }, for: request)
+    }
+
+    /// Replaces development's schema. Records stay as they are; those of types or fields that went can still be read.
+    private func importing(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let (container, environment) = try await services.managed(request, context)
+        let message = try await request.decode(Sealkit_V1_ImportSchemaRequest.self, context)
+        guard environment == .development else {
+            throw ServerError(
+                .invalidArguments, "Schemas are imported into development only.",
+                remedy: "Import the schema there, try it, then deploy it to production.")
+        }
+        let target: Schema
+        do throws(SchemaError) { target = try Schema(parsing: message.schema).completed } catch {
+            throw ServerError(
+                .invalidArguments, "The schema is wrong at \(error).",
+                remedy: "Mend it there; sealkit schema validate checks a file without a server.")
+        }
+        return try await change(request, container, .development, dryRun: message.validateOnly) { _, production in
+            let losses = SchemaDifference(from: production, to: target).losses
+            guard losses.isEmpty else {
+                throw ServerError(
+                    .invalidArguments, "Production has what this schema lacks or declares otherwise: \(Self.list(losses)).",
+                    remedy: "Keep it: what was deployed stays. Export production's schema to see it.")
+            }
+            return target
+        }
+    }
+
+    /// Brings production to development's schema: additive only.
+    private func deploy(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let (container, environment) = try await services.managed(request, context)
+        let message = try await request.decode(Sealkit_V1_DeploySchemaRequest.self, context)
+        guard environment == .production else {
+            throw ServerError(
+                .invalidArguments, "A deployment changes production.", remedy: "Name production in the path.")
+        }
+        return try await change(request, container, .production, dryRun: message.dryRun) { development, production in
+            let losses = SchemaDifference(from: production, to: development).losses
+            guard losses.isEmpty else {
+                throw ServerError(
+                    .invalidArguments, "Production would lose something: \(Self.list(losses)).",
+                    remedy: "Bring it back in development: what was deployed stays. sealkit schema reset does so.")
+            }
+            return development
+        }
+    }
+
+    /// Brings development back to production's schema. Records stay: the logs of their zones are signed by their owners,
+    /// and no server can close them.
+    private func reset(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let (container, environment) = try await services.managed(request, context)
+        let message = try await request.decode(Sealkit_V1_ResetSchemaRequest.self, context)
+        guard environment == .development else {
+            throw ServerError(
+                .invalidArguments, "Production cannot be reset.", remedy: "Name development in the path.")
+        }
+        return try await change(request, container, .development, dryRun: message.dryRun) { _, production in production }
+    }
+
+    /// - Parameter target: what the environment is to have, from development's and production's schemas.
+    private func change(
+        _ request: Request, _ container: String, _ environment: SealStatements.Environment, dryRun: Bool,
+        to target: @escaping @Sendable (_ development: Schema, _ production: Schema) throws -> Schema
+    ) async throws -> Response {
+        let schemas = services.schemas
+        let now = services.clock()
+        let judge: @Sendable (any SQLConnection) throws -> (StoredSchema, Schema, SchemaDifference) = { connection in
+            let development = try schemas.schema(container, .development, in: connection)
+            let production = try schemas.schema(container, .production, in: connection)
+            let target = try target(development.schema, production.schema)
+            let stored = environment == .development ? development : production
+            return (stored, target, SchemaDifference(from: stored.schema, to: target))
+        }
+        let difference: SchemaDifference
+        if dryRun {
+            difference = try await services.database.read { try judge($0).2 }
+        } else {
+            difference = try await services.database.write { connection in
+                let (stored, target, difference) = try judge(connection)
+                guard !difference.changes.isEmpty else { return difference }
+                let (_, change) = try SchemaTables.write(
+                    target, over: stored, marksHistory: environment == .development, in: connection)
+                try SchemaFollowers.follow(change, now: now, connection)
+                return difference
+            }
+        }
+        return try Response(
+            Sealkit_V1_ChangeSchemaResponse.with {
+                $0.applied = !dryRun
+                $0.differences = difference.changes.map { change in
+                    .with {
+                        $0.description_p = change.description
+                        $0.loses = change.isLoss
+                    }
+                }
+            }, for: request)
+    }
+
+    /// The first few, as people read them.
+    private static func list(_ changes: [SchemaDifference.Change]) -> String {
+        let shown = changes.prefix(5).map(\.description).joined(separator: ", ")
+        return changes.count > 5 ? shown + " and \(changes.count - 5) more" : shown
+    }
+}
+
+extension Services {
+    /// The container and environment of a management call, once its token is known to be good for them.
+    func managed(
+        _ request: Request, _ context: SealRequestContext
+    ) async throws -> (container: String, environment: SealStatements.Environment) {
+        let container = try DatabasePath.container(context)
+        let environment = try DatabasePath.environment(context)
+        try await management.require(request, for: container, self)
+        return (container, environment)
+    }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import SealKit
+import SealLab
+import SealWire
+import SwiftProtobuf
+
+/// Clients that disappear in the middle: after half a head, half a body, or a whole request whose answer they do not wait
+/// for. Afterwards each request happened whole or not at all, and the server holds nothing of those clients any more.
+struct VanishingClients {
+    let seed: UInt64
+    let count: Int
+
+    struct Totals {
+        var cutShort = 0
+        var unheard = 0
+        var happened = 0
+        var filesBefore = 0
+        var filesAfter = 0
+        var megabytesBefore = 0.0
+        var megabytesAfter = 0.0
+    }
+
+    private enum Manner: CaseIterable {
+        case insideTheHead, insideTheBody, insideTheBodyWithReset, beforeTheAnswer, beforeTheAnswerWithReset, insideTheUpload
+
+        var isWhole: Bool { self == .beforeTheAnswer || self == .beforeTheAnswerWithReset }
+    }
+
+    func run() async throws -> Totals {
+        var random = SeededRandom(seed: seed)
+        let server = try ServerProcess.temporary()
+        defer { server.remove() }
+        let transport = CapturingTransport(try HTTPTransport(server: server.origin))
+        let account = try await Account.create(transport: transport, deviceName: "vanishing").account
+        let container = try Container(CrashTorture.container, account: account)
+        let (database, owner) = (container.privateDatabase, try container.userRecordID().recordName)
+        let zone = try await database.save(RecordZone(zoneName: "vanishing")).zoneID
+        var totals = Totals()
+        var batches: [(manner: Manner, names: [String])] = []
+        // What the first clients make the server build stays, so it is measured after them.
+        for number in 0..<count {
+            if number == count / 4 {
+                try await settle(server, files: nil)
+                totals.filesBefore = server.openFiles
+                totals.megabytesBefore = server.residentMegabytes
+            }
+            guard let manner = random.one(of: Manner.allCases) else { continue }
+            let names = (0..<(1 + random.below(5))).map { "v-\(number)-\($0)" }
+            let captured = try await transport.capture {
+                _ = try await database.modifyRecords(saving: names.map { name in
+                    var record = Record(recordType: "Note", recordID: Record.ID(recordName: name, zoneID: zone))
+                    record.encryptedValues["body"] = String(repeating: "text ", count: 2_000)
+                    return record
+                })
+            }
+            guard let request = captured.first else { throw Finding("the SDK sent nothing") }
+            try vanish(manner, request, owner: owner, zone: zone.zoneName, server, &random)
+            batches.append((manner, names))
+        }
+        try await settle(server, files: totals.filesBefore)
+        totals.filesAfter = server.openFiles
+        totals.megabytesAfter = server.residentMegabytes
+        try check(
+            // Some for connections to the database, which are kept: each vanished client would be one more.
+            totals.filesAfter <= totals.filesBefore + 16,
+            "the server holds \(totals.filesAfter) files after \(totals.filesBefore) before: connections are left over")
+        try check(
+            totals.megabytesAfter <= totals.megabytesBefore + 64,
+            "the server's memory grew from \(totals.megabytesBefore) to \(totals.megabytesAfter) MiB")
+        try await examine(batches, database, zone, &totals)
+        let files = DatabaseCheck(dataFolder: server.dataFolder)
+        try files.run()
+        try check(try files.count("SELECT COUNT(*) FROM blob") == 0, "uploads that were cut short have left something")
+        return totals
+    }
+
+    private func vanish(
+        _ manner: Manner, _ request: CapturingTransport.Captured, owner: String, zone: String, _ server: ServerProcess,
+        _ random: inout SeededRandom
+    ) throws {
+        let connection = try HTTPConnection(port: server.port)
+        let bytes = HTTPConnection.request(path: request.path, body: request.body, token: request.token)
+        let head = bytes.count - request.body.count
+        switch manner {
+        case .insideTheHead: try connection.send(Array(bytes.prefix(1 + random.below(head - 1))))
+        case .insideTheBody, .insideTheBodyWithReset:
+            try connection.send(Array(bytes.prefix(head + random.below(request.body.count))))
+        case .beforeTheAnswer, .beforeTheAnswerWithReset:
+            try connection.send(bytes)
+            if random.chance(50) { usleep(UInt32(random.below(3_000))) }
+        case .insideTheUpload:
+            let id = UUID().uuidString.replacing("-", with: "").lowercased()
+            let path = request.path.replacing("records/modify", with: "assets/\(owner)/\(zone)/\(id)")
+            let announced = HTTPConnection.request("PUT", path: path, body: Data(count: 1_000_000), token: request.token)
+            try connection.send(Array(announced.prefix(announced.count - 1 - random.below(900_000))))
+        }
+        if manner == .insideTheBodyWithReset || manner == .beforeTheAnswerWithReset { connection.reset() }
+    }
+
+    /// Waits until the server has noticed that its clients are gone, as long as it goes on noticing.
+    private func settle(_ server: ServerProcess, files: Int?) async throws {
+        var last = Int.max
+        for _ in 0..<100 {
+            let now = server.openFiles
+            if let files, now <= files { return }
+            if files == nil, now == last { return }
+            last = now
+            try await Task.sleep(for: .milliseconds(100))
+        }
+    }
+
+    private func examine(
+        _ batches: [(manner: Manner, names: [String])], _ database: Database, _ zone: RecordZone.ID, _ totals: inout Totals
+    ) async throws {
+        for (manner, names) in batches {
+            let ids = names.map { Record.ID(recordName: $0, zoneID: zone) }
+            let found = try await database.records(for: ids)
+            let there = ids.count { if case .success? = found[$0] { true } else { false } }
+            try check(there == 0 || there == names.count, "a batch whose client vanished is there in part")
+            if manner.isWhole {
+                totals.unheard += 1
+                if there > 0 { totals.happened += 1 }
+            } else {
+                totals.cutShort += 1
+                try check(there == 0, "a request that was never whole had an effect")
+            }
+        }
+    }
+}
+
+extension VanishingClients.Totals {
+    /// What was proven.
+    var text: String {
+        """
+        \(cutShort + unheard) clients vanished: \(cutShort) in the middle of a request, which had no effect; \(unheard) before their \
+        answer, \(happened) of whose requests happened, each as a whole.
+          Files that the server holds: \(filesBefore) before most of them, \(filesAfter) after; memory \(Int(megabytesBefore)) and \
+        \(Int(megabytesAfter)) MiB.
+        """
+    }
+}

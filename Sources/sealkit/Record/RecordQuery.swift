@@ -1,0 +1,91 @@
+import ArgumentParser
+import SealKit
+import SealQuery
+
+struct RecordQuery: AccountHolderCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "query",
+        abstract: "Find records by their plain fields.",
+        discussion: """
+            The predicate is in CloudKit's language; %@ stands for the next --arg. Encrypted fields cannot be asked for: the server \
+            does not read them.
+
+              sealkit record query "folder = 'work' AND size > %@" --arg int=3 --type Note --zone Notes
+              sealkit record query "self CONTAINS 'plans'" --type Note --sort -creationDate
+              sealkit record query --type Note --limit 20 --json
+
+            --arg takes kind=value, with the kinds of `sealkit help record save`. Each record is verified and held against the \
+            query; one that does not hold is reported, and nothing of it is shown; the exit code is then 76.
+            """)
+
+    @Argument(help: "The predicate; all records of the type without one.")
+    var predicate: String = "TRUEPREDICATE"
+
+    @Option(help: "The record type.")
+    var type: String
+
+    @Option(name: .customLong("arg"), parsing: .unconditionalSingleValue, help: ArgumentHelp("A value for the predicate's next %@, %K, %d or %f.", valueName: "kind=value"))
+    var arguments: [String] = []
+
+    @Option(parsing: .unconditionalSingleValue, help: ArgumentHelp("Sort by this field; with a minus in front, descending. May be repeated.", valueName: "key"))
+    var sort: [String] = []
+
+    @Option(help: "The zone's name; without it, all of one's own zones.")
+    var zone: String?
+
+    @OptionGroup var shared: OwnerOption
+
+    @Option(help: "How many records at most.")
+    var limit: Int?
+
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        if zone == nil, shared.owner != nil { throw ValidationError("Name the --zone as well: in zones of others a query is about one.") }
+        if let limit, limit < 1 { throw ValidationError("The --limit is at least 1.") }
+    }
+
+    func run(_ client: Client) async throws {
+        let query = try query()
+        let (database, zoneID) = shared.resolve(zone ?? RecordZone.defaultName, client)
+        var rest = limit
+        var failed: SealKitError?
+        var page = try await database.records(
+            matching: query, inZoneWith: zone == nil ? nil : zoneID, resultsLimit: rest ?? Query.maximumResults)
+        var count = 0
+        while true {
+            for (id, result) in page.matchResults {
+                switch result {
+                case .success(let record):
+                    count += 1
+                    output.result(RecordText.line(record), bare: id.recordName.escaped, json: ["record": RecordText.json(record)])
+                case .failure(let error):
+                    failed = error
+                    output.result(
+                        "! \(id.recordName.escaped): \(error.reason.escaped)",
+                        json: ["failure": .object(["recordName": .string(id.recordName), "code": .string(error.code.rawValue), "reason": .string(error.reason)])])
+                }
+            }
+            rest = rest.map { $0 - page.matchResults.count }
+            guard let cursor = page.queryCursor, rest ?? 1 > 0 else { break }
+            page = try await database.records(continuingMatchFrom: cursor, resultsLimit: rest ?? Query.maximumResults)
+        }
+        if let failed { throw failed }
+        output.note("\(count) record\(count == 1 ? "" : "s")")
+    }
+
+    private func query() throws(SealKitError) -> Query {
+        var values: [any Query.Argument] = []
+        for argument in arguments { values.append(try FieldArgument("argument:\(argument)").value) }
+        let read: Query.Predicate
+        do throws(QueryError) { read = try Query.Predicate(text: predicate, arguments: values) } catch {
+            let place = error.offset.map { ", at character \($0 + 1)" } ?? ""
+            throw SealKitError(.invalidArguments, error.reason + place, remedy: error.remedy)
+        }
+        let descriptors = sort.map { key in
+            key.hasPrefix("-")
+                ? Query.SortDescriptor(key: String(key.dropFirst()), ascending: false) : Query.SortDescriptor(key: key, ascending: true)
+        }
+        return Query(recordType: type, predicate: read, sortDescriptors: descriptors)
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import SealStatements
+import Testing
+
+@testable import SealKit
+
+@Suite struct ZoneTests {
+    @Test func theDefaultZoneIsThereWithoutBeingMade() async throws {
+        let ann = try await Person()
+        let id = Record.ID(recordName: "first")
+        // Reading before anybody wrote: it is empty, not missing.
+        #expect(await failure { _ = try await ann.own.record(for: id) } == .unknownItem)
+        try await ann.own.deleteRecord(withID: id)
+        var note = Record(recordType: "Note", recordID: id)
+        note.encryptedValues["body"] = "in the default zone"
+        try await ann.own.save(note)
+        #expect(try await ann.onFreshDevice().own.record(for: id).encryptedValues["body"] == "in the default zone")
+        #expect(try await ann.own.recordZone(for: .default).capabilities == [])
+        // It saves each record by itself, whatever was asked for.
+        let results = try await ann.own.modifyRecords(saving: [note, Record(recordType: "Note", recordID: Record.ID(recordName: "second"))])
+        #expect(results.saveResults[id]?.failureCode == .serverRecordChanged)
+        #expect(results.saveResults[Record.ID(recordName: "second")]?.failureCode == nil)
+        // Two devices that write first at once.
+        let bob = try await Person()
+        let devices = [try bob.onFreshDevice(), try bob.onFreshDevice()]
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (index, device) in devices.enumerated() {
+                group.addTask { try await device.own.save(Record(recordType: "Note", recordID: Record.ID(recordName: "n\(index)"))) }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await bob.own.recordZoneChanges(inZoneWith: .default).modifications.count == 2)
+        #expect(await failure { try await bob.own.save(bob.note(in: RecordZone.ID(zoneName: "custom"), "x")) } == .zoneNotFound)
+    }
+
+    @Test func zonesAreFetchedEachWithItsResult() async throws {
+        let ann = try await Person()
+        let (one, two) = (try await ann.makeZone(), try await ann.makeZone())
+        let absent = RecordZone.ID(zoneName: "absent")
+        let found = try await ann.own.recordZones(for: [one, absent, two])
+        #expect(try found[one]?.get().capabilities == [.fetchChanges, .atomic, .sharing, .zoneWideSharing])
+        #expect(found[absent]?.failureCode == .zoneNotFound && found[two]?.failureCode == nil && found.count == 3)
+        #expect(try await ann.own.recordZones(for: []).isEmpty)
+        let changed = try await ann.own.modifyRecordZones(saving: [RecordZone(zoneID: one)], deleting: [two, absent])
+        #expect(changed.saveResults[one]?.failureCode == nil)
+        #expect(changed.deleteResults[two]?.failureCode == nil && changed.deleteResults[absent]?.failureCode == .zoneNotFound)
+    }
+
+    /// #36, and what a device that still writes there is told.
+    @Test func s36_aPurgedZoneAndAResetOneAreTold() async throws {
+        let ann = try await Person()
+        let other = try ann.onFreshDevice()
+        let (purged, reset, gone) = (try await ann.makeZone(), try await ann.makeZone(), try await ann.makeZone())
+        let token = try await other.own.databaseChanges().changeToken
+        for zone in [purged, reset, gone] { try await other.own.save(other.note(in: zone, "x", name: "note")) }
+        try await ann.own.deleteRecordZone(withID: purged, reason: .purged)
+        try await ann.own.deleteRecordZone(withID: reset, reason: .encryptedDataReset)
+        try await ann.own.deleteRecordZone(withID: gone)
+        #expect(await failure { try await ann.own.deleteRecordZone(withID: gone, reason: .unshared) } == .invalidArguments)
+        // A device that has not heard of it, and one that has.
+        #expect(await failure { try await other.own.save(other.note(in: purged, "y")) } == .userDeletedZone)
+        let changes = try await other.own.databaseChanges(since: token)
+        #expect(Dictionary(uniqueKeysWithValues: changes.deletions.map { ($0.zoneID, $0.reason) }) == [purged: .purged, reset: .encryptedDataReset, gone: .deleted])
+        for (zone, code) in [(purged, SealKitError.Code.userDeletedZone), (reset, .zoneNotFound), (gone, .zoneNotFound)] {
+            for device in [ann, other, try ann.onFreshDevice()] {
+                #expect(await failure { try await device.own.save(device.note(in: zone, "z")) } == code)
+                #expect(await failure { _ = try await device.own.record(for: Record.ID(recordName: "note", zoneID: zone)) } == .zoneNotFound)
+            }
+        }
+        // Made again, it is a zone like any other.
+        try await ann.own.save(RecordZone(zoneID: purged))
+        try await other.own.save(other.note(in: purged, "again"))
+    }
+
+    @Test func changesOfManyZonesComeInOneCall() async throws {
+        let ann = try await Person()
+        let zones = [try await ann.makeZone(), try await ann.makeZone()]
+        let absent = RecordZone.ID(zoneName: "absent")
+        for zone in zones {
+            var note = ann.note(in: zone, "body")
+            note["color"] = "blue"
+            try await ann.own.save(note)
+        }
+        typealias Configuration = Database.ZoneChangesConfiguration
+        let first = try await ann.own.recordZoneChanges(
+            inZonesWith: [zones[0]: Configuration(), zones[1]: Configuration(desiredKeys: ["color"]), absent: Configuration()])
+        #expect(first[absent]?.failureCode == .zoneNotFound && first.count == 3)
+        let whole = try #require(try first[zones[0]]?.get())
+        let some = try #require(try first[zones[1]]?.get())
+        #expect(try whole.modifications.map { try $0.result.get().omittedKeys } == [[]])
+        #expect(try some.modifications.map { try $0.result.get().omittedKeys } == [["body"]])
+        try await ann.own.deleteRecord(withID: whole.modifications[0].recordID)
+        let next = try await ann.own.recordZoneChanges(
+            inZonesWith: [
+                zones[0]: Configuration(previousServerChangeToken: whole.changeToken, resultsLimit: 1),
+                zones[1]: Configuration(previousServerChangeToken: whole.changeToken),
+            ])
+        #expect(try next[zones[0]]?.get().deletions.count == 1)
+        #expect(next[zones[1]]?.failureCode == .changeTokenExpired)
+        #expect(try await ann.own.recordZoneChanges(inZonesWith: [:]).isEmpty)
+    }
+}

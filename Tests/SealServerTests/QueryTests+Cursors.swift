@@ -1,0 +1,136 @@
+import Foundation
+import SealPrimitives
+import SealQuery
+import SealStatements
+import SealWire
+import Testing
+
+@testable import SealServer
+
+/// Pages: nothing twice, nothing left out that stood still, nothing believed that a cursor says.
+@Suite struct QueryCursorTests {
+    private func things(_ count: Int) -> [String: [String: Value]] {
+        Dictionary(uniqueKeysWithValues: (0..<count).map { ("r\(100 + $0)", ["age": .int64(Int64($0)), "half": .int64(Int64($0 / 2))]) })
+    }
+
+    static let orders: [[Query.SortDescriptor]] = [
+        [], [.init(key: "age", ascending: true)], [.init(key: "age", ascending: false)],
+        [.init(key: "half", ascending: true), .init(key: "age", ascending: false)], [.init(key: "recordID", ascending: true)],
+    ]
+
+    @Test(arguments: orders) func pagesStayRightWhileDataChanges(_ sort: [Query.SortDescriptor]) async throws {
+        try await QueryTests.withZone { anna, zone, _ in
+            var saved = try await QueryTests.save(things(30), by: anna, in: zone)
+            let query = Query(recordType: "Thing", predicate: try Query.Predicate("age >= 0"), sortDescriptors: sort)
+            var still = Set(saved.keys)
+            var seen: [String] = []
+            var cursor = Data()
+            var round = 0
+            repeat {
+                let page = try await anna.query(query, in: zone, cursor: cursor, limit: 4)
+                seen += page.matches.map(\.record.recordName)
+                cursor = page.cursor
+                round += 1
+                // Others insert before, between and after, delete, and move records across the place where the reader is.
+                let victim = try #require(saved.keys.filter { still.contains($0) }.randomElement())
+                let mover = try #require(saved.keys.filter { still.contains($0) && $0 != victim }.randomElement())
+                still.subtract([victim, mover])
+                var writes = [Write.deletion(of: try #require(saved[victim]))]
+                writes.append(.thing(after: try #require(saved[mover]), ["age": .int64(.random(in: 0...60)), "half": .int64(.random(in: 0...30))]))
+                writes.append(.thing("n\(round)", ["age": .int64(.random(in: 0...60)), "half": .int64(.random(in: 0...30))]))
+                writes.append(.thing("s\(round)", ["age": .int64(0), "half": .int64(0)]))
+                #expect(try await anna.codes(writes, in: zone) == [nil, nil, nil, nil])
+                saved[victim] = nil
+                saved[mover] = nil
+            } while !cursor.isEmpty
+            #expect(Set(seen).count == seen.count, "\(seen)")
+            #expect(still.isSubset(of: seen))
+        }
+    }
+
+    @Test func anEditThatMovesNothingHidesNothing() async throws {
+        try await QueryTests.withZone { anna, zone, _ in
+            let saved = try await QueryTests.save(things(6), by: anna, in: zone)
+            let query = try QueryTests.query("age >= 0", .init(key: "age", ascending: true))
+            let first = try await anna.query(query, in: zone, limit: 3)
+            let last = try #require(saved["r105"])
+            #expect(try await anna.codes([.thing(after: last, ["age": .int64(5), "half": .int64(77)])], in: zone) == [nil])
+            let rest = try await anna.query(query, in: zone, cursor: first.cursor, limit: 3)
+            #expect((first.matches + rest.matches).map(\.record.recordName) == (100..<106).map { "r\($0)" })
+            #expect(rest.cursor.isEmpty)
+        }
+    }
+
+    @Test func zonesOfADatabaseAreAskedTogether() async throws {
+        try await QueryTests.withZone { anna, zone, _ in
+            let other = try await anna.makeZone("other")
+            let third = try await anna.makeZone("third")
+            _ = try await QueryTests.save(["a": ["age": .int64(1)], "b": ["age": .int64(4)], "e": ["age": .int64(4)]], by: anna, in: zone)
+            _ = try await QueryTests.save(["a": ["age": .int64(2)], "c": ["age": .int64(4)]], by: anna, in: other)
+            _ = try await QueryTests.save(["d": ["age": .int64(3)], "b": ["age": .int64(4)]], by: anna, in: third)
+            for limit: UInt32 in [0, 1, 2, 3] {
+                let up = try await anna.names(QueryTests.query("age > 0", .init(key: "age", ascending: true)), in: nil, limit: limit)
+                #expect(up == ["a", "a", "d", "b", "e", "c", "b"])
+                let down = try await anna.names(QueryTests.query("age > 0", .init(key: "age", ascending: false)), in: nil, limit: limit)
+                #expect(down == up.reversed())
+                #expect(try await anna.names(QueryTests.query("TRUEPREDICATE"), in: nil, limit: limit).sorted() == up.sorted())
+                let byName = try await anna.names(QueryTests.query("TRUEPREDICATE", .init(key: "recordID", ascending: true)), in: nil, limit: limit)
+                #expect(byName == up.sorted())
+            }
+            let page = try await anna.query(QueryTests.query("age > 0"), in: nil)
+            #expect(Set(page.scopes.map(\.zone.zoneName)) == ["notes", "other", "third"])
+            for match in page.matches {
+                let name = page.scopes[Int(match.scope)].zone.zoneName
+                _ = try anna.open(match.record, in: name == "notes" ? zone : name == "other" ? other : third)
+            }
+        }
+    }
+
+    @Test func aCursorIsOfOneQueryCallerAndZone() async throws {
+        try await QueryTests.withZone { anna, zone, server in
+            _ = try await QueryTests.save(things(6), by: anna, in: zone)
+            let query = try QueryTests.query("age >= 0", .init(key: "age", ascending: true))
+            let cursor = try await anna.query(query, in: zone, limit: 2).cursor
+            #expect(!cursor.isEmpty)
+            func code(_ cursor: Data, _ query: Query, _ zone: TestZone?, by person: Person? = nil) async throws -> ErrorCode? {
+                try await refusal { try await (person ?? anna).query(query, in: zone, cursor: cursor) }
+            }
+            #expect(try await code(cursor, query, zone) == nil)
+            #expect(try await code(cursor, QueryTests.query("age >= 1", .init(key: "age", ascending: true)), zone) == .invalidArguments)
+            #expect(try await code(cursor, query, nil) == .invalidArguments)
+            let other = try await anna.makeZone("other")
+            #expect(try await code(cursor, query, other) == .invalidArguments)
+            let bert = try await Person.ready(server)
+            #expect(try await code(cursor, query, nil, by: bert) == .invalidArguments)
+            #expect(try await code(Data([9]) + cursor.dropFirst(), query, zone) == .changeTokenExpired)
+            #expect(try await code(Data(cursor.dropLast()), query, zone) == .invalidArguments)
+            #expect(try await code(cursor + [0], query, zone) == .invalidArguments)
+            #expect(try await code(Data(repeating: 1, count: 20_000), query, zone) == .invalidArguments)
+            // From before a restore: its place in the feed was never given out.
+            var future = cursor
+            future[future.count - 2] = 0x70
+            #expect(try await code(future, query, zone) == .changeTokenExpired)
+            // Whatever else a cursor says, the answer is a page or a refusal.
+            for _ in 0..<300 {
+                var damaged = cursor
+                for _ in 0..<Int.random(in: 1...3) { damaged[Int.random(in: damaged.indices)] = UInt8.random(in: 0...255) }
+                let found = try await code(damaged, query, zone)
+                #expect(found == nil || found == .invalidArguments || found == .changeTokenExpired)
+            }
+        }
+    }
+
+    @Test func pagesEndByBytesToo() async throws {
+        try await QueryTests.withZone { anna, zone, _ in
+            let large = Value.data([UInt8](repeating: 7, count: 900_000))
+            for name in ["a", "b", "c", "d"] {
+                #expect(try await anna.codes([.thing(name, ["age": .int64(1), "large": large])], in: zone) == [nil])
+            }
+            let query = try QueryTests.query("age = 1")
+            let first = try await anna.query(query, in: zone)
+            #expect(first.matches.count == 2)
+            let second = try await anna.query(query, in: zone, cursor: first.cursor)
+            #expect((first.matches + second.matches).map(\.record.recordName) == ["a", "b", "c", "d"])
+        }
+    }
+}

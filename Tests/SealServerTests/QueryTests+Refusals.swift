@@ -1,0 +1,247 @@
+import Foundation
+import SealEnvelope
+import SealPrimitives
+import SealQuery
+import SealSchema
+import SealStatements
+import SealWire
+import SwiftProtobuf
+import Testing
+
+@testable import SealKit
+@testable import SealServer
+
+/// What is refused, what waits, and what a query costs.
+@Suite struct QueryRefusalTests {
+    private func reason(_ query: Query, by person: Person, in zone: TestZone?, shared: Bool = false) async throws -> (ErrorCode?, String) {
+        do {
+            _ = try await person.query(query, in: zone, shared: shared)
+            return (nil, "")
+        } catch let refusal as Refusal {
+            #expect(!refusal.failure.remedy.isEmpty)
+            return (refusal.code, refusal.failure.reason)
+        }
+    }
+
+    @Test func whatTheSchemaDoesNotAllow() async throws {
+        try await QueryTests.withZone { anna, zone, _ in
+            var write = Write.thing("a", ["age": .int64(1), "name": .string("x"), "place": .location(QueryTests.rome), "tags": .list(.int64, []), "bytes": .data([1])])
+            write.fields.append(("zsecret", .encrypted(.string("x"))))
+            #expect(try await anna.codes([write], in: zone) == [nil])
+            let table: [(String, ErrorCode, String)] = [
+                ("gone = 1", .invalidArguments, "no field gone"), ("zsecret = 'x'", .invalidArguments, "encrypted"),
+                ("age = 'x'", .invalidArguments, "another kind"), ("name = 1", .invalidArguments, "another kind"),
+                ("tags = 1", .invalidArguments, "is a list"), ("name CONTAINS 'x'", .invalidArguments, "not a list"),
+                ("tags CONTAINS 'x'", .invalidArguments, "another kind"), ("age BEGINSWITH 'x'", .invalidArguments, "another kind"),
+                ("bytes = 1", .invalidArguments, "bytes is not marked queryable"),
+                ("creationDate > now", .invalidArguments, "___createTime is not marked"),
+            ]
+            for (text, code, word) in table {
+                let (found, reason) = try await reason(QueryTests.query(text), by: anna, in: zone)
+                #expect(found == code && reason.contains(word), "\(text): \(reason)")
+            }
+            func sorted(_ descriptor: Query.SortDescriptor) async throws -> String {
+                let (code, reason) = try await reason(QueryTests.query("age = 1", descriptor), by: anna, in: zone)
+                #expect(code == .invalidArguments)
+                return reason
+            }
+            #expect(try await sorted(.init(key: "tags", ascending: true)).contains("sortable"))
+            #expect(try await sorted(.init(key: "zsecret", ascending: true)).contains("encrypted"))
+            #expect(try await sorted(.init(key: "place", ascending: true)).contains("sortable"))
+            #expect(try await sorted(.init(key: "age", relativeLocation: QueryTests.rome)).contains("its kind"))
+            #expect(try await reason(QueryTests.query("age = 1", type: "Nothing"), by: anna, in: zone).0 == .unknownItem)
+            #expect(try await reason(QueryTests.query("self CONTAINS 'x'", type: "Users"), by: anna, in: zone).1.contains("searchable"))
+        }
+    }
+
+    @Test func assetsAreNotCompared() async throws {
+        try await QueryTests.withZone { anna, zone, server in
+            var schema = Schema()
+            schema.types["Thing"] = RecordType(name: "Thing", fields: ["scan": .init(ValueType(.asset))])
+            try await server.deploy(schema, to: .development)
+            #expect(try await reason(QueryTests.query("scan = 1"), by: anna, in: zone).1.contains("asset"))
+        }
+    }
+
+    @Test func whoMayAsk() async throws {
+        try await QueryTests.withZone { anna, zone, server in
+            _ = try await QueryTests.save(["a": ["age": .int64(1)]], by: anna, in: zone)
+            let bert = try await Person.ready(server)
+            let query = try QueryTests.query("age = 1")
+            // Nobody else's zone, nor anything of it.
+            #expect(try await refusal { try await bert.query(query, in: zone) } == .zoneNotFound)
+            #expect(try await bert.names(query, in: nil) == [])
+            #expect(try await refusal { try await bert.query(query, in: nil, shared: true) } == .invalidArguments)
+            var stranger = bert
+            stranger = Person(client: try TestClient(server), keys: bert.keys, chain: bert.chain)
+            let unknown = stranger
+            #expect(try await refusal { try await unknown.query(query, in: nil) } == .notAuthenticated)
+            #expect(try await refusal {
+                try await anna.client.call(
+                    anna.path("records/query"), Sealkit_V1_QueryRecordsRequest(), as: Sealkit_V1_QueryRecordsResponse.self)
+            } == .invalidArguments)
+        }
+    }
+
+    @Test func participantsAskInTheSharedDatabase() async throws {
+        try await RunningServer.with { server in
+            let anna = try await Person.ready(server)
+            let bert = try await Person.ready(server)
+            var zone = try await anna.makeSharedZone()
+            _ = try await QueryTests.save(["a": ["age": .int64(1)]], by: anna, in: zone)
+            let invitation = try anna.invitation(to: bert, in: zone)
+            _ = try await anna.append(try anna.next(on: zone, invitations: [invitation.draft]), to: &zone, links: [invitation.link])
+            try await bert.accept(invitation, in: &zone)
+            let found = try await bert.query(QueryTests.query("age = 1"), in: zone)
+            #expect(found.matches.map(\.record.recordName) == ["a"])
+            _ = try bert.open(found.matches[0].record, in: zone)
+        }
+    }
+
+    @Test func thePublicDatabaseIsAskedByAnybodyWhoMayRead() async throws {
+        try await RunningServer.with { server in
+            let anna = try await Person.ready(server)
+            var other = PublicWrite("b", "blue words")
+            other.type = "Letter"
+            #expect(try await anna.publicCodes([PublicWrite("a", "red words"), other]) == [nil, nil])
+            let world = try TestClient(server)
+            func found(_ text: String, type: String = "Note", by client: TestClient) async throws -> Sealkit_V1_QueryRecordsResponse {
+                let request = try Sealkit_V1_QueryRecordsRequest.with { $0.query = try QueryTests.query(text, type: type).wire }
+                return try await client.call(Person.publicPath("records/query"), request, as: Sealkit_V1_QueryRecordsResponse.self)
+            }
+            for text in ["body BEGINSWITH 'red'", "self CONTAINS 'words'", "TRUEPREDICATE"] {
+                let answer = try await found(text, by: world)
+                #expect(answer.matches.map(\.record.recordName) == ["a"] && answer.scopes.isEmpty && answer.authors.count == 1)
+                try Person.verifyPublic(answer.matches[0].record, authors: answer.authors)
+            }
+            // Nothing of it is in anybody's private database.
+            #expect(try await anna.names(QueryTests.query("TRUEPREDICATE", type: "Note"), in: nil) == [])
+        }
+    }
+
+    @Test func productionAnswersWhatWasDeployed() async throws {
+        try await RunningServer.with { server in
+            let anna = try await Person.ready(server).inProduction
+            var schema = Schema()
+            schema.types["Thing"] = RecordType(
+                name: "Thing", fields: ["age": .init(ValueType(.int64), indexes: .queryable), "name": .init(ValueType(.string))])
+            try await server.deploy(schema)
+            let zone = try await anna.makeZone()
+            _ = try await QueryTests.save(["a": ["age": .int64(1), "name": .string("x")]], by: anna, in: zone)
+            #expect(try await anna.names("age = 1", in: zone) == ["a"])
+            for (text, word) in [
+                ("age > 1", "age is not marked sortable"), ("name = 'x'", "name is not marked queryable"),
+                ("TRUEPREDICATE", "___recordID is not marked queryable"), ("recordID = 'a'", "___recordID is not marked queryable"),
+                ("self CONTAINS 'x'", "searchable"),
+            ] {
+                let (code, reason) = try await reason(QueryTests.query(text), by: anna, in: zone)
+                #expect(code == .invalidArguments && reason.contains(word), "\(text): \(reason)")
+            }
+        }
+    }
+
+    /// An index that comes later: not used before it is whole, made in steps that a restart goes on with, and gone again.
+    @Test func indexesAreMadeForRecordsThatWereThere() async throws {
+        try await QueryTests.withZone { anna, zone, server in
+            let things = (0..<450).map { Write.thing("r\(1000 + $0)", ["age": .int64(Int64($0 % 3)), "name": .string("word\($0)")]) }
+            for start in stride(from: 0, to: 450, by: 225) {
+                #expect(try await anna.codes(Array(things[start..<start + 225]), in: zone).allSatisfy { $0 == nil })
+            }
+            let stored = try await server.schema()
+            func change(_ field: String, _ before: RecordType.Indexes, _ after: RecordType.Indexes) async throws {
+                var schema = stored.schema
+                schema.types["Thing"]?.fields[field]?.indexes = after
+                let (id, kind) = (try #require(stored.fieldID(type: "Thing", field: field)), try #require(stored.field(field, of: "Thing")).type)
+                try await server.deploy(schema, to: .development)
+                try await server.services.database.write { connection in
+                    try SchemaFollowers.follow(
+                        SchemaChange(
+                            container: TestClient.container, environment: .development,
+                            indexes: [.init(id: id, type: "Thing", field: field, kind: kind, before: before, after: after)]),
+                        now: 0, connection)
+                }
+            }
+            let builder = server.services.indexBuilder
+            func build() async throws -> Int {
+                var steps = 0
+                while try await builder.step() { steps += 1 }
+                return steps
+            }
+            func entries() async throws -> Int64? {
+                try await server.services.database.read { try $0.first("SELECT COUNT(*) FROM record_index") { try $0.int64(0) } }
+            }
+            #expect(try await entries() == 900)
+            try await change("age", [.queryable, .sortable], [])
+            #expect(try await build() > 0)
+            #expect(try await entries() == 450)
+            #expect(try await reason(QueryTests.query("age = 1"), by: anna, in: zone).1.contains("not marked"))
+
+            try await change("age", [], .queryable)
+            // Half way: not answered, not even with a part.
+            for _ in 0..<2 { #expect(try await builder.step()) }
+            let schema = try await server.schema()
+            let type = try #require(schema.indexed["Thing"])
+            let isFinished = try await server.services.database.read {
+                try IndexBuilds.areFinished(for: QueryTests.query("age = 1"), type, schema, in: $0)
+            }
+            #expect(!isFinished)
+            // What is saved meanwhile is indexed by its save, and not twice.
+            #expect(try await anna.codes([.thing("r1449x", ["age": .int64(1)]), .thing("a", ["age": .int64(1)])], in: zone) == [nil, nil])
+            #expect(try await build() > 0)
+            #expect(try await anna.names("age = 1", in: zone).count == 152)
+            #expect(try await entries() == 902)
+
+            try await change("name", [.queryable, .sortable, .searchable], [.queryable, .sortable])
+            _ = try await build()
+            try await change("name", [.queryable, .sortable], [.queryable, .sortable, .searchable])
+            _ = try await build()
+            #expect(try await anna.names("self CONTAINS 'word17'", in: zone) == ["r1017"])
+        }
+    }
+
+    /// One equality among many records: as many rows are read as there are matches, whatever else the zone holds.
+    @Test func aQueryReadsWhatItFinds() async throws {
+        try await QueryTests.withZone { anna, zone, server in
+            for start in stride(from: 0, to: 2000, by: 400) {
+                let things = (start..<start + 400).map { Write.thing("r\($0)", ["age": .int64(Int64($0 % 200)), "name": .string("n\($0 % 500)")]) }
+                #expect(try await anna.codes(things, in: zone).allSatisfy { $0 == nil })
+            }
+            let type = try #require(await server.schema().indexed["Thing"])
+            let (rows, plan) = try await server.services.database.read { connection -> (Int, String) in
+                let row = try #require(try connection.first("SELECT \(ZoneRow.columns) FROM zone z", [], ZoneRow.init))
+                let counting = CountingConnection(connection)
+                let pager = QueryPager(
+                    query: try QueryTests.query("age = 7 AND name >= 'n'"), type: type, zones: [row], rights: nil, cursor: nil, subject: [], limit: 400,
+                    connection: counting)
+                #expect(try pager.page().found.count == 10)
+                let plan = try connection.rows(
+                    "EXPLAIN QUERY PLAN " + QueryDriver.ascending,
+                    row.key + [.integer(1), .blob([1]), .text(""), .blob([2]), .integer(10)]
+                ) { try $0.text(3) }
+                return (counting.rows, plan.joined(separator: "; "))
+            }
+            // The matches are counted once, read once as entries and once as records; the other condition is counted as far.
+            #expect(rows <= 45, "\(rows)")
+            #expect(plan.contains("SEARCH record_index USING COVERING INDEX") && plan.contains("(value,record)>(?,?) AND value<?") && !plan.contains("TEMP B-TREE"), "\(plan)")
+        }
+    }
+}
+
+/// Counts the rows that a connection hands over.
+private final class CountingConnection: SQLConnection {
+    private let next: any SQLConnection
+    private(set) var rows = 0
+
+    init(_ next: any SQLConnection) { self.next = next }
+
+    func run(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws -> Int {
+        try next.run(sql, values) { row in
+            rows += 1
+            return try eachRow(row)
+        }
+    }
+
+    func runScript(_ sql: String) throws { try next.runScript(sql) }
+
+    func announce(_ announcement: Announcement) { next.announce(announcement) }
+}
