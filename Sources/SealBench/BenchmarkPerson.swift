@@ -39,13 +39,19 @@ struct BenchmarkPerson {
     /// So many requests, each of which saves one new record.
     func saves(_ count: Int, _ prefix: String, zone: String = "bench") async throws -> [[UInt8]] {
         let id = zones[zone] ?? .default
-        let captured = try await transport.capture {
-            for index in 0..<count {
+        var requests: [[UInt8]] = []
+        for index in 0..<count {
+            // One at a time: keeping a request ends the call that made it.
+            let captured = try await transport.capture {
                 _ = try await database.modifyRecords(saving: [Self.record("\(prefix)-\(index)", id)])
             }
+            requests += captured.map { HTTPConnection.request(path: $0.path, body: $0.body, token: $0.token) }
         }
-        return captured.map { HTTPConnection.request(path: $0.path, body: $0.body, token: $0.token) }
+        guard requests.count == count else { throw Missing(requests: count - requests.count) }
+        return requests
     }
+
+    struct Missing: Error { let requests: Int }
 
     /// Really saved, in one batch.
     func save(_ count: Int, in zone: String) async throws {

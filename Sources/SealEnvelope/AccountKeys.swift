@@ -54,21 +54,6 @@ public struct IdentityKeys: Sendable {
     /// The X-Wing public key.
     public let grantKey: [UInt8]
 
-    init(container: String, signingKey: SigningKey, grantSeed: SecretBytes, grantKey: [UInt8]) {
-        self.container = container
-        self.signingKey = signingKey
-        self.grantSeed = grantSeed
-        self.grantKey = grantKey
-    }
-
-    /// Keys that sign and open nothing: those of a server-to-server key, to whom nothing can be granted. Its identity names a
-    /// grant key, since every identity does; the seed of that was never kept.
-    public init(signingKey: SigningKey, chain: IdentityChain) {
-        self.init(
-            container: chain.current.container, signingKey: signingKey, grantSeed: SecretBytes(copying: [UInt8]()),
-            grantKey: chain.current.grantKey)
-    }
-
     /// The statement of generation 0, signed.
     public func firstIdentity(time: Int64) throws(SealError) -> IdentityChain {
         let identity = Identity(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from datetime import datetime, timezone
 from functools import cache
 
 import nacl.bindings as sodium
@@ -10,9 +12,22 @@ from . import limits
 from .errors import MistypedRecoveryKey, Reason, require
 from .notation import Nonces, kdf, le32, open_, seal
 
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z", re.ASCII)
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 GROUPS = 13
 _HEADER = 24
+
+
+def request_time(date: str) -> int:
+    """Microseconds since 1970 of a signed request's date, which has one form."""
+    require(_DATE.fullmatch(date) is not None, Reason.MALFORMED, "a date in another form")
+    try:
+        moment = datetime.strptime(date, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=timezone.utc)
+    except ValueError:
+        moment = None
+    require(moment is not None, Reason.MALFORMED, "a day that there is not")
+    assert moment is not None
+    return int(moment.timestamp()) * 1_000_000
 
 
 def login_seed(seed: bytes) -> bytes:

@@ -30,12 +30,21 @@ public final class Account: Sendable {
         try self.init(seeds: seeds, client: Client(transport: transport), deviceName: deviceName)
     }
 
-    init(seeds: [AccountSeed], client: Client, deviceName: String = Account.defaultDeviceName) throws(SealKitError) {
+    init(
+        seeds: [AccountSeed], client: Client, deviceName: String = Account.defaultDeviceName, hasSession: Bool = true
+    ) throws(SealKitError) {
         guard let seed = seeds.last else { throw SealKitError(.invalidArguments, "an account has at least one seed") }
         self.seeds = seeds
         self.client = client
         let loginKey = try verifying("the account's login key") { () throws(SealError) in try seed.loginKey() }
-        session = SessionKeeper(client: client, loginKey: loginKey, deviceName: deviceName)
+        session = SessionKeeper(client: client, loginKey: loginKey, deviceName: deviceName, isEmpty: !hasSession)
+    }
+
+    /// Nobody's account, which never logs in: its calls have no session. For reading the public database, and for requests
+    /// that a transport signs.
+    static func withoutSession(transport: any Transport) throws(SealKitError) -> Account {
+        var random = SystemRandom()
+        return try Account(seeds: [AccountSeed(random: &random)], client: Client(transport: transport), hasSession: false)
     }
 
     public static var defaultDeviceName: String { ProcessInfo.processInfo.hostName }

@@ -9,12 +9,15 @@ actor SessionKeeper {
     private let client: Client
     private let loginKey: SigningKey
     private let deviceName: String
+    /// There is no account to log in to: the token is empty.
+    private let isEmpty: Bool
     private var current: String?
     /// How often the account logged out: event streams end by that.
     private(set) var logOutCount = 0
     private var login: SharedWork<String>?
 
-    init(client: Client, loginKey: SigningKey, deviceName: String) {
+    init(client: Client, loginKey: SigningKey, deviceName: String, isEmpty: Bool = false) {
+        self.isEmpty = isEmpty
         self.client = client
         self.loginKey = loginKey
         self.deviceName = deviceName
@@ -22,7 +25,7 @@ actor SessionKeeper {
 
     nonisolated var publicKey: VerificationKey { loginKey.verificationKey }
 
-    var hasToken: Bool { current != nil }
+    var hasToken: Bool { isEmpty || current != nil }
 
     func token() async throws(SealKitError) -> String {
         if let current { return current }
@@ -31,6 +34,7 @@ actor SessionKeeper {
 
     /// A new session, whatever there was. Callers that come at once share one login.
     func renewedToken() async throws(SealKitError) -> String {
+        if isEmpty { return "" }
         current = nil
         let work = login ?? SharedWork { try await self.logIn() }
         login = work

@@ -1,24 +1,37 @@
 public import Foundation
 import SealEnvelope
+import SealStatements
 
-/// A file that belongs to a record: CloudKit's `CKAsset`. Its bytes are always sealed on this device.
+/// A file that belongs to a record: CloudKit's `CKAsset`. Its bytes are sealed on this device, except in the public database,
+/// where they are hashed and signed.
 public struct Asset: Sendable {
     /// A local file: of a new asset the file to upload, of a fetched one a copy in the SDK's temporary folder, which you
     /// should move. Nil for a fetched asset that was not downloaded.
     public internal(set) var fileURL: URL?
-    /// Where the sealed bytes are, and what opens them; nil until the asset is saved.
+    /// Where the stored bytes are, and what opens or at least checks them; nil until the asset is saved.
     var remote: Remote?
 
     struct Remote: Sendable {
-        let sealed: SealedAsset
+        enum Content: Sendable {
+            case sealed(SealedAsset)
+            case plain(PublicAsset)
+        }
+
+        let content: Content
         let blob: String
         /// The field that the sealed bytes belong to: in another one they have to be sealed and sent again.
         let recordID: Record.ID
         let key: String
+
+        var sealed: SealedAsset? { if case .sealed(let asset) = content { asset } else { nil } }
+        var plain: PublicAsset? { if case .plain(let asset) = content { asset } else { nil } }
     }
 
     /// Bytes of a saved or fetched asset.
-    public var size: UInt64? { remote?.sealed.size }
+    public var size: UInt64? { remote?.sealed?.size ?? remote?.plain?.size }
+
+    /// Whether its bytes are, or will be, sealed: a saved asset of the public database is not.
+    public var isSealed: Bool { remote?.plain == nil }
 
     public init(fileURL: URL) { self.fileURL = fileURL }
 

@@ -13,12 +13,18 @@ extension Database {
     public func download(
         _ asset: Asset, of recordID: Record.ID, to file: URL, progress: (@Sendable (_ received: Int64, _ total: Int64) -> Void)? = nil
     ) async throws(SealKitError) {
-        try core.requireSignedIn()
+        try core.requireAccess(to: scope)
         guard let remote = asset.remote else {
             throw SealKitError(.assetNotAvailable, "the asset has not been saved yet", remedy: "its bytes are in its own file")
         }
         let path = assetPath(of: remote.blob, in: try zoneScope(recordID.zoneID))
-        let layout = remote.sealed.layout
+        let sealed: SealedAsset
+        switch remote.content {
+        case .plain(let asset):
+            return try await download(asset, at: path, of: recordID, to: file, progress: progress)
+        case .sealed(let asset): sealed = asset
+        }
+        let layout = sealed.layout
         let total = Int64(layout.blobBytes)
         let name = recordID.recordName
 
@@ -34,11 +40,11 @@ extension Database {
         for start in stride(from: 0, to: leafBytes.count - leafBytes.count % 32, by: 32) {
             if let leaf = try? Digest(leafBytes[start..<start + 32]) { leaves.append(leaf) }
         }
-        guard leaves.count == Int(layout.chunkCount), let root = try? AssetTree.root(leaves), root == remote.sealed.root else {
+        guard leaves.count == Int(layout.chunkCount), let root = try? AssetTree.root(leaves), root == sealed.root else {
             throw AssetOpener.mismatch(name)
         }
 
-        let opener = try AssetOpener(asset: remote.sealed, leaves: leaves, file: file, recordName: name)
+        let opener = try AssetOpener(asset: sealed, leaves: leaves, file: file, recordName: name)
         do {
             try await core.account.download(path, range: 0..<layout.sealedBytes) { part in
                 try opener.take(part)
@@ -58,9 +64,7 @@ final class AssetOpener {
     private let cipher: AssetCipher
     private let layout: AssetLayout
     private let leaves: [Digest]
-    private let file: URL
-    private let temporary: String
-    private var descriptor: Int32
+    private let file: PartFile
     private let recordName: String
     private var pending = ByteBuffer()
     private var chunk: UInt64 = 0
@@ -71,16 +75,10 @@ final class AssetOpener {
     init(asset: SealedAsset, leaves: [Digest], file: URL, recordName: String) throws(SealKitError) {
         self.asset = asset
         self.leaves = leaves
-        self.file = file
+        self.file = try PartFile(file)
         self.recordName = recordName
         cipher = AssetCipher(asset)
         layout = asset.layout
-        temporary = file.path + ".part-\(UUID().uuidString.prefix(8))"
-        descriptor = Foundation.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw SealKitError(
-                .internalError, "\(file.path) cannot be written (\(String(cString: strerror(errno))))", remedy: "choose another place")
-        }
     }
 
     deinit { output.deallocate() }
@@ -129,17 +127,7 @@ final class AssetOpener {
         // Padding is checked like everything else, and not handed out.
         let count = written < asset.size ? Int(min(UInt64(plaintext.count), asset.size - written)) : 0
         for byte in plaintext[count...] where byte != 0 { throw .integrity(.malformed, "an asset of record \(recordName)") }
-        var done = 0
-        while done < count {
-            let wrote = Foundation.write(descriptor, plaintext.baseAddress.map { $0 + done }, count - done)
-            guard wrote > 0 else {
-                if errno == EINTR { continue }
-                throw errno == ENOSPC
-                    ? SealKitError(.storageFull, "this device's disk is full; \(file.lastPathComponent) was not written", remedy: "free some space")
-                    : SealKitError(.internalError, "\(file.path) cannot be written")
-            }
-            done += wrote
-        }
+        try file.write(UnsafeRawBufferPointer(rebasing: plaintext[..<count]))
         written += UInt64(count)
     }
 
@@ -147,17 +135,10 @@ final class AssetOpener {
         guard chunk == layout.chunkCount, pending.readableBytes == 0, written == asset.size else {
             throw AssetOpener.mismatch(recordName)
         }
-        let closed = close(descriptor)
-        descriptor = -1
-        guard closed == 0, rename(temporary, file.path) == 0 else {
-            throw SealKitError(.internalError, "\(file.path) cannot be written (\(String(cString: strerror(errno))))")
-        }
+        try file.finish()
     }
 
-    func abandon() {
-        if descriptor >= 0 { close(descriptor) }
-        unlink(temporary)
-    }
+    func abandon() { file.abandon() }
 }
 
 /// The SDK's temporary folder for assets that came with records. Move what you want to keep.

@@ -10,7 +10,7 @@ import SealWire
 struct AssetUploads {
     let database: Database
     let zoneID: RecordZone.ID
-    let view: ZoneView
+    let scope: SealStatements.Scope
     let progress: (@Sendable (Int64, Int64) -> Void)?
 
     func uploadNew(in records: inout [Record]) async throws(SealKitError) {
@@ -18,7 +18,11 @@ struct AssetUploads {
         for (index, record) in records.enumerated() {
             for (key, state) in record.fields {
                 guard case .asset(let asset) = state else { continue }
-                if let remote = asset.remote, remote.recordID == record.recordID, remote.key == key { continue }
+                if let remote = asset.remote, remote.recordID == record.recordID, remote.key == key,
+                    (remote.plain != nil) == (database.scope == .public)
+                {
+                    continue
+                }
                 guard let url = asset.fileURL else {
                     throw SealKitError(
                         .assetNotAvailable, "the asset \(key) of record \(record.recordID.recordName) belongs to another field",
@@ -27,7 +31,7 @@ struct AssetUploads {
                 jobs.append((index, key, try AssetFile(url)))
             }
         }
-        let total = jobs.reduce(Int64(0)) { $0 + Int64($1.file.layout.blobBytes) }
+        let total = jobs.reduce(Int64(0)) { $0 + Int64(blobBytes($1.file)) }
         var sent: Int64 = 0
         for job in jobs {
             let before = sent
@@ -36,7 +40,7 @@ struct AssetUploads {
             let remote = try await database.core.account.exchange("assets/upload", .none) { token throws(SealKitError) in
                 try await upload(job.file, for: field, token: token) { part in progress?(before + part, total) }
             }
-            sent += Int64(job.file.layout.blobBytes)
+            sent += Int64(blobBytes(job.file))
             progress?(sent, total)
             guard case .asset(var asset)? = records[job.index].fields[job.key] else { continue }
             asset.remote = remote
@@ -44,17 +48,20 @@ struct AssetUploads {
         }
     }
 
+    private func blobBytes(_ file: AssetFile) -> UInt64 { database.scope == .public ? file.size : file.layout.blobBytes }
+
     /// Every upload has a file key, a salt and an id of its own: one that starts over never seals two plaintexts alike.
     private func upload(
         _ file: AssetFile, for field: (id: Record.ID, key: String), token: String, progress: @escaping @Sendable (Int64) -> Void
     ) async throws(SealKitError) -> Asset.Remote {
+        guard database.scope != .public else { return try await uploadPlain(file, for: field, token: token, progress: progress) }
         var random = SystemRandom()
         let fileKey = SecretBytes(random: &random)
         let salt = Digest(random: &random)
         let id = ID16(random: &random)
         let sealer = AssetSealer(
             file: file, cipher: AssetCipher(fileKey: fileKey, salt: salt, layout: file.layout), progress: progress)
-        let path = database.assetPath(of: id.hex, in: view.scope)
+        let path = database.assetPath(of: id.hex, in: scope)
         let parts = AsyncThrowingStream<ByteBuffer, any Error>(unfolding: { try sealer.next() })
         let response: TransportResponse
         do {
@@ -69,7 +76,7 @@ struct AssetUploads {
         let root = try verifying("the asset") { () throws(SealError) in try AssetTree.root(sealer.leaves) }
         let sealed = SealedAsset(
             fileKey: fileKey, size: file.size, salt: salt, chunkCount: file.layout.chunkCount, root: root)
-        return Asset.Remote(sealed: sealed, blob: id.hex, recordID: field.id, key: field.key)
+        return Asset.Remote(content: .sealed(sealed), blob: id.hex, recordID: field.id, key: field.key)
     }
 }
 
@@ -110,6 +117,20 @@ struct AssetFile: Sendable {
     }
 
     var isUnchanged: Bool { AssetFile.signature(handle) == signature }
+
+    var changed: SealKitError {
+        SealKitError(.assetFileModified, "\(url.lastPathComponent) changed while it was being uploaded", remedy: "save the record again")
+    }
+
+    /// Fills the buffer with the file's bytes from `offset` on.
+    func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(SealKitError) {
+        var done = 0
+        while done < buffer.count {
+            let got = pread(handle.fileDescriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset) + off_t(done))
+            guard got > 0 else { throw changed }
+            done += got
+        }
+    }
 }
 
 /// Reads, pads, seals and hashes an asset part by part, as the connection takes them: memory stays flat.
@@ -188,27 +209,17 @@ final class AssetSealer: @unchecked Sendable {
     private func fill(_ count: Int) throws(SealKitError) {
         let offset = chunk * UInt64(Limits.assetChunkBytes)
         let wanted = offset < file.size ? Int(min(UInt64(count), file.size - offset)) : 0
-        var done = 0
-        while done < wanted {
-            let got = pread(file.handle.fileDescriptor, buffer.baseAddress.map { $0 + done }, wanted - done, off_t(offset) + off_t(done))
-            guard got > 0 else { throw changed() }
-            done += got
-        }
+        try file.read(UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: offset)
         if wanted < count { UnsafeMutableRawBufferPointer(rebasing: buffer[wanted..<count]).initializeMemory(as: UInt8.self, repeating: 0) }
     }
 
     private func lastPart() throws(SealKitError) -> ByteBuffer? {
         guard !sentLeaves else { return nil }
-        guard file.isUnchanged else { throw changed() }
+        guard file.isUnchanged else { throw file.changed }
         sentLeaves = true
         var part = ByteBufferAllocator().buffer(capacity: leaves.count * Digest.byteCount)
         for leaf in leaves { part.writeBytes(leaf.bytes) }
         return part
-    }
-
-    private func changed() -> SealKitError {
-        SealKitError(
-            .assetFileModified, "\(file.url.lastPathComponent) changed while it was being uploaded", remedy: "save the record again")
     }
 }
 

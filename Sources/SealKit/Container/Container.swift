@@ -51,16 +51,11 @@ public struct Container: Sendable {
     public var accounts: AccountProvider { store.accounts }
     public var privateDatabase: Database { Database(core: core, scope: .private) }
     public var sharedDatabase: Database { Database(core: core, scope: .shared) }
+    /// Readable by everybody, an account or not; who may write says the schema. Nothing in it is sealed.
+    public var publicDatabase: Database { Database(core: core, scope: .public) }
 
     /// CloudKit's database scopes.
-    public func database(with scope: Database.Scope) throws(SealKitError) -> Database {
-        switch scope {
-        case .private: privateDatabase
-        case .shared: sharedDatabase
-        case .public:
-            throw SealKitError(.badDatabase, "the public database is not there yet", remedy: "use the private database")
-        }
-    }
+    public func database(with scope: Database.Scope) -> Database { Database(core: core, scope: scope) }
 
     /// Whether calls can be made. Ask again after each of `accountChanges`.
     /// - Throws: `operationCancelled`.
@@ -78,7 +73,10 @@ public struct Container: Sendable {
     /// also posted as `Notification.Name.accountChanged`.
     public var accountChanges: AsyncStream<AccountChange> { store.accounts.changes }
 
-    /// This account's name in this container. It commits to the account's keys; another container has another one.
+    init(store: ContainerStore) { self.store = store }
+
+    /// This account's name in this container, or that of the server-to-server key. It commits to the keys; another container has
+    /// another one.
     /// - Throws: `notAuthenticated`, `accountTemporarilyUnavailable` while nobody is signed in.
     public func userRecordID() throws(SealKitError) -> Record.ID {
         let core = core

@@ -20,7 +20,9 @@ extension Database.Scope {
 
 /// What a container's databases share: the account's identity in it, what this device trusts, and one keeper a zone.
 final class ContainerCore: Sendable {
+    /// One without a session where `access` is not an account's.
     let account: Account
+    let access: ContainerAccess
     let identifier: String
     let environment: SealStatements.Environment
     let trust: TrustStore
@@ -37,7 +39,8 @@ final class ContainerCore: Sendable {
     }
 
     init(
-        account: Account, identifier: String, environment: SealStatements.Environment, trust: TrustStore, gate: @escaping Gate
+        account: Account, access: ContainerAccess = .account, identifier: String, environment: SealStatements.Environment,
+        trust: TrustStore, gate: @escaping Gate
     ) throws(SealKitError) {
         guard Names.isContainer(identifier) else {
             throw SealKitError(
@@ -45,6 +48,7 @@ final class ContainerCore: Sendable {
                 remedy: "use letters, digits, dots and hyphens, like com.example.notes")
         }
         self.account = account
+        self.access = access
         self.identifier = identifier
         self.environment = environment
         self.trust = trust
@@ -60,6 +64,7 @@ final class ContainerCore: Sendable {
     /// The same behind another gate.
     init(_ other: ContainerCore, gate: @escaping Gate) {
         account = other.account
+        access = other.access
         identifier = other.identifier
         environment = other.environment
         trust = other.trust
@@ -69,7 +74,9 @@ final class ContainerCore: Sendable {
     }
 
     func identity() -> (keys: IdentityKeys, chain: IdentityChain) { own }
-    func userID() -> UserID { own.chain.userID }
+    func userID() -> UserID {
+        if case .serverKey(let credential) = access { credential.chain.userID } else { own.chain.userID }
+    }
     var author: RosterAuthor<XWingHPKE> { RosterAuthor(user: userID(), keys: own.keys) }
 
     // MARK: Calls
@@ -78,26 +85,38 @@ final class ContainerCore: Sendable {
     func call<Request: Message, Response: Message>(
         _ database: Database.Scope, _ path: String, _ request: Request, as type: Response.Type = Response.self
     ) async throws(SealKitError) -> Response {
-        try await call(path: databasePath(database, path), request, as: type)
+        try await call(path: databasePath(database, path), request, as: type, in: database)
     }
 
     /// A call outside the databases.
+    /// - Parameter database: nil for a call that needs an account.
     func call<Request: Message, Response: Message>(
-        path: String, _ request: Request, as type: Response.Type = Response.self
+        path: String, _ request: Request, as type: Response.Type = Response.self, in database: Database.Scope? = nil
     ) async throws(SealKitError) -> Response {
         try await account.call(path, request, as: type) { () async throws(SealKitError) in
             try gate()
-            try await registration.ensure(self)
+            try access.check(database)
+            if access.isAccount { try await registration.ensure(self) }
         }
     }
 
     /// - Throws: `notAuthenticated`, `accountTemporarilyUnavailable`, without asking the server.
-    func requireSignedIn() throws(SealKitError) { try gate() }
-
-    /// Every call of a database needs an account that the server lets in, also one that has nothing to ask it.
-    /// - Throws: `notAuthenticated`, `accountTemporarilyUnavailable`, or why the server could not be asked.
-    func requireAccount() async throws(SealKitError) {
+    func requireSignedIn() throws(SealKitError) {
         try gate()
+        if case .world = access { try access.check(nil) }
+    }
+
+    /// - Throws: as `requireSignedIn`, except for the public database, which can do without an account.
+    func requireAccess(to database: Database.Scope) throws(SealKitError) {
+        try gate()
+        try access.check(database)
+    }
+
+    /// Every call of a database needs an account that the server lets in, also one that has nothing to ask it; the public
+    /// database can do without one.
+    /// - Throws: `notAuthenticated`, `accountTemporarilyUnavailable`, or why the server could not be asked.
+    func requireAccount(for database: Database.Scope) async throws(SealKitError) {
+        try requireAccess(to: database)
         try await account.requireSession()
     }
 

@@ -9,6 +9,8 @@ import Synchronization
 final class ContainerStore: Sendable {
     let identifier: String
     let accounts: AccountProvider
+    /// Of a container that does not go by accounts.
+    private let fixed: ContainerCore?
     private let environment: SealStatements.Environment
     /// Keys that belong to nobody, behind a gate that lets nothing through: what databases are made of while nobody is
     /// signed in.
@@ -19,6 +21,7 @@ final class ContainerStore: Sendable {
     init(_ identifier: String, _ environment: Container.Environment, accounts: AccountProvider) throws(SealKitError) {
         self.identifier = identifier
         self.accounts = accounts
+        fixed = nil
         self.environment = environment == .production ? .production : .development
         var random = SystemRandom()
         let account = try Account(seeds: [AccountSeed(random: &random)], transport: NoTransport())
@@ -28,7 +31,19 @@ final class ContainerStore: Sendable {
         made = Mutex((generation: -1, core: nobody))
     }
 
+    /// For a container without an account, whoever signs in.
+    init(_ core: ContainerCore) {
+        identifier = core.identifier
+        accounts = AccountProvider()
+        accounts.signOut()
+        environment = core.environment
+        fixed = core
+        nobody = core
+        made = Mutex((generation: -1, core: core))
+    }
+
     func core() -> ContainerCore {
+        if let fixed { return fixed }
         let (state, generation) = accounts.current
         return made.withLock { made in
             if made.generation != generation { made = (generation, core(state, generation)) }

@@ -21,7 +21,7 @@ extension Database {
     public func records(
         for recordIDs: [Record.ID], desiredKeys: [String]? = nil
     ) async throws(SealKitError) -> [Record.ID: Result<Record, SealKitError>] {
-        try await core.requireAccount()
+        try await core.requireAccount(for: scope)
         try Database.checkCount(recordIDs.count)
         var found: [Record.ID: Result<Record, SealKitError>] = [:]
         var zones = ZoneOutcomes()
@@ -68,10 +68,9 @@ extension Database {
         try Database.checkCount(recordIDs.count)
         var outcomes: [(Record.ID, Outcome)] = []
         for (zone, ids) in Dictionary(grouping: Set(recordIDs), by: \.zoneID) {
-            let keeper = try keeper(zone)
-            let known: ZoneView
+            let asked: RecordGround
             do {
-                known = try await keeper.current()
+                asked = try await ground(of: zone)
             } catch where error.code == .zoneNotFound && isDefault(zone) {
                 // It is there without being made; as long as nobody has written to it, it is empty.
                 try await confirmGone(zone)
@@ -79,12 +78,12 @@ extension Database {
                 continue
             }
             let request = Sealkit_V1_LookupRecordsRequest.with {
-                $0.zone = known.scope.zoneIDOnWire
+                $0.zone = asked.zoneIDOnWire
                 $0.recordNames = ids.map(\.recordName)
                 if let desiredKeys { $0.desiredKeys = Sealkit_V1_DesiredKeys(desiredKeys) }
             }
             let response: Sealkit_V1_LookupRecordsResponse = try await core.call(scope, "records/lookup", request)
-            let view = try await keeper.current(citedBy: response.scopes, asked: known.roster.sequence)
+            let ground = try await asked.settled(by: response.scopes, response.authors, keeper: try keeper(of: asked))
             guard response.results.count == ids.count else {
                 throw SealKitError(.serverRejectedRequest, "the server answered \(response.results.count) of \(ids.count) records")
             }
@@ -97,7 +96,7 @@ extension Database {
                 }
             }
             var tooMuch: [Record.ID] = []
-            var read = try await read(present, zone: zone, desiredKeys: desiredKeys, view: view).makeIterator()
+            var read = try await read(present, zone: zone, desiredKeys: desiredKeys, ground: ground).makeIterator()
             for (id, result) in zip(ids, response.results) {
                 switch result.outcome {
                 case .record: outcomes.append((id, read.next() ?? .failure(Database.unknown(id))))
@@ -107,7 +106,7 @@ extension Database {
                 case .failure(let failure):
                     let error = SealKitError(failure)
                     // The server shows a deletion with the statement that made it: without one, what was seen is being hidden.
-                    if error.code == .unknownItem, try await core.trust.hasSeen(id.recordName, in: view.roster) {
+                    if error.code == .unknownItem, try await core.trust.hasSeen(id.recordName, in: ground.place) {
                         outcomes.append((id, .failure(Database.hidden(id))))
                     } else {
                         outcomes.append((id, .failure(error)))

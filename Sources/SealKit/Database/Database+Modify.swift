@@ -46,7 +46,7 @@ extension Database {
     ) async throws(SealKitError) -> (
         saveResults: [Record.ID: Result<Record, SealKitError>], deleteResults: [Record.ID: Result<Void, SealKitError>]
     ) {
-        try await core.requireAccount()
+        try await core.requireAccount(for: scope)
         try Database.checkCount(saving.count + deleting.count)
         let ids = saving.map(\.recordID) + deleting
         guard Set(ids).count == ids.count else {

@@ -122,7 +122,7 @@ extension Database {
         guard scope == .private else {
             throw SealKitError(.badDatabase, "zones are made and deleted in the private database", remedy: "use it instead")
         }
-        try await core.requireAccount()
+        try await core.requireAccount(for: scope)
         var zones = ZoneOutcomes()
         var saveResults: [RecordZone.ID: Result<RecordZone, SealKitError>] = [:]
         for zone in saving {

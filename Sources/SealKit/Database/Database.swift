@@ -45,6 +45,7 @@ public struct Database: Sendable {
     /// The zone's scope in the protocol's sense.
     /// - Throws: `badDatabase` when the zone is not one of this database.
     func zoneScope(_ zone: RecordZone.ID) throws(SealKitError) -> SealStatements.Scope {
+        if scope == .public { return try core.publicScope(zone) }
         let found = try core.scope(of: zone)
         let isOwn = found.owner == core.userID()
         guard isOwn == (scope == .private) else {
@@ -69,9 +70,16 @@ public struct Database: Sendable {
 
     /// Verifies, opens, and holds against what this device has seen.
     func read(
-        _ records: [(wire: Sealkit_V1_Record, name: String?)], zone: RecordZone.ID, desiredKeys: [String]?, view start: ZoneView
+        _ records: [(wire: Sealkit_V1_Record, name: String?)], zone: RecordZone.ID, desiredKeys: [String]?, view: ZoneView
     ) async throws(SealKitError) -> [Outcome] {
-        var reader = RecordReader(view: start, zoneID: zone, desiredKeys: desiredKeys)
+        try await read(records, zone: zone, desiredKeys: desiredKeys, ground: .zone(view))
+    }
+
+    /// The same, in the public database too.
+    func read(
+        _ records: [(wire: Sealkit_V1_Record, name: String?)], zone: RecordZone.ID, desiredKeys: [String]?, ground start: RecordGround
+    ) async throws(SealKitError) -> [Outcome] {
+        var reader = RecordReader(ground: start, zoneID: zone, desiredKeys: desiredKeys)
         var readings: [Result<RecordReader.Reading, SealKitError>] = []
         readings.reserveCapacity(records.count)
         var hasRefreshed = false
@@ -81,7 +89,8 @@ public struct Database: Sendable {
                 readings.append(.success(try reader.read(wire, recordName: name)))
             } catch .unknownRosterHead where !hasRefreshed {
                 hasRefreshed = true
-                reader = RecordReader(view: try await keeper(zone).refresh(), zoneID: zone, desiredKeys: desiredKeys)
+                let view = try await keeper(zone).refresh()
+                reader = RecordReader(ground: .zone(view), zoneID: zone, desiredKeys: desiredKeys)
                 do throws(SealError) {
                     readings.append(.success(try reader.read(wire, recordName: name)))
                 } catch {
@@ -91,18 +100,16 @@ public struct Database: Sendable {
                 readings.append(.failure(.integrity(error, label)))
             }
         }
-        return try await admit(readings, view: reader.view)
+        return try await admit(readings, place: reader.ground.place)
     }
 
     private func admit(
-        _ readings: [Result<RecordReader.Reading, SealKitError>], view: ZoneView
+        _ readings: [Result<RecordReader.Reading, SealKitError>], place: TrustStore.Place
     ) async throws(SealKitError) -> [Outcome] {
         var sightings: [TrustStore.Sighting] = []
         sightings.reserveCapacity(readings.count)
         for case .success(let reading) in readings { sightings.append(reading.sighting) }
-        var verdicts = try await core.trust.admit(
-            sightings, zone: view.roster.scopeID, incarnation: view.roster.incarnations.zone
-        ).makeIterator()
+        var verdicts = try await core.trust.admit(sightings, zone: place.zone, incarnation: place.incarnation).makeIterator()
         return readings.map { reading in
             reading.flatMap { reading in
                 let name = reading.sighting.recordName
@@ -135,9 +142,9 @@ public struct Database: Sendable {
 
     /// What this device itself wrote, once acknowledged, has been seen too. Another device's write may have been seen
     /// meanwhile, so an older one is no fault here; another one of the same number is.
-    func noteOwn(_ sightings: [TrustStore.Sighting], view: ZoneView) async throws(SealKitError) {
-        let verdicts = try await core.trust.admit(
-            sightings, zone: view.roster.scopeID, incarnation: view.roster.incarnations.zone)
+    func noteOwn(_ sightings: [TrustStore.Sighting], ground: RecordGround) async throws(SealKitError) {
+        let place = ground.place
+        let verdicts = try await core.trust.admit(sightings, zone: place.zone, incarnation: place.incarnation)
         guard !verdicts.contains(.forked) else {
             throw SealKitError(
                 .rollback, "the server acknowledged a save where it had shown another revision before",

@@ -8,10 +8,10 @@ import SealWire
 extension ZoneBatch {
     /// Sorts the answer's results into successes, failures, and what has to be sent again.
     mutating func settle(
-        _ items: [Item], _ sealed: (records: [SealedRecord], signature: [UInt8]), _ results: [Sealkit_V1_RecordResult],
-        view: ZoneView, isLast: Bool
+        _ items: [Item], _ signed: (records: [SignedRecord], signature: [UInt8]), _ results: [Sealkit_V1_RecordResult],
+        ground: RecordGround, isLast: Bool
     ) async throws(SealKitError) -> [Item] {
-        let (sealed, signature) = sealed
+        let (sealed, signature) = signed
         let tree = try verifying("the batch") { () throws(SealError) in try StatementTree(leaves: sealed.map(\.hash)) }
         var again: [Item] = []
         var siblings: [Item] = []
@@ -30,7 +30,7 @@ extension ZoneBatch {
             case .failure(let failure):
                 let error = SealKitError(failure)
                 if error.code == .serverRecordChanged || (error.code == .unknownItem && results[index].hasServerRecord) {
-                    if let rebased = try await conflict(item, results[index], view: view, isLast: isLast) {
+                    if let rebased = try await conflict(item, results[index], ground: ground, isLast: isLast) {
                         again.append(rebased)
                     } else if case .success? = deleteResults[item.id] {
                         settled += 1
@@ -45,7 +45,7 @@ extension ZoneBatch {
                 fail(item, SealKitError(.serverRejectedRequest, "the server's answer says nothing of record \(item.id.recordName)"))
             }
         }
-        try await database.noteOwn(sightings, view: view)
+        try await database.noteOwn(sightings, ground: ground)
         // The parent or child in the way may be one of those that go again: a deleted parent that is made again, say.
         if !again.isEmpty { again += violations }
         // In an atomic batch nothing was stored, so what is sent again takes its siblings along, unless one has failed for good.
@@ -58,7 +58,7 @@ extension ZoneBatch {
     static let batchFailed = SealKitError(
         .batchRequestFailed, "another item of the batch failed", remedy: "mend that one and send all again")
 
-    private mutating func succeed(_ item: Item, _ sealed: SealedRecord, _ proof: StatementProof, _ wire: Sealkit_V1_Record) {
+    private mutating func succeed(_ item: Item, _ sealed: SignedRecord, _ proof: StatementProof, _ wire: Sealkit_V1_Record) {
         switch item {
         case .delete(let id, _, _, _): deleteResults[id] = .success(())
         case .save(var record):
@@ -83,13 +83,13 @@ extension ZoneBatch {
 
     /// The server has another version. Returns the item to send again, where the policy or a deletion allows that.
     private mutating func conflict(
-        _ item: Item, _ result: Sealkit_V1_RecordResult, view: ZoneView, isLast: Bool
+        _ item: Item, _ result: Sealkit_V1_RecordResult, ground: RecordGround, isLast: Bool
     ) async throws(SealKitError) -> Item? {
         let name = item.id.recordName
         // Many large conflicts do not fit into one answer; the server then leaves its records to be looked up.
         let found =
             result.hasServerRecord
-            ? try await database.read([(result.serverRecord, name)], zone: zoneID, desiredKeys: nil, view: view).first
+            ? try await database.read([(result.serverRecord, name)], zone: zoneID, desiredKeys: nil, ground: ground).first
             : try await database.look(up: [item.id], desiredKeys: nil).first?.1
         guard let outcome = found else { return nil }
         switch (item, outcome) {

@@ -43,14 +43,15 @@ struct ZoneBatch {
     }
 
     /// More rounds than a busy zone needs; each starts from what the server has just said.
-    private static let rounds = 8
+    static let rounds = 8
 
     mutating func run(saving: [Record], deleting: [Record.ID]) async throws(SealKitError) {
+        guard database.scope != .public else { return try await runPublic(saving: saving, deleting: deleting) }
         let keeper = try database.keeper(zoneID)
         var view = try await database.viewForWriting(keeper, zoneID)
         var records: [Record]
         (records, view) = try await verified(saving, view: view)
-        try await AssetUploads(database: database, zoneID: zoneID, view: view, progress: progress).uploadNew(in: &records)
+        try await AssetUploads(database: database, zoneID: zoneID, scope: view.scope, progress: progress).uploadNew(in: &records)
 
         var items = records.map { Item.save($0) }
         items += try await deletions(of: deleting)
@@ -74,7 +75,7 @@ struct ZoneBatch {
     // MARK: Before sending
 
     /// Deletions are signed statements that follow the record's last one, so that is fetched first.
-    private mutating func deletions(of ids: [Record.ID]) async throws(SealKitError) -> [Item] {
+    mutating func deletions(of ids: [Record.ID]) async throws(SealKitError) -> [Item] {
         guard !ids.isEmpty else { return [] }
         var items: [Item] = []
         for (id, outcome) in try await database.look(up: ids, desiredKeys: []) {
@@ -141,18 +142,9 @@ struct ZoneBatch {
                 .invalidArguments, "the records cannot be sealed (\(error))",
                 remedy: "lists hold values of one kind; a record has at most 1000 fields")
         }
-        let request = Sealkit_V1_ModifyRecordsRequest.with { request in
-            request.operationID = newOperationID()
-            request.zone = view.scope.zoneIDOnWire
-            request.atomic = isAtomic
-            request.signature = Data(sealed.signature)
-            request.records = zip(items, sealed.records).map { wire($0, $1) }
-        }
-        let response: Sealkit_V1_ModifyRecordsResponse = try await database.core.call(database.scope, "records/modify", request)
-        guard response.results.count == items.count else {
-            throw SealKitError(.serverRejectedRequest, "the server answered \(response.results.count) of \(items.count) records")
-        }
-        return try await settle(items, sealed, response.results, view: view, isLast: isLast)
+        let signed = zip(items, sealed.records).map { SignedRecord($1, of: $0) }
+        let response = try await send(items, signed, signature: sealed.signature, zone: view.scope)
+        return try await settle(items, (signed, sealed.signature), response.results, ground: .zone(view), isLast: isLast)
     }
 
     /// What was fetched in an earlier life of the zone is gone, keys included: it must not be sealed under them again.
@@ -225,7 +217,7 @@ struct ZoneBatch {
                 switch state {
                 case .plain(let value): fields.append((key, .plain(value)))
                 case .encrypted(let value): fields.append((key, .encrypted(value)))
-                case .asset(let asset): if let remote = asset.remote { fields.append((key, .asset(remote.sealed))) }
+                case .asset(let asset): if let sealed = asset.remote?.sealed { fields.append((key, .asset(sealed))) }
                 case .omitted: if let digest = base?.digests[key] { fields.append((key, .carried(digest))) }
                 }
             }
@@ -233,30 +225,6 @@ struct ZoneBatch {
                 statement: statement(
                     .save, record.recordID, type: record.recordType, base: base, parent: record.parent?.recordName),
                 recordKey: keepsKey ? base?.recordKey : nil, fields: fields)
-        }
-    }
-
-    private func wire(_ item: Item, _ sealed: SealedRecord) -> Sealkit_V1_Record {
-        .with { wire in
-            wire.recordName = sealed.statement.recordName
-            wire.recordType = sealed.statement.recordType
-            wire.statement = Data(sealed.statementBytes)
-            switch item {
-            case .delete(_, _, _, let tag):
-                wire.changeTag = tag
-                wire.deleted = true
-            case .save(let record):
-                wire.changeTag = record.recordChangeTag ?? ""
-                wire.fields = sealed.fields.map { name, content, _ in
-                    switch content {
-                    case .carried(let digest): return WireField.digest(digest).wire(name: name)
-                    case .stored(let field):
-                        var blob: String?
-                        if case .asset(let asset)? = record.fields[name] { blob = asset.remote?.blob }
-                        return WireField.stored(field, blob: blob).wire(name: name)
-                    }
-                }
-            }
         }
     }
 }

@@ -87,12 +87,12 @@ extension Database {
             })
         guard case .record(let opened) = record.outcome else { return }
         for (field, state) in opened.fields.sorted(by: { $0.key < $1.key }) {
-            guard case .asset(let asset) = state, let remote = asset.remote else { continue }
+            guard case .asset(let asset) = state, let remote = asset.remote, let sealed = remote.sealed else { continue }
             let file = "asset-\(content.assets.count).blob"
             let path = assetPath(of: remote.blob, in: try zoneScope(zoneID))
             let handle = try writer.create(file)
             defer { try? handle.close() }
-            try await core.account.download(path, range: 0..<remote.sealed.layout.blobBytes) { part in
+            try await core.account.download(path, range: 0..<sealed.layout.blobBytes) { part in
                 try writer.write(Data(part.readableBytesView), to: handle)
             }
             content.assets.append(.init(record: record.wire.recordName, field: field, file: file))

@@ -9,10 +9,12 @@ extension RecordReader {
     /// - Throws: as `read`; `invalidNotice` and others for a notice that does not hold.
     mutating func derivedDeletion(_ wire: Sealkit_V1_Record, recordName: String?) throws(SealError) -> Reading {
         guard wire.deleted, wire.fields.isEmpty, wire.statement.isEmpty else { throw .wrongContext }
+        // In the public database, where no roster says who might have deleted what, references dangle.
+        guard case .zone(let view) = ground else { throw .invalidNotice }
         guard wire.derived.steps.count <= Limits.derivedDeletionSteps else { throw .invalidLength }
         var steps: [DerivedDeletion.Step] = []
         steps.reserveCapacity(wire.derived.steps.count)
-        for step in wire.derived.steps { steps.append(try self.step(step)) }
+        for step in wire.derived.steps { steps.append(try self.step(step, view.roster)) }
         let last = wire.derived.tombstone
         let tombstone = try verifier.verify(
             [UInt8](last.statement), proof: try StatementProof(last.proof), recordName: nil)
@@ -29,7 +31,7 @@ extension RecordReader {
             sighting: TrustStore.Sighting(gone, wentWith: tombstone))
     }
 
-    private mutating func step(_ wire: Sealkit_V1_DerivedStep) throws(SealError) -> DerivedDeletion.Step {
+    private mutating func step(_ wire: Sealkit_V1_DerivedStep, _ roster: Roster) throws(SealError) -> DerivedDeletion.Step {
         let verified = try verifier.verify(
             [UInt8](wire.record.statement), proof: try StatementProof(wire.record.proof), recordName: nil)
         var reference: Value?
@@ -45,6 +47,6 @@ extension RecordReader {
         }
         guard let reference else { throw .invalidNotice }
         return DerivedDeletion.Step(
-            record: verified, roster: view.roster, field: wire.field, reference: reference, otherFields: others)
+            record: verified, roster: roster, field: wire.field, reference: reference, otherFields: others)
     }
 }

@@ -7,17 +7,17 @@ import SealWire
 
 /// Turns records from the server into records for the app: verified first, opened afterwards, never the other way round.
 struct RecordReader {
-    let view: ZoneView
+    let ground: RecordGround
     let zoneID: RecordZone.ID
     /// The fields that were asked for; nil for all. One of them that comes as a digest is withheld, not absent.
     let desiredKeys: [String]?
-    var verifier: StatementVerifier
+    var verifier: RecordGround.Verifier
 
-    init(view: ZoneView, zoneID: RecordZone.ID, desiredKeys: [String]?) {
-        self.view = view
+    init(ground: RecordGround, zoneID: RecordZone.ID, desiredKeys: [String]?) {
+        self.ground = ground
         self.zoneID = zoneID
         self.desiredKeys = desiredKeys
-        verifier = StatementVerifier(roster: view.roster)
+        verifier = RecordGround.Verifier(ground)
     }
 
     enum Outcome {
@@ -59,7 +59,7 @@ struct RecordReader {
                 outcome: .deletion(recordName: statement.recordName, recordType: statement.recordType, base), sighting: sighting)
         }
 
-        let opener = try RecordOpener(verified, epochKey: view.key(for: statement))
+        let opener = try ground.opener(of: verified)
         var record = Record(
             recordType: statement.recordType, recordID: Record.ID(recordName: statement.recordName, zoneID: zoneID))
         for (name, field) in fields {
@@ -67,20 +67,28 @@ struct RecordReader {
             case .digest:
                 guard let desiredKeys, !desiredKeys.contains(name) else { throw .fieldMismatch }
                 record.fields[name] = .omitted
-            // Of the public database: what is private is sealed.
-            case .publicAsset: throw .unsupported
+            case .publicAsset(let asset, let blob):
+                // What is private is sealed.
+                guard opener == nil else { throw .unsupported }
+                let remote = Asset.Remote(content: .plain(asset), blob: blob, recordID: record.recordID, key: name)
+                record.fields[name] = .asset(Asset(remote: remote))
             case .stored(let stored, let blob):
+                guard let opener else {
+                    guard case .plain(let value) = stored else { throw .unsupported }
+                    record.fields[name] = .plain(value)
+                    continue
+                }
                 switch try opener.open(stored, name: name) {
                 case .plain(let value): record.fields[name] = .plain(value)
                 case .encrypted(let value): record.fields[name] = .encrypted(value)
                 case .asset(let sealed):
                     record.fields[name] = .asset(Asset(
-                            remote: Asset.Remote(sealed: sealed, blob: blob ?? "", recordID: record.recordID, key: name)))
+                            remote: Asset.Remote(content: .sealed(sealed), blob: blob ?? "", recordID: record.recordID, key: name)))
                 }
             }
         }
         record.base = Record.Base(
-            statement: statement, hash: verified.hash, proof: proof, recordKey: opener.recordKey,
+            statement: statement, hash: verified.hash, proof: proof, recordKey: opener?.recordKey,
             digests: Dictionary(uniqueKeysWithValues: digests.map { ($0.name, $0.digest) }), fields: record.fields)
         record.applySystemFields(wire, statement: statement)
         return Reading(outcome: .record(record), sighting: sighting)

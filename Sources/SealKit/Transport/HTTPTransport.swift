@@ -28,6 +28,8 @@ public final class HTTPTransport: Transport {
     private let timeout: TimeAmount
     private let wireVersion: String
     let eventClient: HTTPClient
+    /// Signs every request, in place of a session.
+    private let signer: RequestSigner?
 
     static let contentType = "application/x-protobuf"
     /// More than any answer that a server of ours gives.
@@ -37,8 +39,13 @@ public final class HTTPTransport: Transport {
     private static let mostClients = 16
 
     /// - Throws: `invalidArguments` for anything but an `http` or `https` origin; plain `http` only to this machine.
-    public init(server: String, configuration: Configuration = Configuration()) throws(SealKitError) {
+    public convenience init(server: String, configuration: Configuration = Configuration()) throws(SealKitError) {
+        try self.init(server: server, configuration: configuration, signer: nil)
+    }
+
+    init(server: String, configuration: Configuration, signer: RequestSigner?) throws(SealKitError) {
         origin = try HTTPTransport.origin(of: server)
+        self.signer = signer
         try OperationConfiguration(timeoutIntervalForRequest: configuration.requestTimeout).check()
         timeout = .milliseconds(Int64(configuration.requestTimeout * 1000))
         wireVersion = configuration.wireVersion
@@ -111,19 +118,25 @@ public final class HTTPTransport: Transport {
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
-    private func request(_ method: HTTPMethod, _ path: String, token: String?) -> HTTPClientRequest {
+    /// - Parameter token: nil or empty for none.
+    private func request(_ method: HTTPMethod, _ path: String, token: String?, body: Data = Data()) -> HTTPClientRequest {
         var request = HTTPClientRequest(url: origin + path)
         request.method = method
         request.headers.add(name: "accept", value: HTTPTransport.contentType)
         request.headers.add(name: "user-agent", value: "sealkit/1")
         request.headers.add(name: "sealkit-wire-version", value: wireVersion)
         for (name, value) in TransportOptions.current.headers { request.headers.add(name: name, value: value) }
-        if let token { request.headers.add(name: "authorization", value: "Bearer \(token)") }
+        if let token, !token.isEmpty { request.headers.add(name: "authorization", value: "Bearer \(token)") }
+        if let signer {
+            for (name, value) in signer.headers(origin: origin, method: method.rawValue, path: path, body: [UInt8](body)) {
+                request.headers.add(name: name, value: value)
+            }
+        }
         return request
     }
 
     public func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse {
-        var request = request(.POST, path, token: token)
+        var request = request(.POST, path, token: token, body: body)
         request.headers.add(name: "content-type", value: HTTPTransport.contentType)
         request.body = .bytes(ByteBuffer(data: body))
         return try await collect(request)

@@ -143,6 +143,12 @@ public final class TrustStore: Sendable {
         }
     }
 
+    /// A zone's life, or a public database.
+    struct Place: Sendable {
+        let zone: Digest
+        let incarnation: UInt32
+    }
+
     enum Verdict: Sendable {
         case accepted
         /// The record is said to have gone with a target that this device knows in a later revision.
@@ -199,9 +205,9 @@ public final class TrustStore: Sendable {
     }
 
     /// Whether this device has seen the record in the zone's present life.
-    func hasSeen(_ recordName: String, in roster: Roster) async throws(SealKitError) -> Bool {
-        let key = Data(roster.scopeID.bytes)
-        let incarnation = roster.incarnations.zone
+    func hasSeen(_ recordName: String, in place: Place) async throws(SealKitError) -> Bool {
+        let key = Data(place.zone.bytes)
+        let incarnation = place.incarnation
         do {
             return try await database.read { db in
                 try Bool.fetchOne(

@@ -70,7 +70,7 @@ struct AssetsController: Sendable {
         let session = try context.session(in: path)
         let (zoneID, id) = try Self.place(context)
         let blob = try await services.database.read { connection -> Blobs.Row in
-            let (zone, rights) = try Zones.readable(zoneID, by: session, path, in: connection)
+            let (zone, rights) = try Zones.readable(zoneID, by: session, path, services.schemas, in: connection)
             guard let blob = try Blobs.find(id, in: zone, connection), blob.size != nil else { throw Self.notFound }
             guard let record = blob.record else {
                 // Nobody's yet: the uploader's.

@@ -77,11 +77,19 @@ struct PublicRights: Sendable {
 extension PublicRights {
     /// The caller's rights as they stand now, in the caller's transaction; nil in other databases, where rosters say.
     /// - Parameter session: nil without an account.
-    static func of(_ session: Session?, _ path: DatabasePath, in connection: any SQLConnection) throws -> PublicRights? {
+    static func of(
+        _ session: Session?, _ path: DatabasePath, _ schemas: SchemaStore, in connection: any SQLConnection
+    ) throws -> PublicRights? {
         guard path.database == .public else { return nil }
         let found = try session.flatMap {
             try Identities.idAndName(account: $0.accountID, container: path.container, in: connection)
         }
-        return PublicRights(hasAccount: session != nil, user: found?.userID, roles: [], grants: [:])
+        let schema = try schemas.schema(path.container, path.environment, in: connection).schema
+        // Most containers have no roles of their own, and nobody has one there.
+        let roles =
+            try schema.roles.isEmpty
+            ? [] : found.map { try RoleAssignments.roles(of: $0.userID, path.container, path.environment, in: connection) }
+        return PublicRights(
+            hasAccount: session != nil, user: found?.userID, roles: roles ?? [], grants: schema.types.mapValues(\.grants))
     }
 }

@@ -38,7 +38,7 @@ struct QueriesController: Sendable {
         let schemas = services.schemas
         let answer = try await services.database.read { connection -> [UInt8]? in
             let schema = try schemas.schema(path.container, path.environment, in: connection)
-            let scope = try Scope(message, session, path, in: connection)
+            let scope = try Scope(message, session, path, schemas, in: connection)
             return try Self.answer(message, query, schema, scope, connection)
         }
         guard let answer else {
@@ -63,7 +63,8 @@ struct QueriesController: Sendable {
         let path: DatabasePath
 
         init(
-            _ message: Sealkit_V1_QueryRecordsRequest, _ session: Session?, _ path: DatabasePath, in connection: any SQLConnection
+            _ message: Sealkit_V1_QueryRecordsRequest, _ session: Session?, _ path: DatabasePath, _ schemas: SchemaStore,
+            in connection: any SQLConnection
         ) throws {
             self.path = path
             guard message.hasZone || path.database == .public else {
@@ -73,7 +74,7 @@ struct QueriesController: Sendable {
                 zones = try Zones.all(of: caller, path, in: connection).sorted { $0.zone < $1.zone }
                 return
             }
-            let (zone, rights) = try Zones.readable(message.zone, by: session, path, in: connection)
+            let (zone, rights) = try Zones.readable(message.zone, by: session, path, schemas, in: connection)
             (asked, zones, self.rights) = (zone, [zone], rights)
             account = path.database == .public ? 0 : session?.accountID ?? 0
         }

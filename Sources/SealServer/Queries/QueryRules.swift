@@ -9,7 +9,9 @@ enum QueryRules {
         for condition in query.predicate.conditions { try check(condition.test, type) }
         for descriptor in query.sortDescriptors {
             let field = try field(descriptor.key, type)
-            guard field.indexes.contains(.sortable) || (descriptor.relativeLocation != nil && field.indexes.contains(.queryable)) else {
+            // Records are kept by name, and distances are found by what equality is found by: these orders cost no more.
+            let isFree = descriptor.relativeLocation != nil || descriptor.key == Query.SystemField.recordID.rawValue
+            guard !field.indexes.isDisjoint(with: isFree ? [.queryable, .sortable] : .sortable) else {
                 throw unmarked(descriptor.key, "sortable")
             }
             guard !field.type.isList else {

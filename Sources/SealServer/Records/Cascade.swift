@@ -85,6 +85,9 @@ extension RecordSave {
     /// What goes with the request's deletions, as far as they are accepted; those that cannot take theirs along are refused.
     func cascade(_ outcomes: inout [Outcome]) throws -> Cascade {
         var cascade = Cascade()
+        // In the public database nothing that a reader could check says that the deleter might have deleted the source too:
+        // references dangle there.
+        guard rights == nil else { return cascade }
         var staying: Set<String> = []
         for (item, outcome) in zip(batch.items, outcomes) {
             if case .accepted = outcome { staying.insert(item.name) }

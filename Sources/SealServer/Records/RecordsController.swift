@@ -84,7 +84,7 @@ struct RecordsController: Sendable {
             let schema = try schemas.schema(path.container, path.environment, in: connection)
             let save = RecordSave(
                 batch: batch.fitting(schema), isAtomic: message.atomic && zone.isAtomic, caller: caller, zone: zone, schema: schema, now: now,
-                connection: connection, rights: try PublicRights.of(session, path, in: connection))
+                connection: connection, rights: try PublicRights.of(session, path, schemas, in: connection))
             let (outcomes, hasWritten, leftGarbage) = try save.run()
             let answer = try save.serialized(outcomes)
             if hasWritten {
@@ -108,7 +108,7 @@ struct RecordsController: Sendable {
             guard let (zone, goneSince) = try Zones.seen(zone, by: caller, path, in: connection), goneSince == nil else {
                 return answer
             }
-            let rights = try PublicRights.of(session, path, in: connection)
+            let rights = try PublicRights.of(session, path, services.schemas, in: connection)
             return try ServerRecords.adding(to: answer, in: zone, rights: rights, connection)
         }
     }
@@ -123,7 +123,7 @@ struct RecordsController: Sendable {
         try RecordLookup.check(message.recordNames)
         let desired = message.hasDesiredKeys ? Set(message.desiredKeys.names) : nil
         let answer = try await services.database.read { connection -> [UInt8] in
-            let (zone, rights) = try Zones.readable(message.zone, by: session, path, in: connection)
+            let (zone, rights) = try Zones.readable(message.zone, by: session, path, services.schemas, in: connection)
             return try RecordLookup.answer(message.recordNames, in: zone, desired: desired, rights: rights, connection)
         }
         return try Self.answer(answer, as: Sealkit_V1_LookupRecordsResponse.self, to: request)

@@ -132,23 +132,23 @@ extension ModelRun {
         let desired = random.chance(40) ? ModelFields.keys.filter { _ in random.chance(50) } : nil
         doing = "device \(device) looks up \(names) in \(zone), keys \(desired.map { "\($0)" } ?? "all")"
         let id = RecordZone.ID(zoneName: zone)
-        let found = try await devices[device].database.records(
-            for: names.map { Record.ID(recordName: $0, zoneID: id) }, desiredKeys: desired)
-        guard let known = store.open(zone) else {
-            for name in names {
-                try checkCode(found[Record.ID(recordName: name, zoneID: id)].flatMap(Self.code), .zoneNotFound)
-            }
-            return
+        let found: [Record.ID: Result<Record, SealKitError>]
+        do {
+            found = try await devices[device].database.records(
+                for: names.map { Record.ID(recordName: $0, zoneID: id) }, desiredKeys: desired)
+        } catch {
+            return try checkCode(error.code, nil)
         }
+        let known = store.open(zone)
         for name in names {
-            let stored = known.records[name].flatMap { $0.isDeleted ? nil : $0 }
+            let stored = known?.records[name].flatMap { $0.isDeleted ? nil : $0 }
             switch (found[Record.ID(recordName: name, zoneID: id)], stored) {
             case (.success(let record), let stored?):
                 try record.checkEqual(stored, desired: desired)
-                if random.chance(60) {
-                    devices[device].copies[ModelDevice.Key(zone: zone, name: name)] = record.copy(stored, life: known.life)
+                if random.chance(60), let life = known?.life {
+                    devices[device].copies[ModelDevice.Key(zone: zone, name: name)] = record.copy(stored, life: life)
                 }
-            case (.failure(let error), nil): try checkCode(error.code, .unknownItem)
+            case (.failure(let error), nil): try checkCode(error.code, known == nil ? .zoneNotFound : .unknownItem)
             case (.failure(let error), _): throw Finding("\(name) fails with \(error.code.rawValue)")
             case (.success, nil): throw Finding("\(name) is there and should not be")
             case (nil, _): throw Finding("no result for \(name)")

@@ -14,7 +14,7 @@ struct RecordAsset: AccountHolderCommand {
     @Argument(help: "The field that holds the file.")
     var key: String
 
-    @OptionGroup var zone: ZoneOptions
+    @OptionGroup var zone: PlaceOptions
 
     @Option(help: ArgumentHelp("Where to put it. It appears whole or not at all.", valueName: "file"))
     var output: String

@@ -10,7 +10,7 @@ struct RecordDelete: AccountHolderCommand {
     @Argument(help: "The record's name.")
     var name: String
 
-    @OptionGroup var zone: ZoneOptions
+    @OptionGroup var zone: PlaceOptions
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {

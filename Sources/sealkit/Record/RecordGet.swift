@@ -14,7 +14,7 @@ struct RecordGet: AccountHolderCommand {
     @Argument(help: "The record's name.")
     var name: String
 
-    @OptionGroup var zone: ZoneOptions
+    @OptionGroup var zone: PlaceOptions
 
     @Option(help: ArgumentHelp("Print this field's value alone: into a file or pipe as it is, at a terminal escaped.", valueName: "key"))
     var value: String?

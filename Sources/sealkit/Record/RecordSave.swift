@@ -7,8 +7,8 @@ struct RecordSave: AccountHolderCommand {
         commandName: "save",
         abstract: "Save a record: plain fields, encrypted fields, files.",
         discussion: """
-            --seal encrypts a value on this device before it leaves it; --set does not, and the server sees it. Files are always \
-            encrypted.
+            --seal encrypts a value on this device before it leaves it; --set does not, and the server sees it. Files are \
+            encrypted as well, except in the public database (--database public), where nothing is and everybody may read.
 
               sealkit record save --zone Notes --type Note --name first \\
                 --seal title="Plans" --seal text=@- --seal due:date=2026-11-21 \\
@@ -20,7 +20,7 @@ struct RecordSave: AccountHolderCommand {
             \(FieldArgument.help)
             """)
 
-    @OptionGroup var zone: ZoneOptions
+    @OptionGroup var zone: PlaceOptions
 
     @Option(help: "The record's name: printable ASCII, visible to the server. Default: a random UUID.")
     var name: String?
@@ -34,7 +34,7 @@ struct RecordSave: AccountHolderCommand {
     @Option(help: ArgumentHelp("An encrypted field.", valueName: "key=value"))
     var seal: [String] = []
 
-    @Option(help: ArgumentHelp("A file, encrypted.", valueName: "key=path"))
+    @Option(help: ArgumentHelp("A file, encrypted except in the public database.", valueName: "key=path"))
     var asset: [String] = []
 
     @Option(help: ArgumentHelp("A field to remove.", valueName: "key"))

@@ -25,7 +25,7 @@ enum RecordText {
     private static func field(_ key: String, of record: Record) -> String {
         if let value = record.encryptedValues.value(key) { return "\(text(value))  (encrypted)" }
         if let value = record.plainValue(key) { return "\(text(value))  (plain)" }
-        if let asset: Asset = record[key] { return "asset\(asset.size.map { ", " + ByteCount.text(Int64(clamping: $0)) } ?? "")  (encrypted)" }
+        if let asset: Asset = record[key] { return "asset\(asset.size.map { ", " + ByteCount.text(Int64(clamping: $0)) } ?? "")  (\(asset.isSealed ? "encrypted" : "plain"))" }
         return "(not fetched)"
     }
 
@@ -63,7 +63,7 @@ enum RecordText {
         if let value = record.plainValue(key) { return json(value, encrypted: false) }
         if let asset: Asset = record[key] {
             return .object([
-                "kind": .string("asset"), "encrypted": .bool(true),
+                "kind": .string("asset"), "encrypted": .bool(asset.isSealed),
                 "size": asset.size.map { .integer(Int64(clamping: $0)) } ?? .null,
             ])
         }

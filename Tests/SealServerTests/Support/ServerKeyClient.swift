@@ -6,26 +6,29 @@ import SealStatements
 import SealWire
 import SwiftProtobuf
 
+@testable import SealKit
 @testable import SealServer
 
 /// Somebody else's server, with a server-to-server key.
 struct ServerKeyClient: Sendable {
-    let key: SigningKey
+    private let keys: IdentityKeys
     let chain: IdentityChain
     let server: RunningServer
 
+    var key: SigningKey { keys.signingKey }
     var user: UserID { chain.userID }
     /// As a person, to write records with.
     var person: Person {
         get throws {
-            Person(client: try TestClient(server), keys: .init(signingKey: key, chain: chain), chain: chain)
+            Person(client: try TestClient(server), keys: keys, chain: chain)
         }
     }
 
     init(_ server: RunningServer) throws {
         self.server = server
-        key = try TestClient.newKey()
-        chain = try IdentityChain(verifying: [TestClient.identity(key)], container: TestClient.container)
+        var random = SystemRandom()
+        keys = try AccountSeed(random: &random).identityKeys(container: TestClient.container, using: XWingHPKE.self)
+        chain = try keys.firstIdentity(time: 1)
     }
 
     /// With a key that this account has made.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import accounts, safety, xwing
-from ..codec import user_record_name
+from ..codec import user_id, user_record_name
 from ..errors import Disagreement, MistypedRecoveryKey
 from ..identity import grant_seed, sign_identity, signing_seed, verify_chain
 from ..notation import le64_signed, public_signing_key, sign, verify
@@ -70,6 +70,19 @@ def code(case: Case) -> None:
     fields = case.fields
     pieces = (fields.hex("verificationID"), fields.text("code").encode())
     verify(fields.hex("signingKey"), fields.hex("signature"), "verification-code", *pieces)
+
+
+@check("login", "Request")
+def request(case: Case) -> None:
+    fields = case.fields
+    fields.expect("time", accounts.request_time(fields.text("date")))
+    texts = [fields.text(name).encode() for name in ("method", "path", "date")]
+    user = user_id(fields.text("user"))
+    pieces = (fields.text("origin").encode(), user, *texts, fields.hex("nonce"), fields.hex("body"))
+    seed = fields.hex("signingSeed")
+    verify(public_signing_key(seed), fields.hex("signature"), "server-request", *pieces)
+    fields.expect("signingKey", public_signing_key(seed))
+    fields.expect("signature", sign(seed, "server-request", *pieces))
 
 
 @check("boxes", "Storage")

@@ -1,0 +1,130 @@
+public import Foundation
+import SealCoding
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+extension Container {
+    /// A container without an account: its public database can be read, as far as everybody may.
+    /// - Parameter trust: what this device has verified; without one, protection against rollback lasts as long as the process.
+    /// - Throws: `badContainer`.
+    public init(
+        _ identifier: String, environment: Environment = .development, transport: any Transport, trust: TrustStore? = nil
+    ) throws(SealKitError) {
+        try self.init(identifier, environment, transport: transport, access: .world, trust: trust)
+    }
+
+    /// A container for a server that has a server-to-server key: its public database can be read and written.
+    ///
+    /// ```swift
+    /// let credential = try ServerCredential(contentsOf: URL(fileURLWithPath: "credential.json"))
+    /// let container = try Container(serverCredential: credential)
+    /// try await container.publicDatabase.save(record)
+    /// ```
+    /// - Throws: `badContainer`; `invalidArguments` for a server that is none.
+    public init(
+        serverCredential: ServerCredential, configuration: HTTPTransport.Configuration = .init(), trust: TrustStore? = nil
+    ) throws(SealKitError) {
+        let signer = RequestSigner(key: serverCredential.signingKey, user: serverCredential.chain.userID)
+        let transport = try HTTPTransport(server: serverCredential.server, configuration: configuration, signer: signer)
+        try self.init(
+            serverCredential.containerIdentifier, serverCredential.environment, transport: transport,
+            access: .serverKey(serverCredential), trust: trust)
+    }
+
+    private init(
+        _ identifier: String, _ environment: Environment, transport: any Transport, access: ContainerAccess, trust: TrustStore?
+    ) throws(SealKitError) {
+        let known: TrustStore
+        if let trust { known = trust } else { known = try TrustStore() }
+        self.init(
+            store: ContainerStore(
+                try ContainerCore(
+                    account: try Account.withoutSession(transport: transport), access: access, identifier: identifier,
+                    environment: environment == .production ? .production : .development, trust: known
+                ) { () throws(SealKitError) in }))
+    }
+
+    /// The user's own record in the public database, of the type `Users`: made when it is first asked for.
+    ///
+    /// Everybody can read it, and only its user can change it.
+    /// - Throws: `notAuthenticated` without an account.
+    public func userRecord() async throws(SealKitError) -> Record {
+        _ = try core.publicSigner()
+        let id = try userRecordID()
+        do {
+            return try await publicDatabase.record(for: id)
+        } catch where error.code == .unknownItem {
+            do {
+                return try await publicDatabase.save(Record(recordType: Names.usersType, recordID: id))
+            } catch where error.code == .serverRecordChanged {
+                // Another device of the user's was faster.
+                return try await publicDatabase.record(for: id)
+            }
+        }
+    }
+
+    // MARK: Server-to-server keys
+
+    /// A key as its account sees it.
+    public struct ServerKey: Sendable, Hashable {
+        public let userRecordID: Record.ID
+        public let name: String
+        public let created: Date
+
+        init(_ wire: Sealkit_V1_ServerKey) {
+            userRecordID = Record.ID(recordName: wire.userRecordName)
+            name = wire.name
+            created = Date(microseconds: wire.created)
+        }
+    }
+
+    /// Makes a server-to-server key for this container and environment. The server gets its public half only.
+    /// - Parameter name: for people: 1 to 255 bytes.
+    /// - Throws: `invalidArguments`; `limitExceeded` above 20 keys an account; `requestRateLimited`.
+    public func createServerKey(name: String) async throws(SealKitError) -> ServerCredential {
+        var random = SystemRandom()
+        let seed = SecretBytes(random: &random)
+        let container = core.identifier
+        let (key, identity) = try verifying("the new key") { () throws(SealError) in
+            let key = try SigningKey(seed: seed)
+            // Every identity names a key for grants. The seed of this one is forgotten: nothing can ever be granted to it.
+            let grantKey = try XWingHPKE.publicKey(seed: SecretBytes(random: &random))
+            let bytes = Identity(
+                container: container, generation: 0, signingKey: key.verificationKey, grantKey: grantKey, time: currentTime(),
+                previous: .zero
+            ).canonicalBytes()
+            return (key, SignedIdentity(bytes: bytes, signature: key.sign(Identity.signedBytes(bytes))))
+        }
+        let credential = try ServerCredential(
+            server: core.account.server, container: container,
+            environment: core.environment == .production ? .production : .development, seed: seed, identity: identity)
+        try core.requireSignedIn()
+        let request = Sealkit_V1_CreateServerKeyRequest.with {
+            $0.name = name
+            $0.chain = credential.chain.wire
+            $0.loginBinding = Data(
+                key.sign(Challenges.loginBinding(container: container, loginKey: core.account.session.publicKey)))
+        }
+        let response: Sealkit_V1_CreateServerKeyResponse = try await core.call(.public, "server-keys/create", request)
+        guard response.key.userRecordName == credential.chain.userID.recordName else {
+            throw SealKitError(.integrityFailure, "the server names the new key otherwise than the key itself does")
+        }
+        return credential
+    }
+
+    /// This account's server-to-server keys for this container and environment.
+    public func serverKeys() async throws(SealKitError) -> [ServerKey] {
+        let response: Sealkit_V1_ListServerKeysResponse = try await core.call(
+            .public, "server-keys/list", Sealkit_V1_ListServerKeysRequest())
+        return response.keys.map { ServerKey($0) }
+    }
+
+    /// Revokes a key: its requests are refused from now on. What it saved stays.
+    /// - Throws: `unknownItem` when the account has no such key here.
+    public func revokeServerKey(_ userRecordID: Record.ID) async throws(SealKitError) {
+        let request = Sealkit_V1_RevokeServerKeyRequest.with { $0.userRecordName = userRecordID.recordName }
+        let _: Sealkit_V1_RevokeServerKeyResponse = try await core.call(.public, "server-keys/revoke", request)
+    }
+}

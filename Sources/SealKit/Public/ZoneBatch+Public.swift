@@ -1,0 +1,115 @@
+import Foundation
+import SealCoding
+import SealEnvelope
+import SealPrimitives
+import SealStatements
+import SealWire
+
+/// A batch of the public database: signed by its author, sealed for nobody.
+extension ZoneBatch {
+    mutating func runPublic(saving: [Record], deleting: [Record.ID]) async throws(SealKitError) {
+        let scope = try database.zoneScope(zoneID)
+        let signer = try database.core.publicSigner()
+        for record in saving { try ZoneBatch.checkPublic(record) }
+        var records = saving
+        try await AssetUploads(database: database, zoneID: zoneID, scope: scope, progress: progress).uploadNew(in: &records)
+
+        var items = records.map { Item.save($0) }
+        items += try await deletions(of: deleting)
+        for round in 1...ZoneBatch.rounds where !items.isEmpty {
+            items = try await sendPublic(items, in: scope, signer: signer, isLast: round == ZoneBatch.rounds)
+        }
+    }
+
+    private mutating func sendPublic(
+        _ items: [Item], in scope: Scope, signer: (key: SigningKey, chain: IdentityChain), isLast: Bool
+    ) async throws(SealKitError) -> [Item] {
+        var drafts: [PublicRecords.Draft] = []
+        var fields: [[(name: String, field: WireField, digest: Digest)]] = []
+        let signed: [SignedRecord]
+        let signature: [UInt8]
+        do {
+            for item in items {
+                let own = try ZoneBatch.publicFields(item)
+                fields.append(own)
+                drafts.append(
+                    PublicRecords.Draft(
+                        statement: ZoneBatch.publicStatement(item, in: scope, author: signer.chain.userID),
+                        fields: own.map { FieldDigest(name: $0.name, digest: $0.digest) }))
+            }
+            var random = SystemRandom()
+            let made = try PublicRecords.sign(drafts, signingKey: signer.key, random: &random)
+            signature = made.signature
+            var records: [SignedRecord] = []
+            for (bytes, own) in zip(made.statements, fields) { records.append(try SignedRecord(statementBytes: bytes, fields: own)) }
+            signed = records
+        } catch {
+            throw SealKitError(
+                .invalidArguments, "the records cannot be signed (\(error))",
+                remedy: "lists hold values of one kind; a record has at most 1000 fields")
+        }
+        let response = try await send(items, signed, signature: signature, zone: scope)
+        let ground = try PublicGround(scope: scope).with(response.authors)
+        return try await settle(items, (signed, signature), response.results, ground: .publicDatabase(ground), isLast: isLast)
+    }
+
+    /// What is right elsewhere, but not here: refused before anything is sent.
+    private static func checkPublic(_ record: Record) throws(SealKitError) {
+        let name = record.recordID.recordName
+        if let key = record.encryptedValues.allKeys().first {
+            throw SealKitError(
+                .invalidArguments, "record \(name): \(key) is an encrypted value, and the public database has none",
+                remedy: "whoever may read there has no key: use a private database, or a plain field")
+        }
+        guard record.base?.statement.isPublic ?? true else {
+            throw SealKitError(
+                .invalidArguments, "record \(name) was fetched from another database",
+                remedy: "make a new record for the public database, and copy what may be public")
+        }
+        guard record.recordType != Names.shareType, record.recordID.recordName != Names.zoneWideShare else {
+            throw SealKitError(.badDatabase, "the public database has no shares", remedy: "share zones of the private database")
+        }
+    }
+
+    private static func publicFields(_ item: Item) throws(SealError) -> [(name: String, field: WireField, digest: Digest)] {
+        guard case .save(let record) = item else { return [] }
+        // After a deletion nothing is there to be carried over.
+        let base = record.base?.statement.kind == .save ? record.base : nil
+        var fields: [(name: String, field: WireField, digest: Digest)] = []
+        for key in record.fields.keys.sorted(by: FieldSet.isOrdered) {
+            let field: WireField
+            if !record.changed.contains(key), let digest = base?.digests[key] {
+                field = .digest(digest)
+            } else {
+                switch record.fields[key] {
+                case .plain(let value): field = .stored(.plain(value), blob: nil)
+                case .asset(let asset):
+                    guard let remote = asset.remote, let plain = remote.plain else { throw .unsupported }
+                    field = .publicAsset(plain, blob: remote.blob)
+                case .omitted, nil: continue
+                case .encrypted: throw .unsupported
+                }
+            }
+            fields.append((key, field, try field.digest(name: key)))
+        }
+        return fields
+    }
+
+    private static func publicStatement(_ item: Item, in scope: Scope, author: UserID) -> Statement {
+        let (kind, base, type, parent): (Statement.Kind, Record.Base?, String, String?) =
+            switch item {
+            case .save(let record): (.save, record.base, record.recordType, record.parent?.recordName)
+            case .delete(_, let base, let type, _): (.delete, base, type, base.statement.parent)
+            }
+        let previous = base?.statement
+        let context = EpochContext.publicDatabase
+        return Statement(
+            kind: kind, container: scope.container, environment: scope.environment, owner: scope.owner, zoneName: scope.zoneName,
+            zoneIncarnation: context.incarnations.zone, recordName: item.id.recordName, recordType: type,
+            // A record made again after its deletion goes on counting, with a new creator.
+            creator: (previous?.kind == .save ? previous?.creator : nil) ?? author, author: author, clientTime: currentTime(),
+            revision: (previous?.revision ?? 0) + 1, previous: base?.hash ?? .zero, scopeID: context.scopeID,
+            scopeIncarnation: context.incarnations.scope, epoch: context.epoch, wrappedKey: [], rosterSequence: 0,
+            rosterHead: .zero, parent: parent, share: nil, salt: .zero, fieldsDigest: .zero)
+    }
+}

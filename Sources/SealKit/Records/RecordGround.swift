@@ -1,0 +1,115 @@
+import SealCoding
+import SealEnvelope
+import SealPrimitives
+import SealStatements
+import SealWire
+
+/// What an answer's records are verified by: a zone's roster and keys, or in the public database their authors' identities.
+enum RecordGround: Sendable {
+    case zone(ZoneView)
+    case publicDatabase(PublicGround)
+
+    /// Where what was seen is remembered.
+    var place: TrustStore.Place {
+        switch self {
+        case .zone(let view): TrustStore.Place(zone: view.roster.scopeID, incarnation: view.roster.incarnations.zone)
+        case .publicDatabase(let ground): ground.place
+        }
+    }
+
+    var zoneIDOnWire: Sealkit_V1_ZoneID {
+        switch self {
+        case .zone(let view): view.scope.zoneIDOnWire
+        case .publicDatabase(let ground): ground.scope.zoneIDOnWire
+        }
+    }
+
+    /// What opens a record's fields; nil where nothing is sealed.
+    func opener(of verified: VerifiedStatement) throws(SealError) -> RecordOpener? {
+        switch self {
+        case .zone(let view): try RecordOpener(verified, epochKey: view.key(for: verified.statement))
+        case .publicDatabase: nil
+        }
+    }
+
+    /// As an answer cites it: with the roster's tail, or with the authors' chains.
+    /// - Parameter keeper: of a zone.
+    func settled(
+        by heads: [Sealkit_V1_ScopeHead], _ authors: [Sealkit_V1_IdentityChain], keeper: ZoneKeeper?
+    ) async throws(SealKitError) -> RecordGround {
+        switch self {
+        case .zone(let view):
+            guard let keeper else { return self }
+            return .zone(try await keeper.current(citedBy: heads, asked: view.roster.sequence))
+        case .publicDatabase(let ground): return .publicDatabase(try ground.with(authors))
+        }
+    }
+
+    enum Verifier: Sendable {
+        case zone(StatementVerifier)
+        case publicDatabase(PublicVerifier, [UserID: IdentityChain])
+
+        init(_ ground: RecordGround) {
+            switch ground {
+            case .zone(let view): self = .zone(StatementVerifier(roster: view.roster))
+            case .publicDatabase(let ground):
+                self = .publicDatabase(
+                    PublicVerifier(container: ground.scope.container, environment: ground.scope.environment), ground.authors)
+            }
+        }
+
+        mutating func verify(
+            _ bytes: [UInt8], proof: StatementProof, recordName: String?
+        ) throws(SealError) -> VerifiedStatement {
+            switch self {
+            case .zone(var verifier):
+                defer { self = .zone(verifier) }
+                return try verifier.verify(bytes, proof: proof, recordName: recordName)
+            case .publicDatabase(var verifier, let authors):
+                defer { self = .publicDatabase(verifier, authors) }
+                // Whose keys these are, the name itself says: a chain that the server left out or swapped is no author.
+                guard let author = authors[try Statement(canonicalBytes: bytes).author] else { throw .authorNotPermitted }
+                return try verifier.verify(bytes, proof: proof, author: author, recordName: recordName)
+            }
+        }
+    }
+}
+
+/// The public database as one answer shows it.
+struct PublicGround: Sendable {
+    /// With nobody as owner.
+    let scope: Scope
+    /// Verified, by the names that they certify.
+    private(set) var authors: [UserID: IdentityChain] = [:]
+
+    var place: TrustStore.Place {
+        TrustStore.Place(zone: scope.id, incarnation: EpochContext.publicDatabase.incarnations.zone)
+    }
+
+    init(scope: Scope) { self.scope = scope }
+
+    /// - Throws: `integrityFailure` for a chain that does not hold.
+    func with(_ chains: [Sealkit_V1_IdentityChain]) throws(SealKitError) -> PublicGround {
+        var copy = self
+        for wire in chains {
+            let chain = try verifying("an author's identity") { () throws(SealError) in
+                try IdentityChain(wire, container: scope.container)
+            }
+            copy.authors[chain.userID] = chain
+        }
+        return copy
+    }
+}
+
+extension Database {
+    /// The zone as it is known before it is asked about.
+    func ground(of zone: RecordZone.ID) async throws(SealKitError) -> RecordGround {
+        guard scope != .public else { return .publicDatabase(PublicGround(scope: try zoneScope(zone))) }
+        return .zone(try await keeper(zone).current())
+    }
+
+    func keeper(of ground: RecordGround) throws(SealKitError) -> ZoneKeeper? {
+        guard case .zone(let view) = ground else { return nil }
+        return core.keeper(of: view.scope)
+    }
+}

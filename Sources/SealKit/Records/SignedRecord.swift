@@ -1,0 +1,80 @@
+import Foundation
+import SealCoding
+import SealEnvelope
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// A record of a batch as it is sent: sealed where it is private, and signed.
+struct SignedRecord: Sendable {
+    let statement: Statement
+    let statementBytes: [UInt8]
+    let hash: Digest
+    let fields: [(name: String, field: WireField, digest: Digest)]
+    /// For the next save in this epoch; nil in the public database.
+    let recordKey: SecretBytes?
+
+    /// Of a zone.
+    init(_ sealed: SealedRecord, of item: ZoneBatch.Item) {
+        statement = sealed.statement
+        statementBytes = sealed.statementBytes
+        hash = sealed.hash
+        recordKey = sealed.recordKey
+        fields = sealed.fields.map { name, content, digest in
+            switch content {
+            case .carried(let digest): return (name, .digest(digest), digest)
+            case .stored(let field):
+                var blob: String?
+                if case .save(let record) = item, case .asset(let asset)? = record.fields[name] { blob = asset.remote?.blob }
+                return (name, .stored(field, blob: blob), digest)
+            }
+        }
+    }
+
+    /// Of the public database.
+    /// - Throws: what no statement can say.
+    init(statementBytes: [UInt8], fields: [(name: String, field: WireField, digest: Digest)]) throws(SealError) {
+        statement = try Statement(canonicalBytes: statementBytes)
+        self.statementBytes = statementBytes
+        hash = Statement.hash(statementBytes)
+        self.fields = fields
+        recordKey = nil
+    }
+
+    func wire(_ item: ZoneBatch.Item) -> Sealkit_V1_Record {
+        .with { wire in
+            wire.recordName = statement.recordName
+            wire.recordType = statement.recordType
+            wire.statement = Data(statementBytes)
+            switch item {
+            case .delete(_, _, _, let tag):
+                wire.changeTag = tag
+                wire.deleted = true
+            case .save(let record):
+                wire.changeTag = record.recordChangeTag ?? ""
+                wire.fields = fields.map { $0.field.wire(name: $0.name) }
+            }
+        }
+    }
+}
+
+extension ZoneBatch {
+    /// One request.
+    func send(
+        _ items: [Item], _ signed: [SignedRecord], signature: [UInt8], zone: Scope
+    ) async throws(SealKitError) -> Sealkit_V1_ModifyRecordsResponse {
+        let request = Sealkit_V1_ModifyRecordsRequest.with { request in
+            request.operationID = newOperationID()
+            request.zone = zone.zoneIDOnWire
+            request.atomic = isAtomic
+            request.signature = Data(signature)
+            request.records = zip(items, signed).map { $1.wire($0) }
+        }
+        let response: Sealkit_V1_ModifyRecordsResponse = try await database.core.call(database.scope, "records/modify", request)
+        guard response.results.count == items.count else {
+            throw SealKitError(.serverRejectedRequest, "the server answered \(response.results.count) of \(items.count) records")
+        }
+        return response
+    }
+}

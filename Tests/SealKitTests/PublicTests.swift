@@ -1,0 +1,276 @@
+import Foundation
+import SealCoding
+import SealEnvelope
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+import Testing
+
+@testable import SealKit
+
+@Suite struct PublicTests {
+    private func note(_ body: String, name: String = "note-\(UUID().uuidString)") -> Record {
+        var record = Record(recordType: "Note", recordID: Record.ID(recordName: name))
+        record["body"] = body
+        return record
+    }
+
+    private func text(_ key: String, of id: Record.ID, in database: Database) async throws -> String? {
+        try await database.record(for: id)[key]
+    }
+
+    /// Somebody without an account.
+    private func world(_ person: Person, _ rewrite: RewritingTransport.Rewrite? = nil, trust: TrustStore? = nil) throws -> Database {
+        let http = try HTTPTransport(server: person.server.origin)
+        let transport: any Transport = if let rewrite { RewritingTransport(http, rewrite) } else { http }
+        return try Container(person.container.containerIdentifier, transport: transport, trust: trust).publicDatabase
+    }
+
+    /// The same, whose look-ups are answered with what `change` makes of the real answer.
+    private func deceived(
+        _ person: Person, trust: TrustStore? = nil,
+        _ change: @escaping @Sendable (inout Sealkit_V1_LookupRecordsResponse) throws -> Void
+    ) throws -> Database {
+        try world(person, { path, body in
+            guard path.hasSuffix("records/lookup") else { return body }
+            var answer = try Sealkit_V1_LookupRecordsResponse(serializedBytes: body)
+            try change(&answer)
+            return try answer.serializedData()
+        }, trust: trust)
+    }
+
+    @Test func whatSomebodySavesEverybodyReads() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        var saved = try await ann.container.publicDatabase.save(note("first"))
+        #expect(saved.recordChangeTag != nil && saved.creatorUserRecordID?.recordName == ann.name)
+        let world = try world(ann)
+        for database in [bob.container.publicDatabase, world] {
+            let found = try await database.record(for: saved.recordID)
+            #expect(found["body"] == "first" && found.lastModifiedUserRecordID?.recordName == ann.name)
+        }
+        saved["body"] = "second"
+        saved = try await ann.container.publicDatabase.save(saved)
+        #expect(try await text("body", of: saved.recordID, in: world) == "second")
+        let partial = try await world.records(for: [saved.recordID], desiredKeys: [])[saved.recordID]?.get()
+        #expect(partial?.omittedKeys == ["body"])
+        try await ann.container.publicDatabase.deleteRecord(withID: saved.recordID)
+        #expect(await failure { _ = try await world.record(for: saved.recordID) } == .unknownItem)
+        // Gone is gone: deleting it again is a success, and the name is free for a new record.
+        try await ann.container.publicDatabase.deleteRecord(withID: saved.recordID)
+        let again = try await bob.container.publicDatabase.save(note("again", name: saved.recordID.recordName))
+        #expect(again.creatorUserRecordID?.recordName == bob.name)
+        #expect(try await text("body", of: saved.recordID, in: world) == "again")
+    }
+
+    @Test func savePoliciesAndConflictsAreThoseOfZones() async throws {
+        let ann = try await Person()
+        let database = ann.container.publicDatabase
+        let first = try await database.save(note("first"))
+        var mine = first
+        mine["mine"] = 1 as Int64
+        var theirs = first
+        theirs["theirs"] = 2 as Int64
+        theirs = try await database.save(theirs)
+        do {
+            try await database.save(mine)
+            Issue.record("an outdated record was saved")
+        } catch {
+            #expect(error.code == .serverRecordChanged && error.serverRecord?["theirs"] == 2 as Int64)
+        }
+        #expect(await failure { try await database.save(note("other", name: first.recordID.recordName)) } == .serverRecordChanged)
+        let results = try await database.modifyRecords(saving: [mine], savePolicy: .changedKeys)
+        let merged = try #require(try results.saveResults[first.recordID]?.get())
+        #expect(merged["mine"] == 1 as Int64 && merged["theirs"] == 2 as Int64 && merged["body"] == "first")
+        let batch = try await database.modifyRecords(saving: [note("a"), note("b", name: first.recordID.recordName)])
+        #expect(batch.saveResults.values.compactMap(\.failureCode).sorted { $0.rawValue < $1.rawValue } == [.batchRequestFailed, .serverRecordChanged])
+    }
+
+    @Test func onlyTheCreatorWritesAndOnlyWithAnAccount() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let saved = try await ann.container.publicDatabase.save(note("hers"))
+        var changed = try await bob.container.publicDatabase.record(for: saved.recordID)
+        changed["body"] = "his"
+        let sentChanged = changed
+        #expect(await failure { try await bob.container.publicDatabase.save(sentChanged) } == .permissionFailure)
+        #expect(await failure { try await bob.container.publicDatabase.deleteRecord(withID: saved.recordID) } == .permissionFailure)
+        let world = try Container(ann.container.containerIdentifier, transport: HTTPTransport(server: ann.server.origin))
+        #expect(await failure { try await world.publicDatabase.save(note("nobody's")) } == .notAuthenticated)
+        #expect(await failure { _ = try await world.userRecord() } == .notAuthenticated)
+        #expect(await failure { _ = try await world.privateDatabase.allRecordZones() } == .notAuthenticated)
+        #expect(await failure { _ = try await world.sharedDatabase.databaseChanges() } == .notAuthenticated)
+        #expect(try await world.accountStatus() == .noAccount)
+        #expect(await failure { _ = try world.userRecordID() } == .notAuthenticated)
+        #expect(try await text("body", of: saved.recordID, in: world.publicDatabase) == "hers")
+    }
+
+    @Test func whatCannotBePublicIsNotSent() async throws {
+        let ann = try await Person()
+        let counter = RewritingTransport(try HTTPTransport(server: ann.server.origin)) { path, body in
+            if path.contains("/public/") { Issue.record("sent: \(path)") }
+            return body
+        }
+        let watched = try ann.through(counter)
+        var sealed = note("body")
+        sealed.encryptedValues["secret"] = "s"
+        let sentSealed = sealed
+        #expect(await failure { try await watched.container.publicDatabase.save(sentSealed) } == .invalidArguments)
+        let zoned = Record(recordType: "Note", recordID: Record.ID(recordName: "a", zoneID: RecordZone.ID(zoneName: "Notes")))
+        #expect(await failure { try await watched.container.publicDatabase.save(zoned) } == .badDatabase)
+        let share = Record(recordType: "cloudkit.share", recordID: Record.ID(recordName: "s"))
+        #expect(await failure { try await watched.container.publicDatabase.save(share) } == .badDatabase)
+        _ = try await ann.makeZone(RecordZone.defaultName)
+        let own = try await ann.own.save(note("private"))
+        #expect(await failure { try await watched.container.publicDatabase.save(own) } == .invalidArguments)
+        #expect(await failure { _ = try await watched.container.publicDatabase.record(for: zoned.recordID) } == .badDatabase)
+    }
+
+    @Test func everybodyHasARecordOfTheirOwn() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        var own = try await ann.container.userRecord()
+        #expect(own.recordType == "Users" && own.recordID.recordName == ann.name)
+        #expect(try await ann.container.userRecord().recordChangeTag == own.recordChangeTag)
+        own["nickname"] = "Ann"
+        own = try await ann.container.publicDatabase.save(own)
+        var seen = try await bob.container.publicDatabase.record(for: own.recordID)
+        #expect(seen["nickname"] == "Ann")
+        seen["nickname"] = "Bob was here"
+        let sentSeen = seen
+        #expect(await failure { try await bob.container.publicDatabase.save(sentSeen) } == .permissionFailure)
+    }
+
+    // MARK: Assets
+
+    @Test(arguments: [0, 1, 65_536, 65_537, 3_000_000])
+    func assetsTravelAsTheyAreAndAreChecked(size: Int) async throws {
+        let ann = try await Person()
+        let folder = try TemporaryFolder()
+        let file = folder.url.appendingPathComponent("photo")
+        let bytes = pattern(size)
+        try bytes.write(to: file)
+        var record = note("with a photo")
+        record["photo"] = Asset(fileURL: file)
+        record = try await ann.container.publicDatabase.save(record)
+        let found = try await world(ann).record(for: record.recordID)
+        let asset: Asset = try #require(found["photo"])
+        #expect(asset.size == UInt64(size) && !asset.isSealed)
+        #expect(try Data(contentsOf: try #require(asset.fileURL)) == bytes)
+        // Saved again, the asset is carried over, and stays whole.
+        record["body"] = "changed"
+        record = try await ann.container.publicDatabase.save(record)
+        let again: Asset = try #require(try await world(ann).record(for: record.recordID)["photo"])
+        #expect(try Data(contentsOf: try #require(again.fileURL)) == bytes)
+    }
+
+    @Test func anAssetThatTheServerSwappedIsRefused() async throws {
+        let ann = try await Person()
+        let folder = try TemporaryFolder()
+        var records: [Record] = []
+        for name in ["one", "two"] {
+            let file = folder.url.appendingPathComponent(name)
+            try Data(repeating: name == "one" ? 1 : 2, count: 100_000).write(to: file)
+            var record = note(name)
+            record["photo"] = Asset(fileURL: file)
+            records.append(try await ann.container.publicDatabase.save(record))
+        }
+        let other = try #require((records[1]["photo"] as Asset?)?.remote?.blob)
+        // The blob's name is the server's own word: another's bytes do not have the root that was signed.
+        let deceived = try deceived(ann) { $0.results[0].record.fields[1].publicAsset.blob = other }
+        let sentRecords = records
+        #expect(await failure { _ = try await deceived.record(for: sentRecords[0].recordID) } == .integrityFailure)
+    }
+
+    // MARK: Hostile servers
+
+    @Test func nothingThatItsAuthorDidNotSignIsShown() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let saved = try await ann.container.publicDatabase.save(note("hers"))
+        let other = try await bob.container.publicDatabase.save(note("his"))
+        let theirs = RecordingTransport(try HTTPTransport(server: ann.server.origin))
+        _ = try await Container(ann.container.containerIdentifier, transport: theirs).publicDatabase.record(for: other.recordID)
+        let foreign = try #require(theirs.records().first)
+        let bobs = bob.container.core.identity().chain.wire
+        let anns = ann.container.core.identity().chain.wire
+        let lies: [@Sendable (inout Sealkit_V1_LookupRecordsResponse) throws -> Void] = [
+            { $0.results[0].record.fields[0].plain.string = "forged" },
+            { $0.results[0].record.fields = [] },
+            { $0.results[0].record = foreign; $0.authors.append(bobs) },
+            { $0.results[0].record.recordType = "Other" },
+            { $0.results[0].record.proof.signature[0] ^= 1 },
+            { $0.results[0].record.statement[300] ^= 1 },
+            { $0.results[0].record.deleted = true },
+            // Another's keys, and nobody's.
+            { $0.authors = [bobs] },
+            { $0.authors = [] },
+            { $0.authors = [.with { $0.identities = bobs.identities + anns.identities }] },
+            { answer in
+                let digest = try #require(saved.base?.digests["body"])
+                answer.results[0].record.fields[0].omitted = Data(digest.bytes)
+            },
+            // Something sealed has no place here, however it is signed.
+            { $0.results[0].record.fields[0].encrypted.sealed = Data(count: 72) },
+        ]
+        for (number, lie) in lies.enumerated() {
+            let deceived = try deceived(ann, lie)
+            #expect(await failure { _ = try await deceived.record(for: saved.recordID) } == .integrityFailure, "lie \(number)")
+        }
+        #expect(try await text("body", of: saved.recordID, in: deceived(ann) { _ in }) == "hers")
+    }
+
+    @Test func somebodyElsesSignatureMakesNoRecordOfMine() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let saved = try await ann.container.publicDatabase.save(note("hers"))
+        let scope = try bob.container.core.publicScope(.default)
+        var statement = try #require(saved.base?.statement)
+        statement.salt = .zero
+        let field = FieldDigest(name: "body", digest: try StoredField.plain(.string("forged")).digest(name: "body"))
+        statement.fieldsDigest = try FieldSet.digest([field])
+        // Everything as it should be, but by Bob's key under Ann's name.
+        let bytes = statement.canonicalBytes()
+        let signature = bob.container.core.identity().keys.signingKey.sign(
+            StatementTree.signedBytes(root: Statement.hash(bytes), leafCount: 1))
+        let proof = StatementProof(signature: signature, leafCount: 1, index: 0, path: [])
+        let deceived = try deceived(ann) { answer in
+            answer.results[0].record.statement = Data(bytes)
+            answer.results[0].record.proof = proof.wire
+            answer.results[0].record.fields[0].plain.string = "forged"
+        }
+        #expect(await failure { _ = try await deceived.record(for: saved.recordID) } == .integrityFailure)
+        #expect(scope.owner == UserID(.zero))
+    }
+
+    @Test func nothingThatWasSeenGoesBackOrVanishes() async throws {
+        let ann = try await Person()
+        var record = try await ann.container.publicDatabase.save(note("first"))
+        let before = RecordingTransport(try HTTPTransport(server: ann.server.origin))
+        _ = try await Container(ann.container.containerIdentifier, transport: before).publicDatabase.record(for: record.recordID)
+        let old = try #require(before.records().first)
+        record["body"] = "second"
+        record = try await ann.container.publicDatabase.save(record)
+        let trust = try TrustStore()
+        #expect(try await text("body", of: record.recordID, in: world(ann, trust: trust)) == "second")
+        let back = try deceived(ann, trust: trust) { $0.results[0].record = old }
+        let last = record
+        #expect(await failure { _ = try await back.record(for: last.recordID) } == .rollback)
+        let gone = try deceived(ann, trust: trust) { answer in
+            answer.results = [.with { $0.failure = Sealkit_V1_Failure(.unknownItem, "gone") }]
+        }
+        #expect(await failure { _ = try await gone.record(for: last.recordID) } == .rollback)
+        // Who has not seen the newer one cannot know.
+        #expect(try await text("body", of: record.recordID, in: deceived(ann) { $0.results[0].record = old }) == "first")
+    }
+
+    @Test func whatIsNotSealedIsNotTakenForPrivate() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let note = try await ann.own.save(ann.note(in: zone, "body"))
+        let hostile = RewritingTransport(try HTTPTransport(server: ann.server.origin)) { path, body in
+            guard path.hasSuffix("records/lookup") else { return body }
+            var answer = try Sealkit_V1_LookupRecordsResponse(serializedBytes: body)
+            answer.results[0].record.fields[0].publicAsset.root = Data(count: 32)
+            return try answer.serializedData()
+        }
+        let deceived = try ann.through(hostile)
+        #expect(await failure { _ = try await deceived.own.record(for: note.recordID) } == .integrityFailure)
+    }
+}

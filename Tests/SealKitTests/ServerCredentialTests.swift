@@ -1,0 +1,115 @@
+import Foundation
+import SealPrimitives
+import SealStatements
+import SealWire
+import Testing
+
+@testable import SealKit
+
+@Suite struct ServerCredentialTests {
+    private func world(_ person: Person) throws -> Database {
+        try Container(person.container.containerIdentifier, transport: HTTPTransport(server: person.server.origin)).publicDatabase
+    }
+
+    private func place(_ city: String) -> Record {
+        var record = Record(recordType: "Place")
+        record["city"] = city
+        return record
+    }
+
+    @Test func anotherServerWritesWithItsCredentialFile() async throws {
+        let ann = try await Person()
+        let folder = try TemporaryFolder()
+        let file = folder.url.appendingPathComponent("credential.json")
+        let made = try await ann.container.createServerKey(name: "importer")
+        try made.write(to: file)
+        #expect(try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int == 0o600)
+        #expect(await failure { try made.write(to: file) } == .constraintViolation)
+
+        let credential = try ServerCredential(contentsOf: file)
+        #expect(credential.userRecordID == made.userRecordID)
+        let container = try Container(serverCredential: credential)
+        #expect(try container.userRecordID() == made.userRecordID)
+        var saved = try await container.publicDatabase.save(place("Berlin"))
+        #expect(saved.creatorUserRecordID?.recordName == made.userRecordID.recordName)
+        saved["city"] = "Potsdam"
+        let photo = folder.url.appendingPathComponent("photo")
+        try pattern(200_000).write(to: photo)
+        saved["photo"] = Asset(fileURL: photo)
+        saved = try await container.publicDatabase.save(saved)
+        let found = try await world(ann).record(for: saved.recordID)
+        #expect(found["city"] == "Potsdam")
+        let asset: Asset = try #require(found["photo"])
+        #expect(try Data(contentsOf: try #require(asset.fileURL)) == pattern(200_000))
+        #expect(try await container.userRecord().recordID == made.userRecordID)
+
+        // It is nobody else, and nowhere else.
+        let hers = try await ann.container.publicDatabase.save(place("Bonn"))
+        #expect(await failure { try await container.publicDatabase.deleteRecord(withID: hers.recordID) } == .permissionFailure)
+        #expect(await failure { _ = try await container.privateDatabase.allRecordZones() } == .notAuthenticated)
+        #expect(await failure { _ = try await container.createServerKey(name: "another") } == .permissionFailure)
+
+        #expect(try await ann.container.serverKeys().map(\.userRecordID) == [made.userRecordID])
+        try await ann.container.revokeServerKey(made.userRecordID)
+        #expect(try await ann.container.serverKeys().isEmpty)
+        #expect(await failure { _ = try await container.publicDatabase.record(for: saved.recordID) } == .notAuthenticated)
+        #expect(await failure { try await ann.container.revokeServerKey(made.userRecordID) } == .unknownItem)
+        #expect(try await world(ann).record(for: saved.recordID).plainValue("city") == .string("Potsdam"))
+    }
+
+    @Test func aCredentialFileIsReadWholeOrNotAtAll() async throws {
+        let ann = try await Person()
+        let folder = try TemporaryFolder()
+        let file = folder.url.appendingPathComponent("credential.json")
+        try await ann.container.createServerKey(name: "n").write(to: file)
+        let text = try String(contentsOf: file, encoding: .utf8)
+        func code(_ change: (String) -> String) throws -> SealKitError.Code? {
+            let altered = folder.url.appendingPathComponent(UUID().uuidString)
+            try change(text).write(to: altered, atomically: true, encoding: .utf8)
+            do throws(SealKitError) {
+                _ = try ServerCredential(contentsOf: altered)
+                return nil
+            } catch { return error.code }
+        }
+        #expect(try code { $0 } == nil)
+        #expect(try code { String($0.dropLast(10)) } == .invalidArguments)
+        #expect(try code { $0.replacing("sealkit-server-credential", with: "sealkit-key-file") } == .invalidArguments)
+        #expect(try code { $0.replacing("\"version\" : 1", with: "\"version\" : 2") } == .incompatibleVersion)
+        #expect(try code { $0.replacing("org.example.notes", with: "org.example.other") } == .integrityFailure)
+        #expect(try code { $0.replacing("\"_", with: "\"_0") } == .integrityFailure)
+        #expect(await failure { _ = try ServerCredential(contentsOf: folder.url.appendingPathComponent("none")) } == .notAuthenticated)
+    }
+
+    @Test func aCredentialShowsNoKey() async throws {
+        let ann = try await Person()
+        let credential = try await ann.container.createServerKey(name: "n")
+        var dumped = ""
+        dump(credential, to: &dumped)
+        #expect(!dumped.contains("seed") && !dumped.contains("Secret") && dumped.contains(credential.containerIdentifier))
+        #expect("\(credential)" == "ServerCredential(\(credential.server), org.example.notes, development)")
+    }
+
+    /// The example is whole: another language needs nothing of ours.
+    @Test func theExampleScriptSavesARecord() async throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let python = root.appendingPathComponent(".build/verifier/bin/python")
+        try #require(FileManager.default.isExecutableFile(atPath: python.path), "make test sets the verifier up")
+        let ann = try await Person()
+        let folder = try TemporaryFolder()
+        let file = folder.url.appendingPathComponent("credential.json")
+        let credential = try await ann.container.createServerKey(name: "script")
+        try credential.write(to: file)
+        let name = "place-\(UUID().uuidString)"
+        let process = Process()
+        process.executableURL = python
+        process.arguments = [root.appendingPathComponent("Examples/server-to-server.py").path, file.path, "Place", name, "city", "Berlin"]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0 && text.contains("changeTag"), "\(text)")
+        let found = try await world(ann).record(for: Record.ID(recordName: name))
+        #expect(found["city"] == "Berlin" && found.creatorUserRecordID?.recordName == credential.userRecordID.recordName)
+    }
+}
