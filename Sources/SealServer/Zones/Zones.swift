@@ -60,14 +60,14 @@ enum Zones {
     static func seen(
         _ id: Sealkit_V1_ZoneID, by caller: Caller, _ path: DatabasePath, in connection: any SQLConnection
     ) throws -> (zone: ZoneRow, goneSince: UInt64?)? {
+        if path.database == .public {
+            try PublicZone.check(id)
+            return (try PublicZone.find(path, in: connection), nil)
+        }
         guard Names.isPlain(id.zoneName), id.ownerName.isEmpty || Names.isPlain(id.ownerName) else {
             throw ServerError(
                 .invalidArguments, "A zone's or owner's name has 1 to \(Limits.nameBytes) printable ASCII characters.",
                 remedy: "Send the names as the server gave them.")
-        }
-        if path.database == .public {
-            try PublicZone.check(id)
-            return (try PublicZone.find(path, in: connection), nil)
         }
         guard path.isShared else {
             guard id.ownerName.isEmpty || id.ownerName == caller.userID.recordName else { return nil }
