@@ -199,8 +199,7 @@ extension RefusalTableTests {
         var all: [Content] = []
         for count in [1, 64] { all.append(.init(path, json(bytes(count)), .changeTokenExpired)) }
         for count in [65, 1_000_000] { all.append(.init(path, json(bytes(count)), .invalidArguments)) }
-        let long: [UInt8] = [1, 2] + [UInt8](repeating: 0xff, count: 40)
-        for token in [[1], [1, 1], [1, 9], long] as [[UInt8]] {
+        for token in [[1], [1, 1], [1, 9]] as [[UInt8]] {
             all.append(.init(path, json("\"\(Data(token).base64EncodedString())\""), .invalidArguments))
         }
         return all
