@@ -1,4 +1,5 @@
 import Foundation
+import SealLab
 import Hummingbird
 import Logging
 import NIOCore
@@ -18,7 +19,7 @@ final class BareServer {
         process.standardOutput = output
         process.standardInput = FileHandle.nullDevice
         try process.run()
-        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        let line = output.readLine()
         guard let port = Int(line.filter(\.isNumber)) else { throw StartFailure() }
         self.port = port
     }

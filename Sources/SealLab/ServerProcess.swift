@@ -60,12 +60,7 @@ public final class ServerProcess: @unchecked Sendable {
     public var port: Int { URL(string: origin)?.port ?? 0 }
 
     public func waitUntilListening() throws {
-        var text = ""
-        while !text.contains("\n") {
-            let data = output.fileHandleForReading.availableData
-            if data.isEmpty { break }
-            text += String(decoding: data, as: UTF8.self)
-        }
+        let text = output.readLine()
         guard let range = text.range(of: #"https?://[^\s]+"#, options: .regularExpression) else {
             process.waitUntilExit()
             throw StartFailure(description: "the server did not start: \(log.suffix(2000))")

@@ -1,4 +1,5 @@
 import Foundation
+import SealLab
 import SealKit
 
 /// A `sealkit serve` of its own, as a separate process on loopback, with a real SMTP server beside it.
@@ -34,12 +35,7 @@ final class ServerProcess: @unchecked Sendable {
         process.standardError = try FileHandle(forWritingTo: log)
         process.standardInput = FileHandle.nullDevice
         try process.run()
-        var text = ""
-        while !text.contains("\n") {
-            let data = output.fileHandleForReading.availableData
-            if data.isEmpty { break }
-            text += String(decoding: data, as: UTF8.self)
-        }
+        let text = output.readLine()
         guard let range = text.range(of: #"https?://[^\s]+"#, options: .regularExpression) else {
             process.waitUntilExit()
             mail?.stop()
