@@ -147,6 +147,24 @@ enum RequestSeeds {
                     $0.desiredKeys.names = ["title"]
                 }
             ],
+            "changes/zone": [Sealkit_V1_ZonesRecordChangesRequest.with { $0.zones = [.with { $0.zone = zoneID }] }],
+            "records/query": [
+                Sealkit_V1_QueryRecordsRequest.with {
+                    $0.query.recordType = "Note"
+                    $0.query.filterBy = [
+                        .with { ($0.fieldName, $0.comparator, $0.values) = ("b", .equals, [.with { $0.int64 = 1 }]) }
+                    ]
+                    $0.query.sortBy = [.with { $0.fieldName = "creationDate" }]
+                }
+            ],
+            "subscriptions/modify": [
+                Sealkit_V1_ModifySubscriptionsRequest.with {
+                    $0.operationID = Data(repeating: 5, count: 16)
+                    $0.saves = [.with { ($0.subscriptionID, $0.kind, $0.zone) = ("s", 2, zoneID) }]
+                    $0.deletes = ["t"]
+                }
+            ],
+            "subscriptions/lookup": [Sealkit_V1_LookupSubscriptionsRequest.with { $0.subscriptionIds = ["s"] }],
             "records/changes": [Sealkit_V1_RecordChangesRequest.with { ($0.zone, $0.resultsLimit) = (zoneID, 10) }],
         ]
     }
