@@ -2,6 +2,7 @@ import Foundation
 import SealCoding
 import SealEnvelope
 import SealPrimitives
+import SealQuery
 import SealStatements
 import SealWire
 import SwiftProtobuf
@@ -123,6 +124,54 @@ import Testing
         let own = try await ann.own.save(note("private"))
         #expect(await failure { try await watched.container.publicDatabase.save(own) } == .invalidArguments)
         #expect(await failure { _ = try await watched.container.publicDatabase.record(for: zoned.recordID) } == .badDatabase)
+    }
+
+    @Test func queriesAreForEverybodyAndVerified() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        // A type of its own: other tests' records are in the same database.
+        let type = "Place\(UUID().uuidString.prefix(8))"
+        for (person, city) in [(ann, "Berlin"), (bob, "Bonn")] {
+            var record = Record(recordType: type)
+            record["city"] = city
+            try await person.container.publicDatabase.save(record)
+        }
+        let query = Query(recordType: type, predicate: try Query.Predicate("city BEGINSWITH %@", "Bo"))
+        let world = try world(ann)
+        let found = try await world.records(matching: query)
+        #expect(try found.matchResults.map { try $0.1.get().plainValue("city") } == [.string("Bonn")])
+        let forged = try self.world(ann, { path, body in
+            guard path.hasSuffix("records/query") else { return body }
+            var answer = try Sealkit_V1_QueryRecordsResponse(serializedBytes: body)
+            answer.matches[0].record.fields[0].plain.string = "Bonn am Rhein"
+            return try answer.serializedData()
+        })
+        #expect(try await forged.records(matching: query).matchResults.map(\.1.failureCode) == [.integrityFailure])
+        let nameless = try self.world(ann, { path, body in
+            guard path.hasSuffix("records/query") else { return body }
+            var answer = try Sealkit_V1_QueryRecordsResponse(serializedBytes: body)
+            answer.authors = []
+            return try answer.serializedData()
+        })
+        #expect(try await nameless.records(matching: query).matchResults.map(\.1.failureCode) == [.integrityFailure])
+    }
+
+    @Test func nobodySignsAfterSystemFieldsThatDoNotHold() async throws {
+        let ann = try await Person()
+        let database = ann.container.publicDatabase
+        var saved = try await database.save(note("first"))
+        var kept = try Record(systemFields: saved.encodeSystemFields())
+        kept["more"] = "second"
+        kept = try await database.save(kept)
+        #expect(kept.plainValue("more") == .string("second"))
+        // Somebody else's change in between is a conflict, not something to sign over.
+        saved = kept
+        let old = try Record(systemFields: saved.encodeSystemFields())
+        saved["more"] = "third"
+        try await database.save(saved)
+        var late = old
+        late["more"] = "late"
+        let sent = late
+        #expect(await failure { try await database.save(sent) } == .serverRecordChanged)
     }
 
     @Test func everybodyHasARecordOfTheirOwn() async throws {

@@ -89,6 +89,49 @@ import Testing
         #expect("\(credential)" == "ServerCredential(\(credential.server), org.example.notes, development)")
     }
 
+    @Test func theCommandLineHasThePublicDatabaseAndItsKeys() async throws {
+        let ann = try await Person()
+        let folder = try TemporaryFolder()
+        let keyFile = folder.url.appendingPathComponent("ann.json")
+        try KeyFile.write(ann.account, to: keyFile, passphrase: nil)
+        func run(_ arguments: String...) throws -> (status: Int32, output: String) {
+            let process = Process()
+            process.executableURL = ServerProcess.executable
+            process.arguments = arguments + ["--key-file", keyFile.path, "--container", "org.example.notes"]
+            let output = Pipe()
+            process.standardOutput = output
+            process.standardError = FileHandle.nullDevice
+            process.standardInput = FileHandle.nullDevice
+            try process.run()
+            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            process.waitUntilExit()
+            return (process.terminationStatus, text)
+        }
+        let name = "cli-\(UUID().uuidString)"
+        let saved = try run(
+            "record", "save", "--database", "public", "--type", "Place", "--name", name, "--set", "city=Berlin")
+        #expect(saved.status == 0)
+        #expect(try await world(ann).record(for: Record.ID(recordName: name)).plainValue("city") == .string("Berlin"))
+        let shown = try run("record", "get", name, "--database", "public", "--value", "city")
+        #expect(shown.status == 0 && shown.output == "Berlin")
+        #expect(try run("record", "save", "--database", "public", "--type", "Place", "--seal", "city=Berlin").status != 0)
+        #expect(try run("record", "get", name, "--database", "public", "--zone", "Notes").status != 0)
+        #expect(try run("record", "get", name).status != 0)
+        #expect(try run("record", "delete", name, "--database", "public").status == 0)
+        #expect(await failure { _ = try await world(ann).record(for: Record.ID(recordName: name)) } == .unknownItem)
+
+        let file = folder.url.appendingPathComponent("credential.json").path
+        let made = try run("server-key", "create", "--name", "importer", "--output", file, "--quiet")
+        let user = made.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        #expect(made.status == 0 && user.hasPrefix("_"))
+        // Never over another file, and then no key is left behind.
+        #expect(try run("server-key", "create", "--name", "again", "--output", file).status != 0)
+        #expect(try run("server-key", "list", "--quiet").output.split(separator: "\n").map(String.init) == [user])
+        #expect(try run("server-key", "revoke", user).status == 0)
+        #expect(try run("server-key", "list", "--quiet").output.isEmpty)
+        #expect(try run("server-key", "revoke", user).status != 0)
+    }
+
     /// The example is whole: another language needs nothing of ours.
     @Test func theExampleScriptSavesARecord() async throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

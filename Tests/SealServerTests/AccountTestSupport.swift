@@ -84,6 +84,7 @@ struct RunningServer: Sendable {
         mailConfiguration: MailConfiguration? = nil, publicOrigin: String? = nil, folder: TemporaryFolder = TemporaryFolder(),
         logger: Logger? = nil, mostWaitingWrites: Int? = nil, serverLimits: ServerLimits = ServerLimits(),
         maximumAssetSize: Int64 = 16 << 30, counter: StatementCounter? = nil,
+        webhookOrigins: [String] = [],
         _ body: @Sendable (RunningServer) async throws -> Void
     ) async throws {
         let (clock, mail) = (TestClock(), CapturingMessenger())
@@ -94,7 +95,7 @@ struct RunningServer: Sendable {
             configuration: ServerConfiguration(
                 dataFolder: folder.file("data"), listen: ListenAddress(host: "127.0.0.1", port: 0),
                 publicOrigin: publicOrigin, isBehindProxy: behindProxy, mail: mailConfiguration, logLevel: .critical,
-                maximumAssetSize: maximumAssetSize, limits: serverLimits),
+                maximumAssetSize: maximumAssetSize, webhookOrigins: webhookOrigins, limits: serverLimits),
             replacing: ServiceReplacements(
                 clock: { clock.now }, messenger: sendsMail ? mail : nil, limits: limits, seats: seats,
                 outboxWaits: [.milliseconds(5), .milliseconds(5)], logger: logger, mostWaitingWrites: mostWaitingWrites,

@@ -225,6 +225,45 @@ import Testing
         }
     }
 
+    @Test func anAssetIsWhatItsRecordWasSignedFor() async throws {
+        try await withPeople { anna, bert, server in
+            let bytes = [UInt8](repeating: 7, count: 70_000)
+            let leaves = [AssetTree.leaf([UInt8](bytes[..<65_536])), AssetTree.leaf([UInt8](bytes[65_536...]))]
+            let asset = PublicAsset(size: 70_000, root: try AssetTree.root(leaves))
+            func path(_ id: String) -> String { Person.publicPath("assets/-/_defaultZone/\(id)") }
+            func write(_ name: String, _ asset: PublicAsset, blob: String) -> PublicWrite {
+                var write = PublicWrite(name, nil)
+                write.fields = [("photo", .publicAsset(asset, blob: blob))]
+                return write
+            }
+            let id = ID16.zero.hex
+            let world = try TestClient(server)
+            #expect(try await world.raw("PUT", path(id), bytes).status == 401)
+            #expect(try await anna.client.raw("PUT", path(id), bytes).status == 201)
+            // Nobody's yet: its uploader's, to read and to save.
+            #expect(try await anna.client.raw("GET", path(id)).body == bytes)
+            #expect(try await world.raw("GET", path(id)).status == 404)
+            #expect(try await bert.client.raw("GET", path(id)).status == 404)
+            #expect(try await bert.publicCodes([write("b", asset, blob: id)]) == [.assetFileNotFound])
+            for wrong in [PublicAsset(size: 70_000, root: .zero), PublicAsset(size: 69_999, root: asset.root)] {
+                #expect(try await anna.publicCodes([write("a", wrong, blob: id)]) == [.assetFileModified])
+            }
+            #expect(try await anna.publicCodes([write("a", asset, blob: id)]) == [nil])
+            #expect(try await world.raw("GET", path(id)).body == bytes)
+            // The empty asset is one empty chunk.
+            let none = String(id.dropLast()) + "1"
+            #expect(try await anna.client.raw("PUT", path(none)).status == 201)
+            let empty = PublicAsset(size: 0, root: try AssetTree.root([AssetTree.leaf([])]))
+            #expect(try await anna.publicCodes([write("e", empty, blob: none)]) == [nil])
+            // Whoever may not read the record may not read its asset.
+            var schema = try await server.schema().schema
+            schema.types["Note"]?.grants = [.init([.read], to: "_creator")]
+            try await server.deploy(schema, to: .development)
+            #expect(try await world.raw("GET", path(id)).status == 403)
+            #expect(try await anna.client.raw("GET", path(id)).status == 200)
+        }
+    }
+
     @Test func anUnsealedAssetStaysOutOfPrivateZones() async throws {
         try await withPeople { anna, _, _ in
             let zone = try await anna.makeZone()

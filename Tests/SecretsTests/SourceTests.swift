@@ -36,6 +36,8 @@ import Testing
                 "SealKit/Account/KeyFile.swift: var seeds: String",
                 // Written to the credential's file by its own function, private to it.
                 "SealKit/Public/ServerCredential.swift: var signingSeed: String",
+                // Hidden by `WebhookVerifier`.
+                "SealKit/Push/WebhookVerifier.swift: private let url: String",
                 // Hidden by `Share`.
                 "SealKit/Sharing/Share.swift: public internal(set) var url: String?",
                 "SealKit/Sharing/Share.swift: var oneTimeURLs: [String: String] = [:]",
@@ -48,7 +50,7 @@ import Testing
                 // Hidden by `MailConfiguration`.
                 "SealServer/Application/ServerConfiguration.swift: public var url: String",
                 "SealServer/Application/ServerConfiguration.swift: public var password: String?",
-                // Where a webhook goes; no log line has it.
+                // Hidden by `WebhookRow`.
                 "SealServer/Push/WebhookRow.swift: let url: String",
                 // Arguments of commands: paths, and a share's URL that its user typed.
                 "sealkit/Management/ManagementOptions.swift: var managementTokenFile: String?",

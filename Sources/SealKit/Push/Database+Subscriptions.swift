@@ -28,8 +28,8 @@ extension Database {
         return results
     }
 
-    /// - Throws: `badDatabase` where this database does not take the kind: the public one takes queries, the private one all,
-    ///   the shared one databases; `zoneNotFound`, `limitExceeded`, `invalidArguments`.
+    /// - Throws: `badDatabase` where this database does not take the kind: the private one takes all,
+    ///   the shared one database subscriptions; `zoneNotFound`, `limitExceeded`, `invalidArguments`.
     @discardableResult
     public func save(_ subscription: any Subscription) async throws(SealKitError) -> any Subscription {
         try Self.only(try await modifySubscriptions(saving: [subscription]).saveResults[subscription.subscriptionID])

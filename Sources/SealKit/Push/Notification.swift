@@ -4,53 +4,55 @@ public import SealStatements
 import SealWire
 import SwiftProtobuf
 
-/// Something changed: CloudKit's `CKNotification`.
-///
-/// It is a hint and nothing more. Nobody signed it, several changes may be told as one, and some may not be told at all:
-/// fetch what changed by token (`databaseChanges`, `recordZoneChanges`), which verifies it.
-public struct Notification: Sendable, Hashable {
-    /// Where to go on from after this one: keep it, and give it to `notifications(after:)`. Opaque. Nil where others of the
-    /// same commit are still to come.
-    public let id: String?
-    public let content: Content
+extension Container {
+    /// Something changed: CloudKit's `CKNotification`.
+    ///
+    /// It is a hint and nothing more. Nobody signed it, several changes may be told as one, and some may not be told at all:
+    /// fetch what changed by token (`databaseChanges`, `recordZoneChanges`), which verifies it.
+    public struct Notification: Sendable, Hashable {
+        /// Where to go on from after this one: keep it, and give it to `notifications(after:)`. Opaque. Nil where others of the
+        /// same commit are still to come.
+        public let id: String?
+        public let content: Content
 
-    public enum Content: Sendable, Hashable {
-        /// The stream is open: what changes from here on is told. It comes first.
-        case ready
-        /// A subscription fired.
-        case fired(Fired)
-        /// More happened than is kept: fetch the changes of every database. Then the stream goes on.
-        case reset
-    }
+        public enum Content: Sendable, Hashable {
+            /// The stream is open: what changes from here on is told. It comes first.
+            case ready
+            /// A subscription fired.
+            case fired(Fired)
+            /// More happened than is kept: fetch the changes of every database. Then the stream goes on.
+            case reset
+        }
 
-    /// What a subscription says.
-    public struct Fired: Sendable, Hashable {
-        public let subscriptionID: Subscription.ID
-        public let subscriptionType: SubscriptionType
-        public let containerIdentifier: String
-        public let databaseScope: Database.Scope
-        public let zoneID: RecordZone.ID
-        /// Of query subscriptions.
-        public let recordID: Record.ID?
-        public let recordType: String?
-        public let queryNotificationReason: Reason?
-        /// The desired keys' values, as the server has them: not verified.
-        public let recordFields: [String: RecordValue]
-        /// A value was cut or left out.
-        public let isPruned: Bool
-        public let notificationInfo: NotificationInfo?
-        /// Of the newest change, by the server's clock.
-        public let date: Date
-    }
+        /// What a subscription says.
+        public struct Fired: Sendable, Hashable {
+            public let subscriptionID: Subscription.ID
+            public let subscriptionType: SubscriptionType
+            public let containerIdentifier: String
+            public let databaseScope: Database.Scope
+            public let zoneID: RecordZone.ID
+            /// Of query subscriptions.
+            public let recordID: Record.ID?
+            public let recordType: String?
+            public let queryNotificationReason: Reason?
+            /// The desired keys' values, as the server has them: not verified.
+            public let recordFields: [String: RecordValue]
+            /// A value was cut or left out.
+            public let isPruned: Bool
+            public let notificationInfo: NotificationInfo?
+            /// Of the newest change, by the server's clock.
+            public let date: Date
+        }
 
-    public enum Reason: Int, Sendable {
-        case recordCreated = 1
-        case recordUpdated = 2
-        case recordDeleted = 3
+        public enum Reason: Int, Sendable {
+            case recordCreated = 1
+            case recordUpdated = 2
+            case recordDeleted = 3
+        }
     }
 }
 
-extension Notification.Fired {
+extension Container.Notification.Fired {
     /// Nil for what this version does not know.
     /// - Parameter own: the user whose zones are its own.
     init?(_ wire: Sealkit_V1_Notification, own: String) {
@@ -66,7 +68,7 @@ extension Notification.Fired {
             ownerName: owner.isEmpty || owner == own || scope == .public ? RecordZone.ID.currentUser : owner)
         recordID = wire.recordName.isEmpty ? nil : Record.ID(recordName: wire.recordName, zoneID: zoneID)
         recordType = wire.recordType.isEmpty ? nil : wire.recordType
-        queryNotificationReason = Notification.Reason(rawValue: Int(wire.reason))
+        queryNotificationReason = Container.Notification.Reason(rawValue: Int(wire.reason))
         var fields: [String: RecordValue] = [:]
         for field in wire.fields {
             if let value = try? RecordValue(field.value) { fields[field.name] = value }

@@ -7,7 +7,7 @@ import SwiftProtobuf
 /// Keeps an event stream open: reconnects with the last event's id, waits longer after each failure in a row.
 final class NotificationReader: Sendable {
     private let core: ContainerCore
-    private let output: AsyncThrowingStream<Notification, any Error>.Continuation
+    private let output: AsyncThrowingStream<Container.Notification, any Error>.Continuation
     private let requests: AsyncStream<Void>
 
     /// Seconds.
@@ -15,7 +15,7 @@ final class NotificationReader: Sendable {
     private static let longestWait = 60.0
 
     init(
-        core: ContainerCore, output: AsyncThrowingStream<Notification, any Error>.Continuation, requests: AsyncStream<Void>
+        core: ContainerCore, output: AsyncThrowingStream<Container.Notification, any Error>.Continuation, requests: AsyncStream<Void>
     ) {
         self.core = core
         self.output = output
@@ -94,15 +94,15 @@ final class NotificationReader: Sendable {
 
     private func notification(
         _ event: ServerSentEvents.Event, _ progress: inout Progress
-    ) throws(SealKitError) -> Notification? {
+    ) throws(SealKitError) -> Container.Notification? {
         progress.failures = 0
         switch event.name {
         case "ready":
             defer { progress.isReady = true }
-            return progress.isReady ? nil : Notification(id: event.id, content: .ready)
+            return progress.isReady ? nil : Container.Notification(id: event.id, content: .ready)
         case "reset":
             progress.isReady = true
-            return Notification(id: event.id, content: .reset)
+            return Container.Notification(id: event.id, content: .reset)
         case "notification":
             guard let wire = try? Sealkit_V1_Notification(jsonString: event.data) else {
                 throw SealKitError(
@@ -110,7 +110,7 @@ final class NotificationReader: Sendable {
                     remedy: "check that the address is that of a SealKit server")
             }
             // What a newer server says and this version does not know moves the place all the same.
-            return Notification.Fired(wire, own: core.userID().recordName).map { Notification(id: event.id, content: .fired($0)) }
+            return Container.Notification.Fired(wire, own: core.userID().recordName).map { Container.Notification(id: event.id, content: .fired($0)) }
         case "end":
             guard let failure = try? Sealkit_V1_Failure(jsonString: event.data), !failure.code.isEmpty else { return nil }
             throw SealKitError(failure)

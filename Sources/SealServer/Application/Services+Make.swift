@@ -39,6 +39,10 @@ extension Services {
             outbox: messenger.map {
                 Outbox(messenger: $0, logger: logger, waits: replacing.outboxWaits ?? Outbox.defaultWaits)
             },
+            webhookKeys: secrets.webhookKeys,
+            webhooks: WebhookSender(
+                database: database, keys: secrets.webhookKeys, targets: WebhookTargets(origins: configuration.webhookOrigins),
+                clock: replacing.clock ?? systemClock, logger: logger),
             management: secrets.management)
     }
 }
@@ -48,12 +52,14 @@ struct ServerSecrets: Sendable {
     let addresses: AddressHasher
     let tokenKeys: TokenKeys
     let management: ManagementTokens
+    let webhookKeys: TokenKeys
 
     init(folder: String) throws {
         Sodium.start()
         addresses = try AddressHasher(secretsFolder: folder, randomBytes: systemRandomBytes)
         tokenKeys = try TokenKeys(secretsFolder: folder, randomBytes: systemRandomBytes)
         management = try ManagementTokens(secretsFolder: folder, randomBytes: systemRandomBytes)
+        webhookKeys = try TokenKeys(secretsFolder: folder, name: "webhook-keys", randomBytes: systemRandomBytes)
     }
 }
 

@@ -32,6 +32,8 @@ struct Services: Sendable {
     let schemas = SchemaStore()
 
     // Push
+    let webhookKeys: TokenKeys
+    let webhooks: WebhookSender
     let streams = EventStreams()
     var webhookTargets: WebhookTargets { WebhookTargets(origins: configuration.webhookOrigins) }
 

@@ -4,6 +4,7 @@ import ServiceLifecycle
 /// that they do not hold it.
 struct PushService: Service {
     let streams: EventStreams
+    let webhooks: WebhookSender
 
     /// Shorter than what proxies between usually wait.
     static let heartbeat: Duration = .seconds(25)
@@ -11,9 +12,12 @@ struct PushService: Service {
     func run() async throws {
         await withGracefulShutdownHandler {
             await cancelWhenGracefulShutdown {
-                while !Task.isCancelled {
-                    do { try await Task.sleep(for: Self.heartbeat) } catch { return }
-                    streams.heartbeat()
+                await withDiscardingTaskGroup { group in
+                    group.addTask { await webhooks.run() }
+                    while !Task.isCancelled {
+                        do { try await Task.sleep(for: Self.heartbeat) } catch { return }
+                        streams.heartbeat()
+                    }
                 }
             }
         } onGracefulShutdown: {
@@ -22,13 +26,13 @@ struct PushService: Service {
     }
 
     /// Passes on what transactions announce.
-    static func listen(to database: any SQLDatabase, _ streams: EventStreams) {
+    static func listen(to database: any SQLDatabase, _ streams: EventStreams, _ webhooks: WebhookSender) {
         database.listen { announcements in
             for announcement in announcements {
                 switch announcement {
                 case .notifications(let viewer): streams.wake(viewer: viewer)
                 case .sessions(let account): streams.wake(account: account)
-                case .webhooks: break
+                case .webhooks: webhooks.wake()
                 }
             }
         }

@@ -14,6 +14,9 @@ struct SubscriptionsController: Sendable {
         group.post("subscriptions/modify") { try await modify($0, $1) }
         group.post("subscriptions/lookup") { try await lookup($0, $1) }
         group.post("subscriptions/list") { try await list($0, $1) }
+        router.get(".well-known/sealkit/webhook-keys") { request, _ in
+            try VerificationController.answer(services.webhookKeys, to: request)
+        }
     }
 
     private func modify(_ request: Request, _ context: SealRequestContext) async throws -> Response {

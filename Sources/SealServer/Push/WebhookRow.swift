@@ -1,3 +1,5 @@
+import SealPrimitives
+
 /// Where one subscription's webhook stands.
 struct WebhookRow: Sendable {
     let owner: Int64
@@ -32,4 +34,18 @@ struct WebhookRow: Sendable {
     var key: [SQLValue] {
         [.integer(owner), .integer(environment), .integer(database), .text(subscription)]
     }
+
+    /// Names it among those under way.
+    var name: String { "\(owner)/\(environment)/\(database)/\(subscription)" }
+
+    /// The same in each attempt with the same content; tells a receiver nothing else.
+    func deliveryID(upTo number: Int64) -> String {
+        Base64URL.encode(ServerHash.digest(.webhookDelivery, Array(name.utf8), ServerBytes.of(delivered), ServerBytes.of(number)))
+    }
+}
+
+extension WebhookRow: CustomStringConvertible, CustomReflectable {
+    /// The URL may be all that protects its receiver: it shows nowhere.
+    var description: String { "WebhookRow" }
+    var customMirror: Mirror { Mirror(self, children: [:]) }
 }

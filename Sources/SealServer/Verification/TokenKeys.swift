@@ -17,8 +17,9 @@ struct TokenKeys: Sendable {
     /// Reads the keys `token-keys/000001.key`, `000002.key`, … in the secrets folder; makes the first at the first start.
     ///
     /// To rotate, put 32 random bytes (mode 0600) under the next number and restart; remove the old file a day later.
-    init(secretsFolder: String, randomBytes: (Int) -> [UInt8]) throws {
-        let folder = secretsFolder + "/token-keys"
+    /// - Parameter name: the folder's; what signs webhooks has keys of its own.
+    init(secretsFolder: String, name: String = "token-keys", randomBytes: (Int) -> [UInt8]) throws {
+        let folder = secretsFolder + "/" + name
         try PrivateFiles.createFolder(at: folder)
         var names = try Self.names(in: folder)
         if names.isEmpty {

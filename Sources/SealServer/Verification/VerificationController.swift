@@ -18,7 +18,7 @@ struct VerificationController: Sendable {
     func addRoutes(to router: Router<SealRequestContext>) {
         router.post("1/verification/begin") { try await begin($0, $1) }
         router.post("1/verification/complete") { try await complete($0, $1) }
-        router.get(".well-known/sealkit/token-keys") { request, _ in try tokenKeys(request) }
+        router.get(".well-known/sealkit/token-keys") { request, _ in try Self.answer(services.tokenIssuer.keys, to: request) }
     }
 
     /// Sends a code. Whether the address was invited is not even looked up here, so neither the answer nor its time can
@@ -143,9 +143,10 @@ struct VerificationController: Sendable {
         }
     }
 
-    private func tokenKeys(_ request: Request) throws -> Response {
+    /// The public halves.
+    static func answer(_ keys: TokenKeys, to request: Request) throws -> Response {
         let answer = Sealkit_V1_TokenKeysResponse.with {
-            $0.keys = services.tokenIssuer.keys.all.map { key in
+            $0.keys = keys.all.map { key in
                 .with {
                     $0.keyID = key.id
                     $0.publicKey = Data(key.signingKey.verificationKey.bytes)

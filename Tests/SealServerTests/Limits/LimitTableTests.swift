@@ -20,7 +20,7 @@ import Testing
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
         let text = try String(
-            contentsOf: root.appendingPathComponent("Sources/SealKit/SealKit.docc/Limits.md"), encoding: .utf8)
+            contentsOf: root.appendingPathComponent("Sources/SealKit/Documentation.docc/Limits.md"), encoding: .utf8)
         return try text.split(separator: "\n").filter { $0.hasPrefix("| `") }.map { line in
             let cells = line.split(separator: "|", omittingEmptySubsequences: false).map {
                 $0.trimmingCharacters(in: .whitespaces).replacingOccurrences(of: "`", with: "")

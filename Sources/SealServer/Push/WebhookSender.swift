@@ -1,0 +1,227 @@
+import AsyncHTTPClient
+import Foundation
+import Logging
+import NIOCore
+import NIOHTTP1
+import SealCoding
+import SealPrimitives
+import SealWire
+import SwiftProtobuf
+import Synchronization
+
+/// Sends notifications to webhooks, at least once: what is to be sent and how far each webhook got is in the database, so
+/// a restart goes on where it was. A receiver that fails is tried again for a day, less and less often.
+final class WebhookSender: Sendable {
+    private let database: any SQLDatabase
+    private let keys: TokenKeys
+    private let targets: WebhookTargets
+    private let clock: @Sendable () -> Int64
+    private let logger: Logger
+    private let signals: AsyncStream<Void>
+    private let signal: AsyncStream<Void>.Continuation
+
+    private struct State {
+        var inFlight: Set<String> = []
+        var byOrigin: [String: Int] = [:]
+    }
+    private let state = Mutex(State())
+
+    /// Deliveries under way at once.
+    private static let most = 32
+    private static let mostPerOrigin = 4
+    /// A day, in microseconds: then what waits is given up.
+    static let patience: Int64 = 86_400_000_000
+    private static let longestWait: Int64 = 3_600_000_000
+    private static let timeout = TimeAmount.seconds(15)
+
+    init(
+        database: any SQLDatabase, keys: TokenKeys, targets: WebhookTargets, clock: @escaping @Sendable () -> Int64, logger: Logger
+    ) {
+        (self.database, self.keys, self.targets) = (database, keys, targets)
+        (self.clock, self.logger) = (clock, logger)
+        (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Something may be due.
+    func wake() { signal.yield() }
+
+    /// Sends until cancelled.
+    func run() async {
+        guard !targets.origins.isEmpty else { return }
+        var settings = HTTPClient.Configuration()
+        settings.redirectConfiguration = .disallow
+        settings.timeout = .init(connect: Self.timeout, read: Self.timeout)
+        settings.decompression = .disabled
+        let client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: settings)
+        await withDiscardingTaskGroup { group in
+            signal.yield()
+            var timer: Task<Void, Never>?
+            for await _ in signals {
+                timer?.cancel()
+                do {
+                    let (due, next) = try await look()
+                    for webhook in due where reserve(webhook) {
+                        group.addTask {
+                            await self.deliver(webhook, client)
+                            self.release(webhook)
+                        }
+                    }
+                    if let next {
+                        let wait = max(10_000, next - clock())
+                        timer = Task { [signal] in
+                            do { try await Task.sleep(for: .microseconds(wait)) } catch { return }
+                            signal.yield()
+                        }
+                    }
+                } catch StorageError.closed {
+                    break
+                } catch {
+                    logger.warning("webhooks could not be looked up; it is tried again", metadata: ["error": "\(error)"])
+                    timer = Task { [signal] in
+                        do { try await Task.sleep(for: .seconds(5)) } catch { return }
+                        signal.yield()
+                    }
+                }
+            }
+            timer?.cancel()
+            group.cancelAll()
+        }
+        do { try await client.shutdown() } catch {
+            logger.debug("the webhooks' client did not close cleanly", metadata: ["error": "\(type(of: error))"])
+        }
+    }
+
+    // MARK: Whose turn it is
+
+    /// What is due, and when the next one will be.
+    private func look() async throws -> (due: [WebhookRow], next: Int64?) {
+        let now = clock()
+        let busy = state.withLock { $0.inFlight }
+        return try await database.read { connection in
+            var due: [WebhookRow] = []
+            try connection.run(
+                "SELECT \(WebhookRow.columns) FROM webhook WHERE due > 0 AND due <= $1 ORDER BY due", [.integer(now)]
+            ) { row in
+                let webhook = try WebhookRow(row)
+                if !busy.contains(webhook.name) { due.append(webhook) }
+                // Enough to keep all busy, though some targets may be.
+                return due.count < 1_000
+            }
+            let next = try connection.first(
+                "SELECT due FROM webhook WHERE due > $1 ORDER BY due LIMIT 1", [.integer(now)]
+            ) { try $0.int64(0) }
+            return (due, next)
+        }
+    }
+
+    private func reserve(_ webhook: WebhookRow) -> Bool {
+        let origin = WebhookTargets.origin(of: webhook.url) ?? ""
+        return state.withLock { state in
+            guard state.inFlight.count < Self.most, state.byOrigin[origin, default: 0] < Self.mostPerOrigin,
+                state.inFlight.insert(webhook.name).inserted
+            else { return false }
+            state.byOrigin[origin, default: 0] += 1
+            return true
+        }
+    }
+
+    private func release(_ webhook: WebhookRow) {
+        let origin = WebhookTargets.origin(of: webhook.url) ?? ""
+        state.withLock { state in
+            state.inFlight.remove(webhook.name)
+            let left = (state.byOrigin[origin] ?? 1) - 1
+            state.byOrigin[origin] = left > 0 ? left : nil
+        }
+        // Others may have waited for the place.
+        signal.yield()
+    }
+
+    // MARK: One delivery
+
+    private func deliver(_ webhook: WebhookRow, _ client: HTTPClient) async {
+        do {
+            let entries = try await database.read { try NotificationFeed.page(of: webhook, in: $0) }
+            guard let last = entries.last?.number else {
+                try await settle(webhook, delivered: webhook.delivered)
+                return
+            }
+            if try await send(entries.map(\.message), upTo: last, to: webhook, client) {
+                try await settle(webhook, delivered: last)
+            } else {
+                try await postpone(webhook)
+            }
+        } catch StorageError.closed {
+            // The next start goes on.
+        } catch {
+            logger.warning("a webhook's state could not be read or written", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Whether the receiver took it. What it answers beside its status does not count.
+    private func send(
+        _ notifications: [Sealkit_V1_Notification], upTo number: Int64, to webhook: WebhookRow, _ client: HTTPClient
+    ) async throws -> Bool {
+        guard targets.allows(webhook.url) else { return false }
+        let delivery = Sealkit_V1_WebhookDelivery.with {
+            $0.deliveryID = webhook.deliveryID(upTo: number)
+            $0.notifications = notifications
+        }
+        let body: [UInt8] = try delivery.jsonUTF8Bytes()
+        let key = keys.newest
+        let time = clock() / 1_000_000
+        let signed = WebhookSignature.signedBytes(keyID: key.id, time: time, url: webhook.url, body: body)
+        let signature = WebhookSignature(keyID: key.id, time: time, signature: key.signingKey.sign(signed))
+        var request = HTTPClientRequest(url: webhook.url)
+        request.method = .POST
+        request.headers.add(name: "content-type", value: "application/json")
+        request.headers.add(name: "user-agent", value: "sealkit/1")
+        request.headers.add(name: WebhookSignature.header, value: signature.headerValue)
+        request.body = .bytes(ByteBuffer(bytes: body))
+        do {
+            let response = try await client.execute(request, timeout: Self.timeout)
+            return (200..<300).contains(response.status.code)
+        } catch {
+            return false
+        }
+    }
+
+    /// Moves the webhook's place; due again at once where there is more.
+    private func settle(_ webhook: WebhookRow, delivered: Int64) async throws {
+        let now = clock()
+        try await database.write { connection in
+            try connection.execute(
+                """
+                UPDATE webhook SET delivered = $6, attempts = 0, since = $7, due = CASE WHEN EXISTS (
+                    SELECT 1 FROM notification n WHERE n.owner = $1 AND n.environment = $2 AND n.database = $3
+                        AND n.subscription = $4 AND n.number > $6) THEN $7 ELSE 0 END
+                WHERE owner = $1 AND environment = $2 AND database = $3 AND subscription = $4 AND url = $5
+                """, webhook.key + [.text(webhook.url), .integer(delivered), .integer(now)])
+        }
+    }
+
+    /// Later, or never after a day without success.
+    private func postpone(_ webhook: WebhookRow) async throws {
+        let now = clock()
+        guard now - webhook.since < Self.patience else {
+            // The operator's word; the rest of the URL is the subscriber's secret.
+            let target = WebhookTargets.origin(of: webhook.url) ?? "none"
+            logger.warning(
+                "a webhook was given up after a day without success; what waited for it is dropped",
+                metadata: ["target": "\(target)", "attempts": "\(webhook.attempts + 1)"])
+            let owner = webhook.owner
+            let last = try await database.read { try NotificationFeed.place(of: owner, in: $0).last }
+            try await settle(webhook, delivered: last)
+            return
+        }
+        // 1 s, 2 s, 4 s, … up to an hour, each shortened by up to a half, so that many do not come back at once.
+        let wait = min(Int64(1_000_000) << min(webhook.attempts, 12), Self.longestWait)
+        let due = now + wait / 2 + Int64.random(in: 0...wait / 2)
+        try await database.write { connection in
+            try connection.execute(
+                """
+                UPDATE webhook SET attempts = attempts + 1, due = $6
+                WHERE owner = $1 AND environment = $2 AND database = $3 AND subscription = $4 AND url = $5
+                """, webhook.key + [.text(webhook.url), .integer(due)])
+        }
+    }
+}

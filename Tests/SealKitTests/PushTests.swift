@@ -1,0 +1,156 @@
+import Foundation
+import NIOCore
+import SealQuery
+import SealStatements
+import Synchronization
+import Testing
+
+@testable import SealKit
+
+@Suite struct PushTests {
+    /// The next notification that a subscription gave rise to.
+    private func fired(
+        _ notifications: inout AsyncThrowingStream<Container.Notification, any Error>.Iterator
+    ) async throws -> Container.Notification.Fired {
+        while let notification = try await notifications.next() {
+            if case .fired(let fired) = notification.content { return fired }
+        }
+        throw SealKitError(.internalError, "the stream ended")
+    }
+
+    @Test func subscriptionsOfEachKindComeBackAsTheyWere() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        var database = DatabaseSubscription(subscriptionID: "everything")
+        database.recordType = "Note"
+        var info = NotificationInfo()
+        info.alertBody = "Something changed"
+        info.shouldSendContentAvailable = true
+        database.notificationInfo = info
+        let inZone = RecordZoneSubscription(zoneID: zone, subscriptionID: "zone")
+        var query = QuerySubscription(
+            recordType: "Note", predicate: Query.Predicate([Query.Field<Int>("stars") > 3]), subscriptionID: "stars",
+            options: [.firesOnRecordCreation, .firesOnce])
+        query.zoneID = zone
+        query.notificationInfo = NotificationInfo()
+        query.notificationInfo?.desiredKeys = ["stars"]
+        let results = try await ann.own.modifySubscriptions(saving: [database, inZone, query])
+        #expect(results.saveResults.values.allSatisfy { $0.failureCode == nil })
+        #expect(try await ann.own.subscription(for: "everything") as? DatabaseSubscription == database)
+        #expect(try await ann.own.subscription(for: "zone") as? RecordZoneSubscription == inZone)
+        #expect(try await ann.own.subscription(for: "stars") as? QuerySubscription == query)
+        #expect(try await ann.own.allSubscriptions().map(\.subscriptionID) == ["everything", "stars", "zone"])
+
+        try await ann.own.deleteSubscription(withID: "zone")
+        #expect(await failure { _ = try await ann.own.subscription(for: "zone") } == .unknownItem)
+        #expect(await failure { try await ann.own.deleteSubscription(withID: "zone") } == .unknownItem)
+        #expect(await failure { try await ann.shared.save(inZone) } == .badDatabase)
+        #expect(await failure { try await ann.shared.save(query) } == .badDatabase)
+        try await ann.shared.save(DatabaseSubscription(subscriptionID: "shares"))
+        query = QuerySubscription(recordType: "Note", predicate: .constant(true), subscriptionID: "", options: [])
+        #expect(await failure { try await ann.own.save(query) } == .invalidArguments)
+    }
+
+    @Test func anotherDeviceIsToldAndFetchesWhatChanged() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        try await ann.own.save(DatabaseSubscription(subscriptionID: "all"))
+        let query = QuerySubscription(
+            recordType: "Note", predicate: .constant(true), subscriptionID: "notes", options: .firesOnRecordCreation)
+        var asking = query
+        asking.notificationInfo = NotificationInfo()
+        asking.notificationInfo?.desiredKeys = ["title", "body"]
+        try await ann.own.save(asking)
+        let desk = try ann.onFreshDevice()
+        var notifications = desk.container.notifications().makeAsyncIterator()
+        #expect(try await notifications.next()?.content == .ready)
+        var note = ann.note(in: zone, "sealed", name: "one")
+        note["title"] = "plain"
+        try await ann.own.save(note)
+        var told: [String: Container.Notification.Fired] = [:]
+        while told.count < 2 {
+            let one = try await fired(&notifications)
+            told[one.subscriptionID] = one
+        }
+        #expect(told["all"]?.zoneID == zone && told["all"]?.databaseScope == .private && told["all"]?.recordID == nil)
+        let record = try #require(told["notes"])
+        #expect(record.recordID == note.recordID && record.queryNotificationReason == .recordCreated)
+        #expect(record.recordFields == ["title": .string("plain")] && record.isPruned)
+        let changes = try await desk.own.recordZoneChanges(inZoneWith: zone)
+        #expect(changes.modifications.map(\.recordID) == [note.recordID])
+    }
+
+    @Test func aStreamOutlivesItsServer() async throws {
+        var server = try ServerProcess(mail: false)
+        let folder = server.folder
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let port = try #require(URL(string: server.origin)?.port)
+        let ann = try await Person(server)
+        let zone = try await ann.makeZone()
+        try await ann.own.save(DatabaseSubscription(subscriptionID: "all"))
+        let desk = try ann.onFreshDevice()
+        var notifications = desk.container.notifications().makeAsyncIterator()
+        #expect(try await notifications.next()?.content == .ready)
+        // An open stream does not hold the server when it stops.
+        server.terminate()
+        #expect(server.exitStatus == 0)
+        server = try ServerProcess(folder: folder, port: port, mail: false)
+        defer { server.terminate() }
+        // Saved before or after the stream is back: told in either case.
+        try await ann.own.save(ann.note(in: zone, "after the restart"))
+        #expect(try await fired(&notifications).zoneID == zone)
+    }
+
+    @Test func aStreamGoesOnAfterAnIDAndEndsWithTheAccount() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        try await ann.own.save(DatabaseSubscription(subscriptionID: "all"))
+        let desk = try ann.onFreshDevice()
+        let first = desk.container.notifications()
+        var lastID: String?
+        for try await notification in first {
+            lastID = notification.id
+            break
+        }
+        try await ann.own.save(ann.note(in: zone, "while nobody listens"))
+        var notifications = desk.container.notifications(after: lastID).makeAsyncIterator()
+        #expect(try await notifications.next()?.content == .ready)
+        #expect(try await fired(&notifications).subscriptionID == "all")
+        try await desk.account.logOut()
+        #expect(await failure { _ = try await notifications.next() } == .notAuthenticated)
+        var wrong = ann.container.notifications(after: "not an id").makeAsyncIterator()
+        #expect(await failure { _ = try await wrong.next() } == .invalidArguments)
+    }
+
+    @Test func aCancelledReaderEnds() async throws {
+        let ann = try await Person()
+        let reader = Task {
+            var count = 0
+            for try await _ in ann.container.notifications() { count += 1 }
+            return count
+        }
+        reader.cancel()
+        #expect(try await reader.value <= 1)
+    }
+
+    @Test func eventsAreReadHoweverTheyAreCut() throws {
+        let text = "retry: 1\n\n:\nid: 4\n\nevent: notification\r\nid: 5\r\ndata: {\"a\":\r\ndata: \"ü\"}\r\n\r\nunknown\n\ndata:x\n\n"
+        for size in [1, 2, 3, 7, 1_000] {
+            var parser = ServerSentEvents()
+            var events: [ServerSentEvents.Event] = []
+            var rest = Array(text.utf8)[...]
+            while !rest.isEmpty {
+                events += try parser.read(rest.prefix(size))
+                rest = rest.dropFirst(size)
+            }
+            #expect(
+                events == [
+                    .init(id: "4"), .init(name: "notification", data: "{\"a\":\n\"ü\"}", id: "5"), .init(data: "x"),
+                ])
+        }
+        var parser = ServerSentEvents()
+        #expect(throws: SealKitError.self) {
+            _ = try parser.read(repeatElement(UInt8(0x78), count: ServerSentEvents.maximumBytes + 1))
+        }
+    }
+}

@@ -1,0 +1,204 @@
+import Foundation
+import HTTPTypes
+import SealCoding
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+import Synchronization
+import Testing
+
+@testable import SealKit
+@testable import SealServer
+
+@Suite struct WebhookTests {
+    /// A subscription whose notifications go to a receiver.
+    private static func subscription(_ receiver: WebhookReceiver) -> Sealkit_V1_Subscription {
+        var subscription = Sealkit_V1_Subscription.query("hook", desiredKeys: ["pinned", "body"])
+        subscription.webhook = receiver.origin + "/notes?key=1"
+        return subscription
+    }
+
+    private static func verifier(_ receiver: WebhookReceiver, _ server: RunningServer) throws -> WebhookVerifier {
+        let key = server.services.webhookKeys.newest
+        return try WebhookVerifier(
+            url: receiver.origin + "/notes?key=1", keys: [key.id: Data(key.signingKey.verificationKey.bytes)])
+    }
+
+    @Test func changesAreDeliveredSigned() async throws {
+        try await WebhookReceiver.with { receiver in
+            try await RunningServer.with(webhookOrigins: [receiver.origin]) { server in
+                let anna = try await Person.ready(server)
+                let zone = try await anna.makeZone()
+                try await anna.subscribe(Self.subscription(receiver))
+                // A webhook is no device: its subscriber's own changes are told.
+                _ = try await anna.save([Write("a", "canary-of-the-webhook")], in: zone)
+                let delivery = try await receiver.delivery(1)
+                let told = try delivery.message.notifications
+                #expect(told.map(\.recordName) == ["a"] && told[0].subscriptionID == "hook" && told[0].reason == 1)
+                #expect(told[0].fields.map(\.name) == ["pinned"] && told[0].pruned)
+                #expect(!String(decoding: delivery.body, as: UTF8.self).contains("canary"))
+
+                let now = Date(timeIntervalSince1970: Double(server.clock.now / 1_000_000))
+                func verified(
+                    _ body: Data? = nil, _ signature: String? = nil, at time: Date = now, by verifier: WebhookVerifier? = nil
+                ) throws -> WebhookVerifier.Delivery {
+                    try (verifier ?? Self.verifier(receiver, server)).verify(
+                        body: body ?? delivery.body, signature: signature ?? delivery.signature, now: time)
+                }
+                let verifier = try Self.verifier(receiver, server)
+                let opened = try verified(by: verifier)
+                #expect(opened.notifications.map(\.recordID?.recordName) == ["a"])
+                // Again, late, early, altered, unsigned, by another key, to another place: refused.
+                #expect(throws: SealKitError.self) { try verified(by: verifier) }
+                #expect(throws: SealKitError.self) { try verified(at: now + 301) }
+                #expect(throws: SealKitError.self) { try verified(at: now - 302) }
+                #expect(throws: SealKitError.self) { try verified(delivery.body + Data(" ".utf8)) }
+                for header in ["", "keyid=x,time=1,signature=AA", (delivery.signature ?? "").replacing("time=", with: "time=1")] {
+                    #expect(throws: SealKitError.self) { try verified(nil, header) }
+                }
+                let other = try TestClient.newKey()
+                let otherID = KeyIdentifier.paserk(of: other.verificationKey)
+                let wrongKey = try WebhookVerifier(
+                    url: receiver.origin + "/notes?key=1", keys: [otherID: Data(other.verificationKey.bytes)])
+                #expect(throws: SealKitError.self) { try verified(by: wrongKey) }
+                let key = server.services.webhookKeys.newest
+                let keys = [key.id: Data(key.signingKey.verificationKey.bytes)]
+                #expect(throws: SealKitError.self) { try verified(by: WebhookVerifier(url: receiver.origin + "/other", keys: keys)) }
+                #expect(throws: SealKitError.self) {
+                    _ = try WebhookVerifier(url: "x", keys: [otherID: Data(key.signingKey.verificationKey.bytes)])
+                }
+                // The keys are published.
+                let published = try await WebhookVerifier(
+                    url: receiver.origin + "/notes?key=1", server: HTTPTransport(server: server.origin))
+                #expect(try verified(by: published).id == opened.id)
+            }
+        }
+    }
+
+    @Test func whatFailsIsSentAgainWithTheSameContent() async throws {
+        try await WebhookReceiver.with { receiver in
+            try await RunningServer.with(webhookOrigins: [receiver.origin]) { server in
+                let anna = try await Person.ready(server)
+                let zone = try await anna.makeZone()
+                try await anna.subscribe(Self.subscription(receiver))
+                receiver.answer([.internalServerError, .temporaryRedirect, .ok])
+                _ = try await anna.save([Write("a")], in: zone)
+                let first = try await receiver.delivery(1)
+                try await Self.failures(1, server)
+                server.clock.advance(seconds: 2)
+                server.services.webhooks.wake()
+                let second = try await receiver.delivery(2)
+                // A redirect is a failure, and not followed.
+                try await Self.failures(2, server)
+                #expect(receiver.count == 2)
+                server.clock.advance(seconds: 3)
+                server.services.webhooks.wake()
+                let third = try await receiver.delivery(3)
+                #expect(Set([first, second, third].map(\.path)) == ["/notes"])
+                let contents = try [first, second, third].map { try $0.message }
+                #expect(contents[0] == contents[1] && contents[1] == contents[2])
+                // Each attempt has a signature of its own time.
+                #expect(Set([first, second, third].map(\.signature)).count == 3)
+                try await Self.failures(0, server)
+                _ = try await anna.save([Write("b")], in: zone)
+                let next = try await receiver.delivery(4).message
+                #expect(next.notifications.map(\.recordName) == ["b"])
+                #expect(next.deliveryID != contents[0].deliveryID)
+            }
+        }
+    }
+
+    /// Waits until the webhook has failed so often since the last success.
+    private static func failures(_ count: Int64, _ server: RunningServer) async throws {
+        for _ in 0..<3_000 {
+            let found = try await server.services.database.read { connection in
+                try connection.first("SELECT attempts, due FROM webhook") { (try $0.int64(0), try $0.int64(1)) }
+            }
+            if let found, found.0 == count, count > 0 || found.1 == 0 { return }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        throw TestFailure("the webhook did not fail \(count) times")
+    }
+
+    @Test func whatWaitsOutlivesARestart() async throws {
+        let folder = TemporaryFolder()
+        try await WebhookReceiver.with { receiver in
+            try await RunningServer.with(folder: folder, webhookOrigins: [receiver.origin]) { server in
+                let anna = try await Person.ready(server)
+                let zone = try await anna.makeZone()
+                try await anna.subscribe(Self.subscription(receiver))
+                receiver.answer([.serviceUnavailable])
+                _ = try await anna.save([Write("a")], in: zone)
+                _ = try await receiver.delivery(1)
+                try await Self.failures(1, server)
+            }
+            try await RunningServer.with(folder: folder, webhookOrigins: [receiver.origin]) { server in
+                server.clock.advance(seconds: 60)
+                server.services.webhooks.wake()
+                let told = try await receiver.delivery(2).message.notifications
+                #expect(told.map(\.recordName) == ["a"])
+            }
+        }
+    }
+
+    @Test func afterADayWhatWaitsIsGivenUp() async throws {
+        try await WebhookReceiver.with { receiver in
+            try await RunningServer.with(webhookOrigins: [receiver.origin]) { server in
+                let anna = try await Person.ready(server)
+                let zone = try await anna.makeZone()
+                try await anna.subscribe(Self.subscription(receiver))
+                receiver.answer([.internalServerError, .internalServerError])
+                _ = try await anna.save([Write("a")], in: zone)
+                _ = try await receiver.delivery(1)
+                try await Self.failures(1, server)
+                server.clock.advance(seconds: 86_401)
+                server.services.webhooks.wake()
+                _ = try await receiver.delivery(2)
+                try await Self.failures(0, server)
+                _ = try await anna.save([Write("b")], in: zone)
+                let told = try await receiver.delivery(3).message.notifications
+                #expect(told.map(\.recordName) == ["b"])
+            }
+        }
+    }
+
+    @Test func onlyAllowedOriginsAreTaken() async throws {
+        let origins = ["https://hooks.example.org", "http://127.0.0.1:9", "https://other.example.org:8443"]
+        try await RunningServer.with(webhookOrigins: origins) { server in
+            let anna = try await Person.ready(server)
+            func code(_ url: String) async throws -> ErrorCode? {
+                var subscription = Sealkit_V1_Subscription.database()
+                subscription.webhook = url
+                return try await anna.modifySubscriptions(saving: [subscription])[0].failure.errorCode
+            }
+            for url in [
+                "https://hooks.example.org", "https://HOOKS.example.org:443/a?b=c", "http://127.0.0.1:9/", "https://other.example.org:8443/x",
+            ] {
+                #expect(try await code(url) == nil, "\(url)")
+            }
+            for url in [
+                "http://hooks.example.org/", "https://hooks.example.org:8443/", "https://hooks.example.org.evil.org/",
+                "https://evil.org/https://hooks.example.org", "https://user@hooks.example.org/", "https://hooks.example.org@evil.org/",
+                "https://hooks.example.org\\@evil.org/", "https://hooks.example.org/#x", "http://127.0.0.1:10/",
+                "http://localhost:9/", "ftp://hooks.example.org/", "hooks.example.org", "https://", "https://hooks.example.org/ü",
+                "https://hooks.example.org/a b",
+            ] {
+                #expect(try await code(url) == .invalidArguments, "\(url)")
+            }
+            #expect(try await code("https://hooks.example.org/" + String(repeating: "x", count: 1_024)) == .limitExceeded)
+        }
+    }
+
+    @Test func theOperatorAllowsOriginsOnly() throws {
+        for origin in ["https://hooks.example.org", "https://h.example.org:8443", "http://localhost:1", "http://[::1]:9000"] {
+            #expect(WebhookTargets.isAllowable(origin), "\(origin)")
+        }
+        for origin in ["http://hooks.example.org", "https://h.example.org/", "https://u@h.example.org", "*", "", "h.example.org"] {
+            #expect(!WebhookTargets.isAllowable(origin), "\(origin)")
+            #expect(throws: ConfigurationError.self) {
+                try ServerConfiguration(dataFolder: "/data", webhookOrigins: [origin]).validate()
+            }
+        }
+    }
+}
