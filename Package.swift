@@ -191,7 +191,8 @@ let package = Package(
 
 // `make fuzz`: the core alone, and what feeds it to libFuzzer. Nothing else is fetched or built, and without the variable
 // the package has no such targets: they link only with the sanitizer.
-if ProcessInfo.processInfo.environment["SEALKIT_FUZZ"] == "1" {
+switch ProcessInfo.processInfo.environment["SEALKIT_FUZZ"] {
+case "1":
     let core = ["CSodium", "SealPrimitives", "SealStatements", "SealEnvelope"]
     package.dependencies = []
     package.products = []
@@ -202,4 +203,29 @@ if ProcessInfo.processInfo.environment["SEALKIT_FUZZ"] == "1" {
             name: "SealFuzz", dependencies: ["CFuzz", "SealPrimitives", "SealStatements", "SealEnvelope"],
             path: "Fuzz/Sources/SealFuzz", swiftSettings: house),
     ]
+case "server":
+    // The server with its packages, and the core's harness and world once more.
+    let kept = [
+        "CSodium", "CCurl", "CCurlShim", "SealPrimitives", "SealWire", "SealStatements", "SealEnvelope", "SealCoding", "SealSchema",
+        "SealQuery", "SealServer",
+    ]
+    package.products = []
+    package.targets.removeAll { !kept.contains($0.name) }
+    package.targets += [
+        .target(name: "CFuzz", path: "Fuzz/Sources/CFuzz"),
+        .executableTarget(
+            name: "SealServerFuzz",
+            dependencies: [
+                "CFuzz", "SealPrimitives", "SealStatements", "SealEnvelope", "SealWire", "SealCoding", "SealServer",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            ],
+            path: "Fuzz", exclude: ["README.md", "fuzz.py", "Regressions", "Sources/CFuzz"],
+            sources: ["Sources/SealFuzz/Harness", "Sources/SealFuzz/World", "ServerSources"], swiftSettings: house),
+    ]
+default: break
 }

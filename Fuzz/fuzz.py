@@ -25,6 +25,10 @@ VECTORS = REPOSITORY / "Vectors"
 WORK = REPOSITORY / ".build" / "fuzz"
 BUILD = WORK / "build"
 FUZZER = BUILD / "release" / "SealFuzz"
+# What needs the server needs all its packages too: a build of its own, made only when one of these is asked for.
+SERVER_BUILD = WORK / "server-build"
+SERVER_FUZZER = SERVER_BUILD / "release" / "SealServerFuzz"
+SERVER_TARGETS = ["requests"]
 
 SANITIZERS = ["fuzzer", "address"]
 # Asserts stay in, and the targets reach what the modules keep to themselves. SwiftPM names each sanitizer in a flag of its
@@ -39,8 +43,8 @@ ENVIRONMENT = {
 }
 
 
-def build():
-    command = ["swift", "build", "-c", "release", "--product", "SealFuzz", "--scratch-path", str(BUILD)]
+def build(fuzzer, folder, mode):
+    command = ["swift", "build", "-c", "release", "--product", fuzzer.name, "--scratch-path", str(folder)]
     # Without dependencies SwiftPM would otherwise remove the whole package's Package.resolved.
     command.append("--only-use-versions-from-resolved-file")
     for sanitizer in SANITIZERS:
@@ -48,21 +52,36 @@ def build():
     for flag in COMPILER:
         command += ["-Xswiftc", flag]
     built = subprocess.run(
-        command, cwd=REPOSITORY, env=os.environ | {"SEALKIT_FUZZ": "1"}, stdin=subprocess.DEVNULL,
+        command, cwd=REPOSITORY, env=os.environ | {"SEALKIT_FUZZ": mode}, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if built.returncode != 0:
         sys.exit(built.stdout + "fuzz: the fuzzer does not build")
 
 
+def build_for(chosen):
+    """What the chosen targets need; the core's fuzzer where none is named."""
+    if not chosen or set(chosen) - set(SERVER_TARGETS):
+        build(FUZZER, BUILD, "1")
+    if set(chosen) & set(SERVER_TARGETS):
+        build(SERVER_FUZZER, SERVER_BUILD, "server")
+
+
 def fuzzer(target, *arguments):
     """libFuzzer's command for one target."""
-    return [str(FUZZER), f"--target={target}", *map(str, arguments)]
+    return [str(SERVER_FUZZER if target in SERVER_TARGETS else FUZZER), f"--target={target}", *map(str, arguments)]
 
 
-def targets():
-    """Name, longest input and seeds of each, as the executable lists them."""
-    listed = subprocess.run([str(FUZZER), "--list"], env=os.environ | ENVIRONMENT, capture_output=True, text=True, check=True)
-    rows = [line.split("\t") for line in listed.stdout.splitlines() if "\t" in line]
+def targets(chosen):
+    """Name, longest input and seeds of each, as the executables that are needed list them."""
+    rows = []
+    for executable, is_needed in [
+        (FUZZER, not chosen or set(chosen) - set(SERVER_TARGETS)), (SERVER_FUZZER, set(chosen) & set(SERVER_TARGETS))
+    ]:
+        if not is_needed:
+            continue
+        listed = subprocess.run(
+            [str(executable), "--list"], env=os.environ | ENVIRONMENT, capture_output=True, text=True, check=True)
+        rows += [line.split("\t") for line in listed.stdout.splitlines() if "\t" in line]
     return {name: (int(length), seeds) for name, length, *seeds in rows}
 
 
@@ -169,17 +188,17 @@ def table(rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("targets", nargs="*", help="all where none is named")
+    parser.add_argument("targets", nargs="*", help="all of the core where none is named; requests needs the server")
     parser.add_argument("--seconds", type=int, default=60, help="for each target")
     parser.add_argument("--jobs", type=int, default=1, help="targets at the same time")
     parser.add_argument("--reproduce", nargs=2, metavar=("TARGET", "FILE"), help="run one input")
     options = parser.parse_args()
     print("Building the fuzzer", flush=True)
-    build()
+    build_for([options.reproduce[0]] if options.reproduce else options.targets)
     if options.reproduce:
         target, file = options.reproduce
         sys.exit(subprocess.run(fuzzer(target, *LIMITS, file), env=os.environ | ENVIRONMENT).returncode)
-    known = targets()
+    known = targets(options.targets)
     chosen = options.targets or list(known)
     for name in set(chosen) - set(known):
         sys.exit(f"fuzz: no target is named {name}: {' '.join(known)}")

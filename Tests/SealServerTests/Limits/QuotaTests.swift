@@ -31,7 +31,7 @@ import Testing
 
     private func data(_ name: String, _ count: Int, after saved: SavedRecord? = nil) -> Write {
         var write = saved.map { Write(after: $0, nil) } ?? Write(name, nil)
-        write.fields = [("data", .plain(.data([UInt8](repeating: 7, count: count))))]
+        write.fields = [("bytes", .plain(.data([UInt8](repeating: 7, count: count))))]
         return write
     }
 

@@ -1,0 +1,129 @@
+import Dispatch
+import Glibc
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOEmbedded
+import SealCoding
+import SealPrimitives
+import SealWire
+import SwiftProtobuf
+import Synchronization
+
+@testable import SealEnvelope
+@testable import SealServer
+@testable import SealStatements
+
+/// A server without a network: its router, a database in a folder of its own, and one user with a zone.
+///
+/// What a request writes is taken back before the next one, so that every run of an input does the same.
+final class RequestWorld: Sendable {
+    static let shared = certain("a server") { try RequestWorld() }
+
+    let routes: [FuzzRoute]
+    let token: String
+    let owner = World.people[0]
+    let zone: Roster
+    let zoneKey: EpochKey
+    private let respond: @Sendable (Request, SealRequestContext) async throws -> Response
+
+    /// A fixed time, a second after 2026 began.
+    private static let now: Int64 = 1_767_225_601_000_000
+
+    private init() throws {
+        let folder = "/tmp/sealkit-fuzz-\(getpid())"
+        let configuration = ServerConfiguration(dataFolder: folder + "/data", limits: Self.noRates)
+        for path in [folder, configuration.dataFolder, configuration.secretsFolder] { try PrivateFiles.createFolder(at: path) }
+        let base = try SQLiteDatabase(path: configuration.dataFolder + "/sealkit.sqlite")
+        let undoing = UndoingDatabase(base: base)
+        let services = Services(
+            database: undoing, blobs: try FolderBlobStore(folder: configuration.dataFolder + "/blobs"), messenger: nil,
+            secrets: try ServerSecrets(folder: configuration.secretsFolder), configuration: configuration,
+            logger: QuietLog.logger,
+            replacing: ServiceReplacements(clock: { Self.now }, limits: Self.limits))
+        let router = try Server.router(services) { _, _ in }
+        // An event stream needs a connection, and does not end.
+        routes = router.routes.map { FuzzRoute(method: $0.method, template: $0.path.description) }
+            .filter { !$0.template.hasSuffix("/notifications") }.sorted { "\($0)" < "\($1)" }
+        let responder = router.buildResponder()
+        respond = { try await responder.respond(to: $0, context: $1) }
+
+        let owner = World.people[0]
+        token = try Self.wait {
+            try await base.write { connection in
+                let account = try Accounts.create(
+                    loginKey: owner.signingKey.verificationKey, name: "fuzz", now: Self.now, in: connection)
+                try Identities.register(owner.chain, account: account.id, container: World.container, in: connection)
+                return try Sessions.issue(
+                    account: account.id, deviceName: "", now: Self.now, randomToken: [UInt8](repeating: 7, count: 32),
+                    in: connection
+                ).token
+            }
+        }
+        let scope = Scope(
+            container: World.container, environment: .development, owner: owner.userID, zoneName: World.scope.zoneName)
+        var random = FixedRandom()
+        let opening = try owner.author.open(scope, following: nil, identity: owner.chain, time: 1, random: &random)
+        zone = try Roster(opening: opening.entry, scope: scope)
+        guard let key = opening.epochKey else { throw SealError.missingKey }
+        zoneKey = key
+        // What is set up stays.
+        undoing.isUndoing.withLock { $0 = false }
+        let made = RequestSeeds.opening(opening)
+        let route = FuzzRoute(method: .post, template: "/database/1/{container}/{environment}/{database}/zones/modify")
+        let request = RequestShape(0).request(to: route, try made.serializedBytes(), token: token)
+        let context = Self.context()
+        let respond = respond
+        let status = try Self.wait { try await respond(request, context).status }
+        require(status == .ok, "the zone is not made: \(status)")
+        undoing.isUndoing.withLock { $0 = true }
+    }
+
+    func answer(_ request: Request) async throws -> Response {
+        try await respond(request, Self.context())
+    }
+
+    /// One for all: a request asks it nothing but its address.
+    nonisolated(unsafe) private static let channel = EmbeddedChannel()
+
+    private static func context() -> SealRequestContext {
+        SealRequestContext(source: .init(channel: channel, logger: QuietLog.logger))
+    }
+
+    private static var noRates: ServerLimits {
+        var limits = ServerLimits()
+        (limits.requestRate, limits.writeRate, limits.readRate) = (0, 0, 0)
+        (limits.sharingRate, limits.anonymousRate) = (0, 0)
+        return limits
+    }
+
+    private static var limits: AbuseLimits {
+        var limits = AbuseLimits(noRates)
+        let many = RateLimiter.Rule(count: .max, window: 1)
+        (limits.accountCreation, limits.recovery, limits.lookup) = (many, many, many)
+        (limits.verificationTry, limits.epochOpening) = (many, many)
+        return limits
+    }
+
+    /// Waits on the main thread, which is nobody's in the cooperative pool.
+    private static func wait<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) throws -> T {
+        let outcome = Outcome<T>()
+        let done = DispatchSemaphore(value: 0)
+        Task.detached {
+            do {
+                let value = try await body()
+                outcome.result.withLock { $0 = .success(value) }
+            } catch {
+                outcome.result.withLock { $0 = .failure(error) }
+            }
+            done.signal()
+        }
+        done.wait()
+        guard let result = outcome.result.withLock({ $0 }) else { throw CancellationError() }
+        return try result.get()
+    }
+
+    private final class Outcome<T: Sendable>: Sendable {
+        let result = Mutex<Result<T, any Error>?>(nil)
+    }
+}
