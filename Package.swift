@@ -174,7 +174,7 @@ let package = Package(
             name: "SealServerTests",
             dependencies: [
                 "SealServer", "SealKit", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire", "SealSchema",
-                "SealQuery",
+                "SealQuery", "SealLab",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),

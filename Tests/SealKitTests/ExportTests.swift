@@ -1,4 +1,5 @@
 import Foundation
+import SealLab
 import SealKit
 import Testing
 
@@ -17,7 +18,7 @@ import Testing
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let text = String(decoding: output.readAll(), as: UTF8.self)
         process.waitUntilExit()
         let lines = try text.split(separator: "\n").map {
             try #require(JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])

@@ -1,4 +1,5 @@
 import Foundation
+import SealLab
 import SealCoding
 import SealPrimitives
 import SealQuery
@@ -148,7 +149,7 @@ import Testing
             process.standardError = output
             process.standardInput = FileHandle.nullDevice
             try process.run()
-            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            let text = String(decoding: output.readAll(), as: UTF8.self)
             process.waitUntilExit()
             return (process.terminationStatus, text)
         }

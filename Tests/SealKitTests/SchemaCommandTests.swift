@@ -1,4 +1,5 @@
 import Foundation
+import SealLab
 import SealKit
 import Testing
 
@@ -33,8 +34,8 @@ import Testing
         process.standardError = errors
         process.standardInput = FileHandle.nullDevice
         try process.run()
-        let outputData = output.fileHandleForReading.readDataToEndOfFile()
-        let errorData = errors.fileHandleForReading.readDataToEndOfFile()
+        let outputData = output.readAll()
+        let errorData = errors.readAll()
         process.waitUntilExit()
         return Outcome(
             status: process.terminationStatus, output: String(decoding: outputData, as: UTF8.self),

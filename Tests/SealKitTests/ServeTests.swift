@@ -1,4 +1,5 @@
 import Foundation
+import SealLab
 import Testing
 
 @testable import SealKit
@@ -151,7 +152,7 @@ import Testing
             try? input.fileHandleForWriting.write(contentsOf: Data(body.utf8))
             try? input.fileHandleForWriting.close()
         }
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let text = String(decoding: output.readAll(), as: UTF8.self)
         process.waitUntilExit()
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         return (Int(lines.last ?? "") ?? 0, lines.dropLast().joined(separator: "\n"))

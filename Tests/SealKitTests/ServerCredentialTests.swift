@@ -1,4 +1,5 @@
 import Foundation
+import SealLab
 import SealPrimitives
 import SealStatements
 import SealWire
@@ -103,7 +104,7 @@ import Testing
             process.standardError = FileHandle.nullDevice
             process.standardInput = FileHandle.nullDevice
             try process.run()
-            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            let text = String(decoding: output.readAll(), as: UTF8.self)
             process.waitUntilExit()
             return (process.terminationStatus, text)
         }
@@ -149,7 +150,7 @@ import Testing
         let output = Pipe()
         process.standardOutput = output
         try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let text = String(decoding: output.readAll(), as: UTF8.self)
         process.waitUntilExit()
         #expect(process.terminationStatus == 0 && text.contains("changeTag"), "\(text)")
         let found = try await world(ann).record(for: Record.ID(recordName: name))

@@ -1,4 +1,5 @@
 import Foundation
+import SealLab
 import Testing
 
 @testable import SealKit
@@ -58,7 +59,7 @@ import Testing
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.run()
-        let data = output.fileHandleForReading.readDataToEndOfFile()
+        let data = output.readAll()
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)
         return String(decoding: data, as: UTF8.self)

@@ -1,4 +1,5 @@
 import Foundation
+import SealLab
 import SealCoding
 import SealEnvelope
 import SealPrimitives
@@ -140,7 +141,7 @@ extension RecordTests {
             let pipe = Pipe()
             process.standardOutput = pipe
             try process.run()
-            let data = pipe.fileHandleForReading.readDataToEndOfFile()
+            let data = pipe.readAll()
             let answer = try Sealkit_V1_LookupRecordsResponse(jsonUTF8Bytes: data)
             _ = try anna.open(answer.results[0].record, in: zone)
         }

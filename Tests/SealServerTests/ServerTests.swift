@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import Foundation
+import SealLab
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -193,7 +194,7 @@ import Testing
         try process.run()
         return try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async {
-                let data = pipe.fileHandleForReading.readDataToEndOfFile()
+                let data = pipe.readAll()
                 process.waitUntilExit()
                 continuation.resume(returning: String(decoding: data, as: UTF8.self))
             }

@@ -36,7 +36,7 @@ struct DiskTorture {
             process.standardOutput = output
             process.standardError = FileHandle.nullDevice
             do { try process.run() } catch { continue }
-            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            let text = String(decoding: output.readAll(), as: UTF8.self)
             process.waitUntilExit()
             if process.terminationStatus == 0 { return text.trimmingCharacters(in: .newlines) }
             try check(!text.contains("FAILED"), text)
