@@ -76,6 +76,7 @@ enum RefusalTable {
         .get("/health"),
         .get("/1/limits"),
         .get("/.well-known/sealkit/token-keys"),
+        .get("/.well-known/sealkit/webhook-keys"),
         .get("/s/{routing}"),
         RefusalRoute(method: "HEAD", path: "/s/{routing}", access: .open, content: .none),
 
