@@ -59,13 +59,13 @@ import Testing
             recordType: "Note", predicate: .constant(true), subscriptionID: "notes", options: .firesOnRecordCreation)
         var asking = query
         asking.notificationInfo = NotificationInfo()
-        asking.notificationInfo?.desiredKeys = ["title", "body"]
+        asking.notificationInfo?.desiredKeys = ["headline", "body"]
         try await ann.own.save(asking)
         let desk = try ann.onFreshDevice()
         var notifications = desk.container.notifications().makeAsyncIterator()
         #expect(try await notifications.next()?.content == .ready)
         var note = ann.note(in: zone, "sealed", name: "one")
-        note["title"] = "plain"
+        note["headline"] = "plain"
         try await ann.own.save(note)
         var told: [String: Container.Notification.Fired] = [:]
         while told.count < 2 {
@@ -75,7 +75,7 @@ import Testing
         #expect(told["all"]?.zoneID == zone && told["all"]?.databaseScope == .private && told["all"]?.recordID == nil)
         let record = try #require(told["notes"])
         #expect(record.recordID == note.recordID && record.queryNotificationReason == .recordCreated)
-        #expect(record.recordFields == ["title": .string("plain")] && record.isPruned)
+        #expect(record.recordFields == ["headline": .string("plain")] && record.isPruned)
         let changes = try await desk.own.recordZoneChanges(inZoneWith: zone)
         #expect(changes.modifications.map(\.recordID) == [note.recordID])
     }
