@@ -18,7 +18,7 @@ final class BareServer {
         let output = Pipe()
         process.standardOutput = output
         process.standardInput = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         let line = output.readLine()
         guard let port = Int(line.filter(\.isNumber)) else { throw StartFailure() }
         self.port = port

@@ -39,7 +39,7 @@ public final class ServerProcess: @unchecked Sendable {
         process.standardOutput = output
         process.standardError = handle
         process.standardInput = FileHandle.nullDevice
-        try process.run()
+        try process.start()
     }
 
     /// A server in a temporary folder of its own that listens already.

@@ -9,21 +9,14 @@ import Testing
 
     /// Standard output of `verify.py`, one JSON object a line, and its exit status.
     private func verify(_ folder: URL, keyFile: URL, url: String? = nil) throws -> (lines: [[String: Any]], status: Int32) {
-        let process = Process()
-        process.executableURL = Self.root.appendingPathComponent(".build/verifier/bin/python")
-        process.arguments =
+        let command = try Command.run(
+            Self.root.appendingPathComponent(".build/verifier/bin/python"),
             ["-B", Self.root.appendingPathComponent("Vectors/verify.py").path, "--export", folder.path, "--key-file", keyFile.path]
-            + (url.map { ["--url", $0] } ?? [])
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        let text = String(decoding: output.readAll(), as: UTF8.self)
-        process.waitUntilExit()
-        let lines = try text.split(separator: "\n").map {
+                + (url.map { ["--url", $0] } ?? []))
+        let lines = try command.output.split(separator: "\n").map {
             try #require(JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
         }
-        return (lines, process.terminationStatus)
+        return (lines, command.status)
     }
 
     @Test func `The independent verifier opens a real record, asset and URL`() async throws {

@@ -141,17 +141,10 @@ import Testing
         let keyFile = folder.url.appendingPathComponent("ann.json")
         try KeyFile.write(ann.account, to: keyFile, passphrase: nil)
         func run(_ arguments: String...) throws -> (status: Int32, output: String) {
-            let process = Process()
-            let output = Pipe()
-            process.executableURL = ServerProcess.executable
-            process.arguments = ["record", "query"] + arguments + ["--key-file", keyFile.path, "--container", ann.container.containerIdentifier]
-            process.standardOutput = output
-            process.standardError = output
-            process.standardInput = FileHandle.nullDevice
-            try process.run()
-            let text = String(decoding: output.readAll(), as: UTF8.self)
-            process.waitUntilExit()
-            return (process.terminationStatus, text)
+            let command = try Command.run(
+                ServerProcess.executable,
+                ["record", "query"] + arguments + ["--key-file", keyFile.path, "--container", ann.container.containerIdentifier])
+            return (command.status, command.output + command.errors)
         }
         let found = try run("age >= %@", "--arg", "int=1", "--type", "QueryThing", "--zone", zone.zoneName, "--sort", "-age", "--quiet")
         #expect(found.status == 0 && found.output == "b\na\n", "\(found)")

@@ -18,31 +18,11 @@ import Testing
 
         """
 
-    struct Outcome {
-        let status: Int32
-        let output: String
-        let errors: String
+    private static func run(_ arguments: [String], environment: [String: String] = [:]) throws -> Command {
+        try Command.run(ServerProcess.executable, arguments, environment: environment)
     }
 
-    private static func run(_ arguments: [String], environment: [String: String] = [:]) throws -> Outcome {
-        let process = Process()
-        process.executableURL = ServerProcess.executable
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
-        let (output, errors) = (Pipe(), Pipe())
-        process.standardOutput = output
-        process.standardError = errors
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        let outputData = output.readAll()
-        let errorData = errors.readAll()
-        process.waitUntilExit()
-        return Outcome(
-            status: process.terminationStatus, output: String(decoding: outputData, as: UTF8.self),
-            errors: String(decoding: errorData, as: UTF8.self))
-    }
-
-    private static func withServer(_ body: (_ run: ([String]) throws -> Outcome, ServerProcess, URL) throws -> Void) throws {
+    private static func withServer(_ body: (_ run: ([String]) throws -> Command, ServerProcess, URL) throws -> Void) throws {
         let server = try ServerProcess(mail: false)
         defer { server.stop() }
         let token = server.folder.appendingPathComponent("data.secrets/management.token").path
@@ -100,7 +80,7 @@ import Testing
             let token = try run(["management-token", "create", "--name", "CI", "--days", "1", "--quiet"])
                 .output.trimmingCharacters(in: .newlines)
             let secret = ["SEALKIT_MANAGEMENT_TOKEN": token]
-            func export(_ container: String) throws -> Outcome {
+            func export(_ container: String) throws -> Command {
                 try Self.run(["schema", "export", "--server", server.origin, "--container", container], environment: secret)
             }
             #expect(try export("org.example.notes").status == 0)
@@ -118,7 +98,7 @@ import Testing
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appendingPathComponent("notes.ckdb")
-        func validate(_ contents: Data) throws -> Outcome {
+        func validate(_ contents: Data) throws -> Command {
             try contents.write(to: file)
             return try Self.run(["schema", "validate", "--file", file.path])
         }

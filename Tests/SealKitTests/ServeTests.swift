@@ -145,7 +145,7 @@ import Testing
         process.standardInput = input
         let output = Pipe()
         process.standardOutput = output
-        try process.run()
+        try process.start()
         // A server that refuses early closes the connection; curl then stops reading.
         signal(SIGPIPE, SIG_IGN)
         Thread.detachNewThread {

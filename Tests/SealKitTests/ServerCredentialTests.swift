@@ -96,17 +96,9 @@ import Testing
         let keyFile = folder.url.appendingPathComponent("ann.json")
         try KeyFile.write(ann.account, to: keyFile, passphrase: nil)
         func run(_ arguments: String...) throws -> (status: Int32, output: String) {
-            let process = Process()
-            process.executableURL = ServerProcess.executable
-            process.arguments = arguments + ["--key-file", keyFile.path, "--container", "org.example.notes"]
-            let output = Pipe()
-            process.standardOutput = output
-            process.standardError = FileHandle.nullDevice
-            process.standardInput = FileHandle.nullDevice
-            try process.run()
-            let text = String(decoding: output.readAll(), as: UTF8.self)
-            process.waitUntilExit()
-            return (process.terminationStatus, text)
+            let command = try Command.run(
+                ServerProcess.executable, arguments + ["--key-file", keyFile.path, "--container", "org.example.notes"])
+            return (command.status, command.output)
         }
         let name = "cli-\(UUID().uuidString)"
         let saved = try run(
@@ -144,15 +136,9 @@ import Testing
         let credential = try await ann.container.createServerKey(name: "script")
         try credential.write(to: file)
         let name = "place-\(UUID().uuidString)"
-        let process = Process()
-        process.executableURL = python
-        process.arguments = [root.appendingPathComponent("Examples/server-to-server.py").path, file.path, "Place", name, "city", "Berlin"]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let text = String(decoding: output.readAll(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0 && text.contains("changeTag"), "\(text)")
+        let script = try Command.run(
+            python, [root.appendingPathComponent("Examples/server-to-server.py").path, file.path, "Place", name, "city", "Berlin"])
+        #expect(script.status == 0 && script.output.contains("changeTag"), "\(script)")
         let found = try await world(ann).record(for: Record.ID(recordName: name))
         #expect(found["city"] == "Berlin" && found.creatorUserRecordID?.recordName == credential.userRecordID.recordName)
     }

@@ -52,16 +52,8 @@ import Testing
     }
 
     private func sealkit(_ arguments: [String]) throws -> String {
-        let process = Process()
-        process.executableURL = ServerProcess.executable
-        process.arguments = arguments
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        let data = output.readAll()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
-        return String(decoding: data, as: UTF8.self)
+        let command = try Command.run(ServerProcess.executable, arguments)
+        #expect(command.status == 0)
+        return command.output
     }
 }

@@ -132,17 +132,13 @@ extension RecordTests {
     @Test func requestsMayBeJSON() async throws {
         try await withZone { anna, zone, server in
             _ = try await anna.save([Write("a")], in: zone)
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
-            process.arguments = [
-                "-s", "-H", "Authorization: Bearer \(anna.client.token)", "-H", "Content-Type: application/json", "-d",
-                #"{"zone":{"zoneName":"notes"},"recordNames":["a"]}"#, server.origin + anna.path("records/lookup"),
-            ]
-            let pipe = Pipe()
-            process.standardOutput = pipe
-            try process.run()
-            let data = pipe.readAll()
-            let answer = try Sealkit_V1_LookupRecordsResponse(jsonUTF8Bytes: data)
+            let curl = try await Command.finished(
+                URL(fileURLWithPath: "/usr/bin/curl"),
+                [
+                    "-s", "-H", "Authorization: Bearer \(anna.client.token)", "-H", "Content-Type: application/json", "-d",
+                    #"{"zone":{"zoneName":"notes"},"recordNames":["a"]}"#, server.origin + anna.path("records/lookup"),
+                ])
+            let answer = try Sealkit_V1_LookupRecordsResponse(jsonString: curl.output)
             _ = try anna.open(answer.results[0].record, in: zone)
         }
     }

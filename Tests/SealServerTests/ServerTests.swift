@@ -185,20 +185,7 @@ import Testing
     static let hasTools = ["/usr/bin/curl", "/usr/bin/openssl"].allSatisfy(FileManager.default.isExecutableFile(atPath:))
 
     func output(_ tool: String, _ arguments: [String]) async throws -> String {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: tool)
-        process.arguments = arguments
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        return try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
-                let data = pipe.readAll()
-                process.waitUntilExit()
-                continuation.resume(returning: String(decoding: data, as: UTF8.self))
-            }
-        }
+        try await Command.finished(URL(fileURLWithPath: tool), arguments).output
     }
 
     @Test(.enabled(if: hasTools)) func tlsBringsHTTP2() async throws {

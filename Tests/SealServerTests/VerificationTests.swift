@@ -1,4 +1,5 @@
 import Foundation
+import SealLab
 import SealPrimitives
 import SealStatements
 import SealWire
@@ -235,7 +236,7 @@ import Testing
         relay.standardError = FileHandle.nullDevice
         relay.standardOutput = FileHandle.nullDevice
         relay.standardInput = FileHandle.nullDevice
-        try relay.run()
+        try relay.start()
         // Not SIGTERM: the server ignores that while it waits for it, and children inherit it.
         defer { kill(relay.processIdentifier, SIGKILL) }
         let mail = MailConfiguration(url: "smtp://127.0.0.1:\(port)", from: "Codes <codes@example.org>", startTLS: .off)

@@ -34,7 +34,7 @@ final class ServerProcess: @unchecked Sendable {
         process.standardOutput = output
         process.standardError = try FileHandle(forWritingTo: log)
         process.standardInput = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         let text = output.readLine()
         guard let range = text.range(of: #"https?://[^\s]+"#, options: .regularExpression) else {
             process.waitUntilExit()
@@ -106,7 +106,7 @@ final class MailServer: @unchecked Sendable {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.start()
     }
 
     func stop() {
