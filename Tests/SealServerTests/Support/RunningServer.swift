@@ -1,0 +1,80 @@
+import Foundation
+import Hummingbird
+import Logging
+import Synchronization
+import Testing
+
+@testable import SealServer
+
+/// A running server and what its tests reach into.
+struct RunningServer: Sendable {
+    let origin: String
+    let services: Services
+    let clock: TestClock
+    let mail: CapturingMessenger
+    let folder: TemporaryFolder
+    /// Method and path of everything that the server answers.
+    let routes: [(method: String, path: String)]
+
+    /// Tests start by the hundred; as many servers would be a thousand threads and more open files than Foundation can start
+    /// programs beside.
+    private static let turnstile = Turnstile(atOnce: 16)
+
+    static func with(
+        limits: AbuseLimits? = nil, seats: (any PlaceholderSeats)? = nil, behindProxy: Bool = false, sendsMail: Bool = true,
+        mailConfiguration: MailConfiguration? = nil, publicOrigin: String? = nil, folder: TemporaryFolder = TemporaryFolder(),
+        logger: Logger? = nil, mostWaitingWrites: Int? = nil, serverLimits: ServerLimits = ServerLimits(),
+        maximumAssetSize: Int64 = 16 << 30, counter: StatementCounter? = nil,
+        webhookOrigins: [String] = [],
+        _ body: @Sendable (RunningServer) async throws -> Void
+    ) async throws {
+        await turnstile.enter()
+        defer { turnstile.leave() }
+        let (clock, mail) = (TestClock(), CapturingMessenger())
+        let (addresses, continuation) = AsyncStream<ListenAddress>.makeStream()
+        let services = Mutex<Services?>(nil)
+        let routes = Mutex<[(method: String, path: String)]>([])
+        let server = try await SealServer.Server(
+            configuration: ServerConfiguration(
+                dataFolder: folder.file("data"), listen: ListenAddress(host: "127.0.0.1", port: 0),
+                publicOrigin: publicOrigin, isBehindProxy: behindProxy, mail: mailConfiguration, logLevel: .critical,
+                maximumAssetSize: maximumAssetSize, webhookOrigins: webhookOrigins, limits: serverLimits),
+            replacing: ServiceReplacements(
+                clock: { clock.now }, messenger: sendsMail ? mail : nil, limits: limits, seats: seats,
+                outboxWaits: [.milliseconds(5), .milliseconds(5)], logger: logger, mostWaitingWrites: mostWaitingWrites,
+                database: counter?.counting),
+            onRunning: { continuation.yield($0) }
+        ) { router, made in
+            services.withLock { $0 = made }
+            let all = router.routes.map { (method: $0.method.rawValue, path: $0.path.description) }
+            routes.withLock { $0 = all }
+        }
+        let made = try #require(services.withLock { $0 })
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await server.run() }
+            for await address in addresses {
+                do {
+                    try await body(
+                        RunningServer(origin: "http://\(address)", services: made, clock: clock, mail: mail, folder: folder,
+                            routes: routes.withLock { $0 }))
+                } catch {
+                    await server.shutDown()
+                    throw error
+                }
+                break
+            }
+            await server.shutDown()
+            try await group.waitForAll()
+        }
+    }
+
+    /// Everything in the data folder, as bytes.
+    func storedBytes() throws -> [UInt8] {
+        var all: [UInt8] = []
+        let data = folder.file("data")
+        for name in try FileManager.default.subpathsOfDirectory(atPath: data) {
+            all += FileManager.default.contents(atPath: data + "/" + name) ?? Data()
+        }
+        return all
+    }
+}
