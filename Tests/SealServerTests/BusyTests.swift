@@ -86,7 +86,10 @@ import Testing
             record["one"] = Asset(fileURL: file)
             record["two"] = Asset(fileURL: file)
             let both = record
-            #expect(await Self.failure { try await database.save(both) }?.code == .quotaExceeded)
+            let refused = await Self.failure { try await database.save(both) }
+            #expect(refused?.code == .quotaExceeded)
+            let absent = await Self.failure { _ = try await database.record(for: both.recordID) }
+            #expect(absent?.code == .unknownItem)
         }
     }
 
