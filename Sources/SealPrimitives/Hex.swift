@@ -14,10 +14,19 @@ public enum Hex {
     }
 
     /// Lower case only: one valid spelling.
+    ///
+    /// Inlined as far as the text's bytes, so that no caller pays for the generic.
+    @inlinable
     public static func decode(_ text: some StringProtocol) throws(SealError) -> [UInt8] {
+        try decode(utf8: [UInt8](text.utf8)[...])
+    }
+
+    public static func decode(utf8 text: ArraySlice<UInt8>) throws(SealError) -> [UInt8] {
+        guard text.count.isMultiple(of: 2) else { throw .malformed }
         var out: [UInt8] = []
+        out.reserveCapacity(text.count / 2)
         var high: UInt8?
-        for character in text.utf8 {
+        for character in text {
             let nibble: UInt8
             switch character {
             case 0x30...0x39: nibble = character - 0x30
@@ -31,7 +40,6 @@ public enum Hex {
                 high = nibble
             }
         }
-        guard high == nil else { throw .malformed }
         return out
     }
 }
@@ -80,8 +88,14 @@ public enum Base64URL {
         return secret
     }
 
+    @inlinable
     public static func decode(_ text: some StringProtocol) throws(SealError) -> [UInt8] {
-        let input = text.utf8.map { CChar(bitPattern: $0) }
+        try decode(utf8: [UInt8](text.utf8))
+    }
+
+    @usableFromInline
+    static func decode(utf8 text: [UInt8]) throws(SealError) -> [UInt8] {
+        let input = text.map { CChar(bitPattern: $0) }
         var out = [UInt8](repeating: 0, count: input.count / 4 * 3 + 3)
         var count = 0
         let code = unsafe sodium_base642bin(
@@ -89,7 +103,7 @@ public enum Base64URL {
         guard code == 0 else { throw .malformed }
         // Without an end pointer libsodium refuses trailing bytes; the spelling is compared all the same.
         out.removeLast(out.count - count)
-        guard encode(out).utf8.elementsEqual(text.utf8) else { throw .malformed }
+        guard encode(out).utf8.elementsEqual(text) else { throw .malformed }
         return out
     }
 }

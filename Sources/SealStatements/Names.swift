@@ -64,9 +64,14 @@ public struct UserID: Sendable, Hashable, Comparable {
     public init(_ id: ID16) { self.id = id }
 
     /// - Throws: `invalidName` unless the name is an underscore and 32 lower-case hexadecimal digits.
+    @inlinable
     public init(recordName: some StringProtocol) throws(SealError) {
-        guard recordName.utf8.count == 33, recordName.utf8.first == 0x5F, let bytes = try? Hex.decode(recordName.dropFirst()),
-            let id = try? ID16(bytes)
+        try self.init(utf8: [UInt8](recordName.utf8))
+    }
+
+    @usableFromInline
+    init(utf8 name: [UInt8]) throws(SealError) {
+        guard name.count == 33, name[0] == 0x5F, let bytes = try? Hex.decode(utf8: name.dropFirst()), let id = try? ID16(bytes)
         else { throw .invalidName }
         self.id = id
     }

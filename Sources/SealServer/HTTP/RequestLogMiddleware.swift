@@ -9,6 +9,7 @@ struct RequestLogMiddleware: RouterMiddleware {
         _ request: Request, context: SealRequestContext,
         next: (Request, SealRequestContext) async throws -> Response
     ) async throws -> Response {
+        guard context.logger.logLevel <= .info else { return try await next(request, context) }
         let start = ContinuousClock.now
         let response = try await next(request, context)
         let route = context.hasRoute ? context.endpointPath ?? "unknown" : "unknown"

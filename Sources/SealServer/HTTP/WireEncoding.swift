@@ -25,16 +25,30 @@ enum WireEncoding: Sendable {
         }
     }
 
+    /// The media type alone and as we write it, which is what most clients send: nothing has to be taken apart.
+    private init?(spelled text: String) {
+        switch text {
+        case Self.protobuf.mediaType: self = .protobuf
+        case Self.json.mediaType: self = .json
+        default: return nil
+        }
+    }
+
     /// What the request's body is in; nil when it does not say, or says something else.
     init?(bodyOf request: Request) {
         guard let type = request.headers[.contentType] else { return nil }
-        self.init(mediaType: type)
+        guard let encoding = WireEncoding(spelled: type) ?? WireEncoding(mediaType: type) else { return nil }
+        self = encoding
     }
 
     /// What the answer should be in: the first type that `Accept` names and we know, else the request's own, else JSON,
     /// which is what a browser or curl can show.
     init(answerTo request: Request) {
         if let accept = request.headers[.accept] {
+            if let only = WireEncoding(spelled: accept) {
+                self = only
+                return
+            }
             for type in accept.split(separator: ",") {
                 if let encoding = WireEncoding(mediaType: type) {
                     self = encoding
