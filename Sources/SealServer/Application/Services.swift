@@ -30,6 +30,7 @@ struct Services: Sendable {
     // Zones and sharing
     let rosters = RosterCache()
     let schemas = SchemaStore()
+    let saveGrounds = SaveGrounds()
 
     // Push
     let webhookKeys: TokenKeys

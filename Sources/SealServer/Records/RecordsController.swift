@@ -8,7 +8,7 @@ import SwiftProtobuf
 struct RecordsController: Sendable {
     let services: Services
 
-    private static let kind = "records/modify"
+    static let kind = "records/modify"
 
     func addRoutes(to router: Router<SealRequestContext>) {
         let group = router.group(DatabasePath.route)
@@ -37,6 +37,9 @@ struct RecordsController: Sendable {
             record.fields.contains { if case .omitted = $0.content { true } else { false } }
         }.map(\.recordName).filter(Names.isPlain)
 
+        if carrying.isEmpty, let answer = try await saveAgain(message, session, path) {
+            return try Self.answer(answer, as: Sealkit_V1_ModifyRecordsResponse.self, to: request)
+        }
         let (rosters, schemas) = (services.rosters, services.schemas)
         let snapshot = try await services.database.read { connection -> Snapshot in
             let caller = try Caller(session, container: path.container, in: connection)
@@ -67,6 +70,10 @@ struct RecordsController: Sendable {
             return try Self.answer(
                 try await addingServerRecords(to: [UInt8](answer), message.zone, session, path),
                 as: Sealkit_V1_ModifyRecordsResponse.self, to: request)
+        }
+        if case .roster(let roster) = judge {
+            services.saveGrounds.keep(
+                SaveGround(callerID: caller.id, userID: caller.userID, roster: roster, schema: schema), message.ground(session, path))
         }
         // Decoding, hashing and the signature: here, beside other requests, not on the writer's thread.
         let batch = try RecordBatch(

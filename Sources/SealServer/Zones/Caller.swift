@@ -17,8 +17,13 @@ struct Caller: Sendable {
                 .notAuthenticated, "The account has no identity in this container.",
                 remedy: "Register an identity for the container, then try again.")
         }
-        id = found.id
-        userID = found.userID
+        self.init(id: found.id, userID: found.userID, session: session)
+    }
+
+    /// Neither ever changes: who knows them need not look them up again.
+    init(id: Int64, userID: UserID, session: Session) {
+        self.id = id
+        self.userID = userID
         accountID = session.accountID
         self.session = session.tokenHash
     }
