@@ -157,7 +157,7 @@ import Testing
             var beat = TestEvents.Event()
             repeat {
                 server.services.streams.heartbeat()
-                beat = try await events.next()
+                beat = try await events.nextOrHeartbeat()
             } while beat.id != "1"
             #expect(beat.isHeartbeat && beat.data.isEmpty)
         }
