@@ -1,7 +1,7 @@
 public import Foundation
 
 /// A `sealkit serve` beside this program, on loopback, with a data folder that outlives it.
-public final class ServerProcess: @unchecked Sendable {
+open class ServerProcess: @unchecked Sendable {
     // Unchecked: the process is started by the initialiser; its methods are called by one task.
     /// Below it: `data`, `data.secrets` and the server's log, `server.log`.
     public let folder: URL
@@ -22,8 +22,11 @@ public final class ServerProcess: @unchecked Sendable {
     /// - Parameters:
     ///   - folder: made if need be; to be removed by the caller.
     ///   - port: 0 lets the system choose.
+    ///   - logLevel: of the server's log.
     ///   - executable: `sealkit`, or a program that ends its own options with `serve` ones.
-    public init(folder: URL, port: Int = 0, arguments: [String] = [], executable: URL = ServerProcess.executable) throws {
+    public init(
+        folder: URL, port: Int = 0, logLevel: String = "error", arguments: [String] = [], executable: URL = ServerProcess.executable
+    ) throws {
         self.folder = folder
         guard FileManager.default.isExecutableFile(atPath: executable.path) else {
             throw StartFailure(description: "there is no \(executable.lastPathComponent) beside this program: run `swift build` first")
@@ -35,7 +38,7 @@ public final class ServerProcess: @unchecked Sendable {
         try handle.seekToEnd()
         process.executableURL = executable
         process.arguments =
-            ["serve", "--data", dataFolder.path, "--listen", "127.0.0.1:\(port)", "--log-level", "error"] + arguments
+            ["serve", "--data", dataFolder.path, "--listen", "127.0.0.1:\(port)", "--log-level", logLevel] + arguments
         process.standardOutput = output
         process.standardError = handle
         process.standardInput = FileHandle.nullDevice
@@ -79,6 +82,16 @@ public final class ServerProcess: @unchecked Sendable {
         process.terminate()
         process.waitUntilExit()
     }
+
+    /// Waits for its end.
+    public var exitStatus: Int32 {
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+
+    /// The process stands still, connections and all, until `resume`.
+    public func pause() { Foundation.kill(process.processIdentifier, SIGSTOP) }
+    public func resume() { Foundation.kill(process.processIdentifier, SIGCONT) }
 
     /// Ends it and removes its folder.
     public func remove() {

@@ -1,4 +1,5 @@
 import Foundation
+import SealLab
 import Testing
 
 @testable import SealKit

@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import SealLab
 import SealPrimitives
 import SealStatements
 import SealWire

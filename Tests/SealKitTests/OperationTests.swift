@@ -1,4 +1,5 @@
 import Foundation
+import SealLab
 import SealPrimitives
 import SealStatements
 import SealWire

@@ -1,6 +1,7 @@
 import Foundation
 import SealCoding
 import SealEnvelope
+import SealLab
 import SealPrimitives
 import SealQuery
 import SealStatements

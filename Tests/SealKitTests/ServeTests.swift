@@ -20,8 +20,8 @@ import Testing
             try ServerProcess(folder: server.folder, mail: false).terminate()
             Issue.record("a second server started on the same folder")
         } catch let failure as ServerProcess.StartFailure {
-            #expect(failure.output.contains("already") || failure.output.contains("use"), "\(failure.output)")
-            #expect(failure.output.contains(server.dataFolder.path))
+            #expect(failure.description.contains("already") || failure.description.contains("use"), "\(failure.description)")
+            #expect(failure.description.contains(server.dataFolder.path))
         }
     }
 
@@ -31,7 +31,7 @@ import Testing
             try ServerProcess(mail: false, arguments: ["--listen", listen]).stop()
             Issue.record("it listens on \(listen) without TLS")
         } catch let failure as ServerProcess.StartFailure {
-            #expect(failure.output.contains("TLS"), "\(failure.output)")
+            #expect(failure.description.contains("TLS"), "\(failure.description)")
         }
         try ServerProcess(mail: false, arguments: ["--listen", listen, "--behind-proxy"]).stop()
     }

@@ -1,5 +1,6 @@
 import Foundation
 import SealEnvelope
+import SealLab
 import SealPrimitives
 import SealStatements
 import SealWire

@@ -249,3 +249,13 @@ func refusal(_ body: () async throws -> some Any) async throws -> ErrorCode? {
         return refusal.code
     }
 }
+
+/// Checks that the call is refused with a code: for bodies that `refusal` in an `#expect` is not safe in, which
+/// `Tests/Support/closures` finds.
+func expectRefusal(
+    _ code: ErrorCode, _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation,
+    _ body: () async throws -> some Any
+) async throws {
+    let found = try await refusal(body)
+    #expect(found == code, comment, sourceLocation: sourceLocation)
+}

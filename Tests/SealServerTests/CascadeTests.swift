@@ -175,7 +175,7 @@ import Testing
             var first: [SavedRecord] = []
             for part in [names.prefix(400), names.suffix(350)] {
                 let saved = try await anna.save(part.map { Write($0, nil).going(with: "t") }, in: zone)
-                #expect(saved.allSatisfy { $0.result.code == nil })
+                #expect(saved.map(\.result.code) == Array(repeating: nil, count: part.count))
                 first += saved
             }
             #expect(try await anna.codes([Write("one").going(with: "t")], in: zone) == [.limitExceeded])
@@ -203,9 +203,9 @@ import Testing
                 return index == 0 ? write : write.going(with: "r\(index - 1)")
             }
             let saved = try await anna.save(writes, in: zone)
-            #expect(saved.allSatisfy { $0.result.code == nil })
+            #expect(saved.map(\.result.code) == Array(repeating: nil, count: depth))
             #expect(try await anna.codes([Write(after: saved[0], kind: .delete)], in: zone) == [.limitExceeded])
-            #expect(try await anna.changes(in: zone).records.allSatisfy { !$0.deleted })
+            #expect(try await !anna.changes(in: zone).records.map(\.deleted).contains(true))
             // From the end it goes.
             #expect(try await anna.codes([Write(after: saved[20], kind: .delete)], in: zone) == [nil])
             #expect(try await anna.codes([Write(after: saved[10], kind: .delete)], in: zone) == [nil])
@@ -218,7 +218,7 @@ import Testing
                 token = page.token
                 if !page.moreComing { break }
             }
-            #expect(records.count == depth && records.allSatisfy { $0.deleted })
+            #expect(records.map(\.deleted) == Array(repeating: true, count: depth))
             for notice in records where notice.hasDerived { _ = try Self.verify(notice, in: zone) }
         }
     }

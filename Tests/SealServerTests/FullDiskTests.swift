@@ -15,6 +15,10 @@ import Testing
         return write
     }
 
+    private func pages(of database: SQLiteDatabase) async throws -> Int {
+        try #require(try await database.writerPragma("page_count").flatMap { Int($0) })
+    }
+
     @Test func aFullDiskIsToldLeavesNothingHalfWrittenAndPasses() async throws {
         try await RunningServer.with { server in
             let database = try #require(server.services.database as? SQLiteDatabase)
@@ -22,7 +26,7 @@ import Testing
             let zone = try await anna.makeZone()
             let first = try await anna.save([Write("kept"), Write("deleted")], in: zone)
             let before = try await anna.changes(in: zone)
-            let pages = try #require(try await database.writerPragma("page_count").flatMap { Int($0) })
+            let pages = try await pages(of: database)
             try await database.limitPages(to: pages + 20)
 
             // A save that needs more than there is: refused as a whole, atomic or not.
@@ -64,14 +68,16 @@ import Testing
             #expect(try await anna.fetchRoster(zone).entries.count == 1)
             // Places in the feed are given to what is stored only.
             let position = try await database.read { try $0.first("SELECT position FROM zone") { try $0.int64(0) } }
-            #expect(position == Int64(stored.count) + before.records.map { Int64($0.position) }.max()!)
-            #expect(try await database.read { try $0.first("PRAGMA integrity_check") { try $0.text(0) } } == "ok")
+            let last = try #require(before.records.map(\.position).max())
+            #expect(position == Int64(last) + Int64(stored.count))
+            let check = try await database.read { try $0.first("PRAGMA integrity_check") { try $0.text(0) } }
+            #expect(check == "ok")
 
             // Room again: the same operation goes through, once.
             try await database.limitPages(to: 1_000_000)
             let (request, _) = try anna.request([Write(after: first[0])] + (0..<20).map { large("r\($0)") }, in: zone)
             let answer = try await anna.send(request, to: zone)
-            #expect(answer.allSatisfy { $0.code == nil })
+            #expect(answer.map(\.code) == Array(repeating: nil, count: 21))
             #expect(try await anna.send(request, to: zone) == answer)
             #expect(try await anna.changes(in: zone).records.count == stored.count + 22)
         }
@@ -84,12 +90,12 @@ import Testing
             let zone = try await anna.makeZone()
             let other = try await anna.makeZone("other")
             _ = try await anna.save((0..<10).map { large("r\($0)") }, in: other)
-            let pages = try #require(try await database.writerPragma("page_count").flatMap { Int($0) })
+            let pages = try await pages(of: database)
             try await database.limitPages(to: pages + 4)
             let (request, _) = try anna.request((0..<6).map { large("n\($0)") }, in: zone)
-            #expect(try await refusal { try await anna.send(request, to: zone) } == .storageFull)
+            try await expectRefusal(.storageFull) { try await anna.send(request, to: zone) }
             #expect(try await anna.deleteZone(other).deleted)
-            #expect(try await anna.send(request, to: zone).allSatisfy { $0.code == nil })
+            #expect(try await anna.send(request, to: zone).map(\.code) == Array(repeating: nil, count: 6))
             #expect(try await anna.lookup(["n0", "n5"], in: zone).results.map(\.code) == [nil, nil])
         }
     }

@@ -99,9 +99,9 @@ import Testing
                 try await ours.call("export", .development, Sealkit_V1_ExportSchemaRequest(), as: Sealkit_V1_ExportSchemaResponse.self, container: "org.other")
             }
             #expect(elsewhere == .permissionFailure)
-            #expect(try await refusal { try await create(ours) } == .permissionFailure)
-            #expect(try await refusal { try await list(ours) } == .permissionFailure)
-            #expect(try await refusal { try await revoke(ours, made.token.id) } == .permissionFailure)
+            try await expectRefusal(.permissionFailure) { try await create(ours) }
+            try await expectRefusal(.permissionFailure) { try await list(ours) }
+            try await expectRefusal(.permissionFailure) { try await revoke(ours, made.token.id) }
             // Only its hash is kept.
             #expect(!(try server.storedBytes()).contains(bytes: Array(made.secret.utf8)))
             let bytes = try Base64URL.decode(made.secret.dropFirst(19))
@@ -111,13 +111,13 @@ import Testing
             #expect(try await list(boss) == [made.token, second.token])
             #expect(try await list(boss, "org.other") == [second.token])
             server.clock.advance(seconds: 60)
-            #expect(try await refusal { try await ours.export() } == .notAuthenticated)
+            try await expectRefusal(.notAuthenticated) { try await ours.export() }
             #expect(try await list(boss) == [second.token])
             try await revoke(boss, second.token.id)
             helper.token = second.secret
             let revoked = helper
-            #expect(try await refusal { try await revoked.export() } == .notAuthenticated)
-            #expect(try await refusal { try await revoke(boss, second.token.id) } == .unknownItem)
+            try await expectRefusal(.notAuthenticated) { try await revoked.export() }
+            try await expectRefusal(.unknownItem) { try await revoke(boss, second.token.id) }
         }
     }
 

@@ -189,7 +189,8 @@ import Testing
             for _ in 0..<4 { told.append(try await events.notification()) }
             let fired = told.filter { $0.subscriptionID == "once" }
             #expect(fired.map(\.recordName) == ["a"] && fired[0].notificationInfo.alertBody == "It is here")
-            #expect(Set(told.filter { $0.subscriptionID == "every" }.map(\.recordName)) == ["a", "b", "c"])
+            let every = told.filter { $0.subscriptionID == "every" }
+            #expect(Set(every.map(\.recordName)) == ["a", "b", "c"])
         }
     }
 

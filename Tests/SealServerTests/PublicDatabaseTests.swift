@@ -67,7 +67,7 @@ import Testing
                 $0.recordNames = ["a"]
                 $0.zone.zoneName = Names.defaultZone
             }
-            #expect(try await refusal { try await anna.client.call(own, zone, as: Sealkit_V1_LookupRecordsResponse.self) } == .zoneNotFound)
+            try await expectRefusal(.zoneNotFound) { try await anna.client.call(own, zone, as: Sealkit_V1_LookupRecordsResponse.self) }
         }
     }
 

@@ -143,7 +143,8 @@ import Testing
             let (oldA, newA) = (try #require(before.fieldID(type: "Note", field: "a")), try #require(after.fieldID(type: "Note", field: "a")))
             let b = try #require(before.fieldID(type: "Note", field: "b"))
             #expect(oldA != newA && after.fieldID(type: "Note", field: "b") == b)
-            #expect(change.indexes.sorted { $0.id < $1.id } == [
+            let indexes = change.indexes.sorted { $0.id < $1.id }
+            #expect(indexes == [
                 .init(id: oldA, type: "Note", field: "a", kind: ValueType(.string), before: .queryable, after: []),
                 .init(id: b, type: "Note", field: "b", kind: ValueType(.int64), before: .queryable, after: []),
                 .init(id: newA, type: "Note", field: "a", kind: ValueType(.int64), before: [], after: .queryable),

@@ -95,26 +95,26 @@ extension SharingTests {
             let open = zone
             // Whoever comes with a link may have been invited, and gets neither grant nor roster.
             for routing in [invitation.routingID, [UInt8](shareWide.routingID)] {
-                #expect(try await refusal { try await bert.metadata(routing) } == .participantMayNeedVerification)
+                try await expectRefusal(.participantMayNeedVerification) { try await bert.metadata(routing) }
             }
             let (early, _) = try bert.acceptRequest(invitation, in: open)
-            #expect(try await refusal { try await bert.send(early) } == .participantMayNeedVerification)
+            try await expectRefusal(.participantMayNeedVerification) { try await bert.send(early) }
             let (bad, _) = try bert.acceptRequest(invitation, in: open, token: "v4.public.nonsense")
-            #expect(try await refusal { try await bert.send(bad) } == .verificationFailed)
+            try await expectRefusal(.verificationFailed) { try await bert.send(bad) }
 
             let begun = try await bert.client.begin("bert@example.org", routingID: invitation.routingID)
             let code = try await server.mail.code(1)
             let token = try await bert.client.complete(begun.verificationID, code, signer: bert.keys.signingKey)
             // The address is proven: the metadata comes, with the invitation's grant; by the share-wide link it does not.
             #expect(try await bert.metadata(invitation.routingID).grant.subject == Data(invitation.keys.id.bytes))
-            #expect(try await refusal { try await bert.metadata([UInt8](shareWide.routingID)) } == .permissionFailure)
+            try await expectRefusal(.permissionFailure) { try await bert.metadata([UInt8](shareWide.routingID)) }
             // Nobody else can use the token.
             let (stolen, _) = try carl.acceptRequest(invitation, in: open, token: token)
-            #expect(try await refusal { try await carl.send(stolen) } == .verificationFailed)
+            try await expectRefusal(.verificationFailed) { try await carl.send(stolen) }
             try await bert.accept(invitation, in: &zone, token: token)
             #expect(try await bert.codes([Write("a")], in: zone) == [nil])
             // The first acceptance binds: the link and its grant are gone.
-            #expect(try await refusal { try await carl.metadata(invitation.routingID) } == .unknownItem)
+            try await expectRefusal(.unknownItem) { try await carl.metadata(invitation.routingID) }
             let left = try await server.services.database.read { connection in
                 try connection.rows("SELECT kind FROM epoch_grant") { try $0.int64(0) }
             }
@@ -138,7 +138,7 @@ extension SharingTests {
             try await anna.append(try anna.next(on: zone, invitations: invitations), to: &zone)
             let full = zone
             let more = try anna.next(on: full, invitations: [try anna.invitation(to: nil, in: full).draft])
-            #expect(try await refusal { try await anna.send(anna.appendRequest(more, to: full), to: full) } == .tooManyParticipants)
+            try await expectRefusal(.tooManyParticipants) { try await anna.send(anna.appendRequest(more, to: full), to: full) }
         }
     }
 

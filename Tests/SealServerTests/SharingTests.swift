@@ -143,9 +143,9 @@ import Testing
             try await anna.share(&zone, with: bert)
             let shared = zone
             let rotation = try anna.next(on: zone, rotating: true)
-            func code(_ person: Person, _ draft: RosterAuthor<XWingHPKE>.Draft, _ change: (inout Sealkit_V1_AppendRosterRequest) -> Void = { _ in }) async throws -> ErrorCode? {
+            func code(_ person: Person, _ draft: RosterAuthor<XWingHPKE>.Draft, _ change: ((inout Sealkit_V1_AppendRosterRequest) -> Void)? = nil) async throws -> ErrorCode? {
                 var request = person.appendRequest(draft, to: shared)
-                change(&request)
+                change?(&request)
                 let sent = request
                 return try await refusal { try await person.send(sent, to: shared) }
             }
@@ -211,10 +211,12 @@ import Testing
             #expect(try await kept() == [renewed])
             #expect(try await refusal { try await bert.metadata([UInt8](shareWide.routingID)) } == .unknownItem)
             #expect(try await refusal { try await bert.metadata(invitation.routingID) } == .unknownItem)
-            let rows = try await anna.client.server.services.database.read { connection in
-                try connection.rows("SELECT invitation FROM placeholder_address") { try $0.bytes(0) }
+            func addressed() async throws -> [[UInt8]] {
+                try await anna.client.server.services.database.read { connection in
+                    try connection.rows("SELECT invitation FROM placeholder_address") { try $0.bytes(0) }
+                }
             }
-            #expect(rows.isEmpty)
+            #expect(try await addressed().isEmpty)
         }
     }
 }

@@ -104,10 +104,10 @@ import Testing
             let mallory = try await TestClient.ready(server)
             let begun = try await alice.begin("a@example.org")
             let code = try await server.mail.code(1)
-            #expect(try await refusal { try await mallory.complete(begun.verificationID, code) } == .verificationFailed)
-            #expect(try await refusal { try await mallory.complete(begun.verificationID, code, signer: alice.signingKey) } == .verificationFailed)
-            #expect(try await refusal { try await alice.complete(begun.verificationID, code, signer: mallory.signingKey) } == .verificationFailed)
-            #expect(try await refusal { try await alice.complete(begun.verificationID, code, signer: alice.loginKey) } == .verificationFailed)
+            try await expectRefusal(.verificationFailed) { try await mallory.complete(begun.verificationID, code) }
+            try await expectRefusal(.verificationFailed) { try await mallory.complete(begun.verificationID, code, signer: alice.signingKey) }
+            try await expectRefusal(.verificationFailed) { try await alice.complete(begun.verificationID, code, signer: mallory.signingKey) }
+            try await expectRefusal(.verificationFailed) { try await alice.complete(begun.verificationID, code, signer: alice.loginKey) }
             _ = try await alice.complete(begun.verificationID, code)
             // Over all verifications of an account there is a limit too.
             var count = 0

@@ -50,7 +50,7 @@ import Testing
                     token: "wrong")
             }
             #expect(refused == .sessionExpired)
-            #expect(try await refusal { try await anna.modifyZones(shared: true) } == .badDatabase)
+            try await expectRefusal(.badDatabase) { try await anna.modifyZones(shared: true) }
         }
     }
 

@@ -78,7 +78,7 @@ import Testing
             #expect(try await HTTPClient.shared.execute(health, timeout: .seconds(30)).status == .ok)
             brake.release()
             _ = try await (held, waiting)
-            #expect(try await refusal { try await client.me() } == .sessionExpired)
+            try await expectRefusal(.sessionExpired) { try await client.me() }
         }
     }
 

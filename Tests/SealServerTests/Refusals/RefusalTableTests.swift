@@ -203,7 +203,8 @@ import Testing
 
     @Test func uploadsOfNoLengthOrTooMuch() async throws {
         try await withServer { client, server, counter in
-            let path = try #require(RefusalTable.routes.first { if case .upload = $0.content { true } else { false } }).filled()
+            let upload = RefusalTable.routes.first { if case .upload = $0.content { true } else { false } }
+            let path = try #require(upload).filled()
             try await withoutStatements(counter, "an upload without room") {
                 let parts = [ByteBuffer(string: "canary")]
                 RefusalClient.check(

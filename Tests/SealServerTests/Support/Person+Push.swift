@@ -175,8 +175,15 @@ final class TestEvents: Sendable {
     /// Ends the connection from this side.
     func close() { reader.cancel() }
 
-    /// The next event; fails where none comes.
-    func next() async throws -> Event { try await Self.next(events) }
+    /// The next event, as a client sees it: heartbeats come whenever a test takes long. Fails where none comes.
+    func next() async throws -> Event {
+        while true {
+            let event = try await nextOrHeartbeat()
+            if !event.isHeartbeat { return event }
+        }
+    }
+
+    func nextOrHeartbeat() async throws -> Event { try await Self.next(events) }
 
     /// The next notification.
     func notification() async throws -> Sealkit_V1_Notification {
