@@ -29,11 +29,12 @@ struct Services: Sendable {
 
     // Zones and sharing
     let rosters = RosterCache()
-    let schemas = SchemaStore()
+    let schemas: SchemaStore
 
     // Push
     let webhookKeys: TokenKeys
     let webhooks: WebhookSender
+    let publicNotifier: PublicNotifier
     let streams = EventStreams()
     var webhookTargets: WebhookTargets { WebhookTargets(origins: configuration.webhookOrigins) }
 
