@@ -112,6 +112,11 @@ import Testing
         let told = try await line(output)
         #expect(told.contains("\"database\":\"public\"") && told.contains("\"record\":\"berlin\"") && told.contains("\"reason\":\"created\""))
         _ = try await sealkit(["subscription", "delete", "places", "--database", "public", "--key-file", bob])
+        let query = ["record", "query", "--type", "Place", "--database", "public", "--key-file", bob]
+        let found = try await sealkit(query + ["--quiet"])
+        #expect(found == "berlin\n")
+        let zoned = try await Command.finished(ServerProcess.executable, query + ["--zone", "Notes"])
+        #expect(zoned.status == 64)
         // Others are refused with a reason.
         let refused = try await Command.finished(
             ServerProcess.executable, ["subscription", "create", "all", "--database", "public", "--key-file", bob])

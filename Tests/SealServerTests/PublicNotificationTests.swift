@@ -149,7 +149,7 @@ import Testing
                 try await server.services.database.write { connection in
                     let counted = QuietConnection(base: connection)
                     let zone = try PublicZone.find(Self.path, in: connection)
-                    let caller = try Self.caller(anna.user, connection)
+                    let caller = try anna.caller(connection)
                     try Notifier(zone: zone, caller: caller, now: 1, connection: counted)
                         .recordsChanged([Self.change(name, type: type, by: anna.user)])
                     return counted.count
@@ -213,7 +213,7 @@ import Testing
             // As if the server had been killed between the save and the telling.
             try await server.services.database.write { connection in
                 let zone = try PublicZone.find(Self.path, in: connection)
-                let caller = try Self.caller(anna.user, connection)
+                let caller = try anna.caller(connection)
                 try PublicChanges.note(
                     [Self.change("late", by: anna.user)], in: zone, by: caller, now: 1,
                     connection: QuietConnection(base: connection))
@@ -236,7 +236,7 @@ import Testing
             let events = try await bert.listen()
             try await server.services.database.write { connection in
                 let zone = try PublicZone.find(Self.path, in: connection)
-                let caller = try Self.caller(anna.user, connection)
+                let caller = try anna.caller(connection)
                 for name in ["a", "b", "c"] {
                     try PublicChanges.note(
                         [Self.change(name, by: anna.user)], in: zone, by: caller, now: 1, most: 1, connection: connection)
@@ -253,16 +253,11 @@ import Testing
 
     private static let path = DatabasePath(container: TestClient.container, environment: .development, database: .public)
 
-    private static func change(_ name: String, type: String = "Note", by user: UserID) throws -> RecordChange {
+    /// A record that was made, for those who are told of it.
+    static func change(_ name: String, type: String = "Note", by user: UserID) throws -> RecordChange {
         RecordChange(
             kind: .created, name: name, type: type, position: 1, creator: user, author: user, created: 1, modified: 1,
             fields: try Sealkit_V1_Record().serializedBytes(), formerFields: [], assetBytes: 0, former: nil)
-    }
-
-    /// Some device of the user's.
-    private static func caller(_ user: UserID, _ connection: any SQLConnection) throws -> Caller {
-        let row = try #require(try Identities.find(user: user, container: TestClient.container, in: connection))
-        return try Caller(Session(accountID: row.accountID, tokenHash: [1]), container: TestClient.container, in: connection)
     }
 
     // MARK: Webhooks
