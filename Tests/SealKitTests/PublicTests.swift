@@ -189,6 +189,37 @@ import Testing
         #expect(await failure { try await bob.container.publicDatabase.save(sentSeen) } == .permissionFailure)
     }
 
+    /// As in CloudKit an app asks for it without making it, in both databases; nobody else's is made by asking.
+    @Test func onesOwnRecordIsThereWithoutBeingMade() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let id = try ann.container.userRecordID()
+        #expect(await failure { _ = try await bob.container.publicDatabase.record(for: id) } == .unknownItem)
+        #expect(await failure { _ = try await world(ann).record(for: id) } == .unknownItem)
+        // Two devices at once: one record.
+        let desk = try ann.onFreshDevice()
+        async let onDesk = desk.container.publicDatabase.record(for: id)
+        async let onPhone = ann.container.publicDatabase.records(for: [id, Record.ID(recordName: "none")], desiredKeys: [])
+        let (first, second) = (try await onDesk, try await onPhone)
+        var own = try #require(try second[id]?.get())
+        #expect(own.recordType == "Users" && own.recordChangeTag == first.recordChangeTag)
+        #expect(second[Record.ID(recordName: "none")]?.failureCode == .unknownItem)
+        own["nickname"] = "Ann"
+        own = try await ann.container.publicDatabase.save(own)
+        #expect(try await text("nickname", of: id, in: world(ann)) == "Ann")
+        #expect(try await ann.container.userRecord()["nickname"] == "Ann")
+        // The private one is another, and can hold what is sealed.
+        var kept = try await ann.own.record(for: id)
+        #expect(kept.recordType == "Users" && kept.recordChangeTag != own.recordChangeTag)
+        kept.encryptedValues["theme"] = "dark"
+        try await ann.own.save(kept)
+        let found = try await desk.own.record(for: id)
+        #expect(found.encryptedValues["theme"] == "dark")
+        // Once deleted it is there again, empty.
+        try await ann.container.publicDatabase.deleteRecord(withID: id)
+        #expect(await failure { _ = try await bob.container.publicDatabase.record(for: id) } == .unknownItem)
+        #expect(try await text("nickname", of: id, in: ann.container.publicDatabase) == nil)
+    }
+
     // MARK: Assets
 
     @Test(arguments: [0, 1, 65_536, 65_537, 3_000_000])

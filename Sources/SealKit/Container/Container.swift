@@ -76,7 +76,7 @@ public struct Container: Sendable {
     init(store: ContainerStore) { self.store = store }
 
     /// This account's name in this container, or that of the server-to-server key. It commits to the keys; another container has
-    /// another one.
+    /// another one. It also names the user's own record, of the type `Users`, in the public and in the private database.
     /// - Throws: `notAuthenticated`, `accountTemporarilyUnavailable` while nobody is signed in.
     public func userRecordID() throws(SealKitError) -> Record.ID {
         let core = core

@@ -121,9 +121,12 @@ final class ContainerCore: Sendable {
     }
 
     /// An event stream, once the server knows this account's identity in the container.
+    /// - Throws: `notAuthenticated` without an account; also a server-to-server key has no stream, but webhooks.
     func events(
         _ path: String, lastEventID: String?, consume: (ByteBuffer) async throws -> Void
     ) async throws(SealKitError) {
+        try gate()
+        try access.check(nil)
         try await registration.ensure(self)
         let token = try await account.session.token()
         try await account.client.transport.events(path, token: token, lastEventID: lastEventID, consume: consume)

@@ -5,6 +5,7 @@ import SealWire
 import SwiftProtobuf
 
 extension Database {
+    /// The user's own record (`Container.userRecordID()`), in the public or private database, is made where it is not there yet.
     /// - Throws: `unknownItem`, `zoneNotFound`, `integrityFailure`, `rollback`.
     public func record(for recordID: Record.ID) async throws(SealKitError) -> Record {
         let results = try await records(for: [recordID])
@@ -41,6 +42,9 @@ extension Database {
             }
         }
         try zones.throwCommonFailure()
+        for id in Set(recordIDs) where isOwnUserRecord(id) && found[id]?.isUnknownItem == true {
+            found[id] = await makeOwnUserRecord(id, desiredKeys: desiredKeys)
+        }
         return found
     }
 
@@ -136,5 +140,12 @@ extension Database {
             complete.fields[key] = .asset(asset)
         }
         return .success(complete)
+    }
+}
+
+extension Result where Failure == SealKitError {
+    fileprivate var isUnknownItem: Bool {
+        guard case .failure(let error) = self else { return false }
+        return error.code == .unknownItem
     }
 }

@@ -57,7 +57,8 @@ public struct Database: Sendable {
     }
 
     func zoneID(_ wire: Sealkit_V1_ZoneID) -> RecordZone.ID {
-        let isOwn = wire.ownerName.isEmpty || wire.ownerName == core.userID().recordName
+        // The public database's zone is nobody's, and named like one's own.
+        let isOwn = scope == .public || wire.ownerName.isEmpty || wire.ownerName == core.userID().recordName
         return RecordZone.ID(zoneName: wire.zoneName, ownerName: isOwn ? RecordZone.ID.currentUser : wire.ownerName)
     }
 

@@ -46,23 +46,14 @@ extension Container {
                 ) { () throws(SealKitError) in }))
     }
 
-    /// The user's own record in the public database, of the type `Users`: made when it is first asked for.
+    /// The user's own record in the public database, of the type `Users`.
     ///
-    /// Everybody can read it, and only its user can change it.
+    /// Everybody can read it, and only its user can change it. As with CloudKit it need not be made: `record(for: userRecordID())`
+    /// gives it as well, in the private database another one. What its user never asked for others do not find.
     /// - Throws: `notAuthenticated` without an account.
     public func userRecord() async throws(SealKitError) -> Record {
         _ = try core.publicSigner()
-        let id = try userRecordID()
-        do {
-            return try await publicDatabase.record(for: id)
-        } catch where error.code == .unknownItem {
-            do {
-                return try await publicDatabase.save(Record(recordType: Names.usersType, recordID: id))
-            } catch where error.code == .serverRecordChanged {
-                // Another device of the user's was faster.
-                return try await publicDatabase.record(for: id)
-            }
-        }
+        return try await publicDatabase.record(for: try userRecordID())
     }
 
     // MARK: Server-to-server keys

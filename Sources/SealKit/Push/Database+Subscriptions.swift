@@ -28,8 +28,10 @@ extension Database {
         return results
     }
 
-    /// - Throws: `badDatabase` where this database does not take the kind: the private one takes all,
-    ///   the shared one database subscriptions; `zoneNotFound`, `limitExceeded`, `invalidArguments`.
+    /// In the public database the user is told of the records that it may read, by their type's grants at the time.
+    /// - Throws: `badDatabase` where this database does not take the kind: the private one takes all, the public one query
+    ///   subscriptions, the shared one database subscriptions; `notAuthenticated` without an account; `zoneNotFound`,
+    ///   `limitExceeded`; `invalidArguments`, also for a predicate over encrypted fields.
     @discardableResult
     public func save(_ subscription: any Subscription) async throws(SealKitError) -> any Subscription {
         try Self.only(try await modifySubscriptions(saving: [subscription]).saveResults[subscription.subscriptionID])

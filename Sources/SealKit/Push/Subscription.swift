@@ -54,7 +54,7 @@ public struct RecordZoneSubscription: Subscription, Hashable {
     }
 }
 
-/// Records of one type that fulfil a predicate over their plain fields, in the private database.
+/// Records of one type that fulfil a predicate over their plain fields, in the private or the public database.
 ///
 /// A record that was saved counts as it is now: one that begins to match is told as an update, one that ceases to match is
 /// not told.

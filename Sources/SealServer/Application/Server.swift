@@ -60,7 +60,7 @@ public struct Server: Sendable {
             database: database, blobs: blobs, messenger: messenger, secrets: secrets, configuration: configuration,
             logger: logger, replacing: replacing)
 
-        PushService.listen(to: database, services.streams, services.webhooks)
+        PushService.listen(services)
         let router = try Self.router(services, addRoutes: addRoutes)
         let application = Application(
             router: router,
@@ -76,7 +76,7 @@ public struct Server: Sendable {
             logger: logger)
         var group = ServiceGroupConfiguration(
             // The last one is told to stop first.
-            services: [application, PushService(streams: services.streams, webhooks: services.webhooks)], gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
+            services: [application, PushService(streams: services.streams, webhooks: services.webhooks, publicNotifier: services.publicNotifier)], gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
         group.maximumGracefulShutdownDuration = .seconds(configuration.shutdownGrace)
         self.group = ServiceGroup(configuration: group)
     }

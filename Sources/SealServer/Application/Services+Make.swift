@@ -23,6 +23,7 @@ extension Services {
     ) {
         let origin = ServerOrigin(configuration.origin(port: configuration.listen.port))
         var random = SystemRandom()
+        let schemas = SchemaStore()
         self.init(
             database: database, blobs: blobs, messenger: messenger, configuration: configuration, logger: logger,
             clock: replacing.clock ?? systemClock, randomBytes: systemRandomBytes,
@@ -39,10 +40,13 @@ extension Services {
             outbox: messenger.map {
                 Outbox(messenger: $0, logger: logger, waits: replacing.outboxWaits ?? Outbox.defaultWaits)
             },
+            schemas: schemas,
             webhookKeys: secrets.webhookKeys,
             webhooks: WebhookSender(
                 database: database, keys: secrets.webhookKeys, targets: WebhookTargets(origins: configuration.webhookOrigins),
                 clock: replacing.clock ?? systemClock, logger: logger),
+            publicNotifier: PublicNotifier(
+                database: database, schemas: schemas, clock: replacing.clock ?? systemClock, logger: logger),
             management: secrets.management)
     }
 }

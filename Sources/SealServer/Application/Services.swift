@@ -29,12 +29,13 @@ struct Services: Sendable {
 
     // Zones and sharing
     let rosters = RosterCache()
-    let schemas = SchemaStore()
+    let schemas: SchemaStore
     let saveGrounds = SaveGrounds()
 
     // Push
     let webhookKeys: TokenKeys
     let webhooks: WebhookSender
+    let publicNotifier: PublicNotifier
     let streams = EventStreams()
     var webhookTargets: WebhookTargets { WebhookTargets(origins: configuration.webhookOrigins) }
 

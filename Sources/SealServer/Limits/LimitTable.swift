@@ -1,3 +1,5 @@
+import SealQuery
+import SealSchema
 import SealStatements
 import SealWire
 import SwiftProtobuf
@@ -23,6 +25,8 @@ enum LimitTable {
             row("previewBytes", Limits.previewBytes, "bytes", .limitExceeded),
             row("recoveryBundleBytes", RecoveryBundle.mostBytes, "bytes", .invalidArguments),
             row("deviceNameBytes", Limits.nameBytes, "bytes", .invalidArguments),
+            row("deleteSelfReferences", DeleteReference.limit, "records", .limitExceeded),
+            row("cascadedDeletions", Cascade.limit, "records", .limitExceeded),
             // Of what is stored
             row("devicesPerAccount", Sessions.mostPerAccount, "sessions", nil),
             row("storageBytes", Int(limits.storageQuota), "bytes", .quotaExceeded),
@@ -41,11 +45,50 @@ enum LimitTable {
             row("lookups", Int(rules.lookup.count), "an hour", .requestRateLimited),
             row("verificationTries", Int(rules.verificationTry.count), "an hour", .requestRateLimited),
             row("epochOpenings", Int(rules.epochOpening.count), "an hour", .requestRateLimited),
+            row("serverKeyCreations", Int(rules.serverKeyCreation.count), "an hour", .requestRateLimited),
             row("recoveries", Int(rules.recovery.count), "10 minutes", .requestRateLimited),
             // Of everybody together
             row("requestsInFlight", limits.requestsInFlight, "requests", .serviceUnavailable),
             row("bytesInFlight", limits.bytesInFlight, "bytes", .serviceUnavailable),
-        ].filter { $0.value > 0 }
+        ].filter { $0.value > 0 } + queries + management + push(rules)
+    }
+
+    private static let queries = [
+        row("queryConditions", Query.Limits.conditions, "conditions", .invalidArguments),
+        row("queryListValues", Query.Limits.listValues, "values", .invalidArguments),
+        row("queryValueBytes", Query.Limits.valueBytes, "bytes", .invalidArguments),
+        row("queryWords", Query.Limits.words, "words", .invalidArguments),
+        row("querySortKeys", Query.Limits.sortDescriptors, "keys", .invalidArguments),
+        row("queryZones", QueriesController.mostZones, "zones", .limitExceeded),
+        row("querySortedZones", QueryPager.mostOrderedZones, "zones", .limitExceeded),
+        row("queryRecordsInOrder", QueryRun.mostOrdered, "records", .limitExceeded),
+    ]
+
+    private static let management = [
+        row("recordTypes", SchemaLimits.types, "types", .limitExceeded),
+        row("fieldsPerRecordType", SchemaLimits.fieldsPerType, "fields", .limitExceeded),
+        row("fieldsPerSchema", SchemaLimits.fields, "fields", .limitExceeded),
+        row("rolesPerSchema", SchemaLimits.roles, "roles", .invalidArguments),
+        row("schemaBytes", SchemaLimits.textBytes, "bytes", .invalidArguments),
+        row("managementTokens", ManagementTokens.mostPerContainer, "tokens", .limitExceeded),
+        row("managementTokenSeconds", Int(ManagementTokensController.longestLifetime), "seconds", .invalidArguments),
+        row("serverKeys", ServerKeys.mostPerAccount, "keys", .limitExceeded),
+    ]
+
+    private static func push(_ rules: AbuseLimits) -> [Sealkit_V1_Limit] {
+        [
+            row("subscriptions", PushLimits.subscriptions, "subscriptions", .limitExceeded),
+            row("querySubscriptions", PushLimits.querySubscriptions, "subscriptions", .limitExceeded),
+            row("notificationInfoBytes", PushLimits.infoBytes, "bytes", .limitExceeded),
+            row("desiredKeys", PushLimits.desiredKeys, "fields", .invalidArguments),
+            row("webhookURLBytes", PushLimits.webhookBytes, "bytes", .limitExceeded),
+            row("streamsPerAccount", rules.streamsPerAccount, "streams", .requestRateLimited),
+            row("streams", PushLimits.streams, "streams", .requestRateLimited),
+            row("notificationsAtOnce", FiredSubscriptions.mostRows, "notifications", .changeTokenExpired),
+            row("notificationsKept", PushLimits.notifications, "notifications", .changeTokenExpired),
+            row("notificationDays", Int(PushLimits.kept / 86_400_000_000), "days", .changeTokenExpired),
+            row("publicChangesWaiting", PushLimits.publicChanges, "changes", .changeTokenExpired),
+        ]
     }
 
     private static func row(_ name: String, _ value: Int, _ unit: String, _ code: ErrorCode?) -> Sealkit_V1_Limit {

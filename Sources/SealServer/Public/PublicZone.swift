@@ -55,6 +55,9 @@ extension ZoneRow {
     /// Owns nothing: neither identities nor public databases are numbered so.
     static let nobody: Int64 = 0
 
+    /// It is a public database's only zone.
+    var isPublic: Bool { owner < ZoneRow.nobody }
+
     /// A public database's zone that no row was made for yet.
     fileprivate init(unwritten path: DatabasePath) {
         owner = ZoneRow.nobody

@@ -103,14 +103,20 @@ enum ServerKeys {
     /// From now on its requests are refused; what it saved stays, signed by it.
     static func revoke(_ user: String, by session: Session, _ path: DatabasePath, in connection: any SQLConnection) throws {
         let isName = (try? UserID(recordName: user)) != nil
-        let count = !isName ? 0 : try connection.execute(
-            "DELETE FROM server_key WHERE owner = $1 AND user_name = $2 AND container = $3 AND environment = $4",
-            [.integer(session.accountID), .text(user), .text(path.container), .integer(Int64(path.environment.rawValue))])
-        guard count == 1 else {
+        let account = !isName ? nil : try connection.first(
+            """
+            DELETE FROM server_key WHERE owner = $1 AND user_name = $2 AND container = $3 AND environment = $4 RETURNING account
+            """,
+            [.integer(session.accountID), .text(user), .text(path.container), .integer(Int64(path.environment.rawValue))]
+        ) { try $0.int64(0) }
+        guard let account else {
             throw ServerError(
                 .unknownItem, "The account has no such server-to-server key here.",
                 remedy: "List the keys of this container and environment.")
         }
+        // Its webhooks hear no more.
+        let key = try Caller(Session(accountID: account, tokenHash: []), container: path.container, in: connection)
+        try Subscriptions(caller: key, path: path, connection: connection).deleteAll()
     }
 
     // MARK: Requests

@@ -128,5 +128,12 @@ enum NotificationFeed {
             WHERE owner IN (SELECT owner FROM notification WHERE changed < $1)
             """, cutoff)
         try connection.execute("DELETE FROM notification WHERE changed < $1", cutoff)
+        // Of subscriptions that have fired once, and been delivered.
+        try connection.execute(
+            """
+            DELETE FROM webhook WHERE due = 0 AND NOT EXISTS (SELECT 1 FROM subscription s
+                WHERE s.owner = webhook.owner AND s.environment = webhook.environment AND s.database = webhook.database
+                    AND s.id = webhook.subscription)
+            """)
     }
 }

@@ -16,6 +16,10 @@ struct Notifier {
     /// After a save.
     func recordsChanged(_ changes: [RecordChange]) throws {
         guard !zone.watch.isEmpty, !changes.isEmpty else { return }
+        if zone.isPublic {
+            try PublicChanges.note(changes, in: zone, by: caller, now: now, connection: connection)
+            return
+        }
         let hasWebhooks = zone.watch.contains(.webhooks)
         if zone.watch.contains(.changes) {
             try tellChanges(types: Set(changes.map(\.type)).sorted(), mayHaveWebhooks: hasWebhooks)

@@ -57,4 +57,28 @@ extension Migration {
             );
             CREATE INDEX webhook_due ON webhook (due) WHERE due > 0;
             """)
+
+    /// Subscriptions in public databases, found by zone and record type, and the changes that they are still to be told of.
+    static let publicPush = Migration(
+        name: "public-push",
+        sql: """
+            CREATE INDEX subscription_public ON subscription (zone_owner, record_type, owner, id) WHERE database = 1;
+            CREATE TABLE public_change (
+                position INTEGER PRIMARY KEY,
+                zone_owner BIGINT NOT NULL,
+                origin BLOB NOT NULL,
+                changed BIGINT NOT NULL,
+                reason BIGINT NOT NULL,
+                record TEXT NOT NULL,
+                record_type TEXT NOT NULL,
+                creator TEXT NOT NULL,
+                author TEXT NOT NULL,
+                created BIGINT NOT NULL,
+                modified BIGINT NOT NULL,
+                fields BLOB NOT NULL,
+                told_owner BIGINT NOT NULL,
+                told_id TEXT NOT NULL
+            );
+            CREATE INDEX public_change_zone ON public_change (zone_owner, record_type, reason);
+            """)
 }

@@ -5,6 +5,7 @@ import ServiceLifecycle
 struct PushService: Service {
     let streams: EventStreams
     let webhooks: WebhookSender
+    let publicNotifier: PublicNotifier
 
     /// Shorter than what proxies between usually wait.
     static let heartbeat: Duration = .seconds(25)
@@ -14,6 +15,7 @@ struct PushService: Service {
             await cancelWhenGracefulShutdown {
                 await withDiscardingTaskGroup { group in
                     group.addTask { await webhooks.run() }
+                    group.addTask { await publicNotifier.run() }
                     while !Task.isCancelled {
                         do { try await Task.sleep(for: Self.heartbeat) } catch { return }
                         streams.heartbeat()
@@ -26,13 +28,15 @@ struct PushService: Service {
     }
 
     /// Passes on what transactions announce.
-    static func listen(to database: any SQLDatabase, _ streams: EventStreams, _ webhooks: WebhookSender) {
-        database.listen { announcements in
+    static func listen(_ services: Services) {
+        let (streams, webhooks, publicNotifier) = (services.streams, services.webhooks, services.publicNotifier)
+        services.database.listen { announcements in
             for announcement in announcements {
                 switch announcement {
                 case .notifications(let viewer): streams.wake(viewer: viewer)
                 case .sessions(let account): streams.wake(account: account)
                 case .webhooks: webhooks.wake()
+                case .publicChanges: publicNotifier.wake()
                 }
             }
         }

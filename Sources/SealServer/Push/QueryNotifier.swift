@@ -12,17 +12,8 @@ struct QueryNotifier {
 
     private var connection: any SQLConnection { notifier.connection }
 
-    private struct Row {
-        let owner: Int64
-        let database: Int64
-        let environment: Int64
-        let subscription: String
-        let record: String
-        let payload: [UInt8]
-    }
-
     /// Reason codes on the wire.
-    private static func reason(_ kind: RecordChange.Kind) -> (code: UInt32, event: SubscriptionRow.FiresOn) {
+    static func reason(_ kind: RecordChange.Kind) -> (code: UInt32, event: SubscriptionRow.FiresOn) {
         switch kind {
         case .created: (1, .creation)
         case .updated: (2, .update)
@@ -46,13 +37,13 @@ struct QueryNotifier {
         }.compactMap { $0 }
         guard !subscriptions.isEmpty else { return }
         let records = changes.map { ChangedRecord($0) }
-        var rows: [Row] = []
+        var rows: [FiredSubscriptions.Row] = []
         for subscription in subscriptions {
             for record in records {
                 guard let payload = try subscription.payload(for: record, reason: Self.reason(record.change.kind)) else { continue }
                 rows.append(
-                    Row(
-                        owner: subscription.owner, database: subscription.database, environment: subscription.environment,
+                    FiredSubscriptions.Row(
+                        owner: subscription.owner, environment: subscription.environment, database: subscription.database,
                         subscription: subscription.message.subscriptionID, record: record.change.name, payload: payload))
                 if subscription.firesOnce {
                     try end(subscription)
@@ -60,64 +51,15 @@ struct QueryNotifier {
                 }
             }
         }
-        try write(rows)
-    }
-
-    /// It has fired, and goes; what it gave rise to stays.
-    private func end(_ subscription: Subscriber) throws {
-        try connection.execute(
-            "DELETE FROM subscription WHERE owner = $1 AND environment = $2 AND database = $3 AND id = $4",
-            [
-                .integer(subscription.owner), .integer(subscription.environment), .integer(subscription.database),
-                .text(subscription.message.subscriptionID),
-            ])
-        try Watch.refresh(notifier.zone, in: connection)
-    }
-
-    private static let rowsPerStatement = 32
-    /// Of one user by one save. Beyond it the user's devices are told to fetch changes, which costs less.
-    private static let mostRows = 2_000
-
-    private func write(_ rows: [Row]) throws {
         guard !rows.isEmpty else { return }
-        let byOwner = Dictionary(grouping: rows, by: \.owner)
-        for (owner, rows) in byOwner {
-            guard rows.count <= Self.mostRows else {
-                try NotificationFeed.overflow(owner, in: connection)
-                continue
-            }
-            var rest = rows[...]
-            while !rest.isEmpty {
-                try insert(rest.prefix(Self.rowsPerStatement), owner)
-                rest = rest.dropFirst(Self.rowsPerStatement)
-            }
-        }
-        try notifier.announce(
-            to: byOwner.keys.sorted(), mayHaveWebhooks: notifier.zone.watch.contains(.webhooks))
+        let owners = try FiredSubscriptions(
+            zone: notifier.zone.key, origin: notifier.caller.session, changed: notifier.now, connection: connection
+        ).write(rows)
+        try notifier.announce(to: owners, mayHaveWebhooks: notifier.zone.watch.contains(.webhooks))
     }
 
-    private func insert(_ rows: ArraySlice<Row>, _ owner: Int64) throws {
-        let number = try connection.first(
-            "UPDATE notification_feed SET last = last + 1 WHERE owner = $1 RETURNING last", [.integer(owner)]
-        ) { try $0.int64(0) }
-        guard let number else { throw StorageError.failed(code: 0, message: "a subscriber has no feed") }
-        var values = notifier.zone.key + [
-            .blob(notifier.caller.session), .integer(notifier.now), .integer(owner), .integer(number),
-        ]
-        var tuples: [String] = []
-        for row in rows {
-            let first = values.count + 1
-            values += [.integer(row.environment), .integer(row.database), .text(row.subscription), .text(row.record), .blob(row.payload)]
-            tuples.append(
-                "($5, $\(first), $\(first + 1), $\(first + 2), $1, $2, $\(first + 3), 1, $6, 0, $3, $\(first + 4), $4)")
-        }
-        try connection.execute(
-            """
-            INSERT INTO notification (owner, environment, database, subscription, zone_owner, zone, record, kind,
-                number, other_number, origin, payload, changed)
-            VALUES \(tuples.joined(separator: ", "))
-            \(Notifier.coalescing)
-            """, values)
-        if number % 16 == 0 { try NotificationFeed.trim(owner, in: connection) }
+    private func end(_ subscription: Subscriber) throws {
+        try subscription.end(in: connection)
+        try Watch.refresh(notifier.zone, in: connection)
     }
 }

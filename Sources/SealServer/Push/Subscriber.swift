@@ -75,4 +75,11 @@ struct Subscriber {
         if firesOnce, message.hasNotificationInfo { payload.notificationInfo = message.notificationInfo }
         return try payload.serializedBytes()
     }
+
+    /// It has fired for the only time, and goes; what it gave rise to stays.
+    func end(in connection: any SQLConnection) throws {
+        try connection.execute(
+            "DELETE FROM subscription WHERE owner = $1 AND environment = $2 AND database = $3 AND id = $4",
+            [.integer(owner), .integer(environment), .integer(database), .text(message.subscriptionID)])
+    }
 }

@@ -10,6 +10,8 @@ struct SubscriptionDraft: Sendable {
     let message: Sealkit_V1_Subscription
     let kind: SubscriptionRow.Kind
     let firesOn: SubscriptionRow.FiresOn
+    /// The fields that its predicate asks for.
+    let keys: Set<String>
 
     var id: String { message.subscriptionID }
 
@@ -29,7 +31,7 @@ struct SubscriptionDraft: Sendable {
                     """)
         }
         try Self.checkZone(message, kind)
-        try Self.checkQuery(message, kind)
+        keys = try Self.checkQuery(message, kind)
         try Self.check(message.notificationInfo, kind)
         if !message.webhook.isEmpty { try webhooks.check(message.webhook) }
         self.message = message
@@ -65,7 +67,10 @@ struct SubscriptionDraft: Sendable {
         }
     }
 
-    private static func checkQuery(_ message: Sealkit_V1_Subscription, _ kind: SubscriptionRow.Kind) throws(ServerError) {
+    /// Returns the predicate's fields.
+    private static func checkQuery(
+        _ message: Sealkit_V1_Subscription, _ kind: SubscriptionRow.Kind
+    ) throws(ServerError) -> Set<String> {
         guard message.recordType.isEmpty || Names.isRecordType(message.recordType) else {
             throw ServerError(
                 .invalidArguments, "The record type's name is not allowed.",
@@ -77,13 +82,14 @@ struct SubscriptionDraft: Sendable {
                     .invalidArguments, "Only query subscriptions have a predicate and choose what they fire on.",
                     remedy: "Leave both out.")
             }
-            return
+            return []
         }
         guard !message.recordType.isEmpty else {
             throw ServerError(.invalidArguments, "A query subscription names a record type.", remedy: "Set the record type.")
         }
+        let query: Query
         do {
-            _ = try message.query()
+            query = try message.query()
         } catch {
             throw ServerError(.invalidArguments, "The subscription's predicate: \(error.reason).", remedy: error.remedy)
         }
@@ -93,6 +99,7 @@ struct SubscriptionDraft: Sendable {
                 .invalidArguments, "The query subscription fires on nothing, or on something unknown.",
                 remedy: "Add up 1 (creation), 2 (update) and 4 (deletion), and 8 to fire once.")
         }
+        return Set(query.predicate.conditions.compactMap(\.test.key))
     }
 
     private static func check(_ info: Sealkit_V1_NotificationInfo, _ kind: SubscriptionRow.Kind) throws(ServerError) {
@@ -123,25 +130,4 @@ extension Sealkit_V1_Subscription {
                 $0.filterBy = filterBy
             })
     }
-}
-
-/// The limits of subscriptions and notifications (README, "Limits").
-enum PushLimits {
-    /// Of a user in one database.
-    static let subscriptions = 1_000
-    /// Of those, each of which is compared with each record that is saved.
-    static let querySubscriptions = 100
-    static let infoBytes = 2_048
-    static let desiredKeys = 3
-    /// Longer strings in notifications are cut.
-    static let stringCharacters = 100
-    static let webhookBytes = 1_024
-    /// Of one user that are kept; a device that was away for longer is told to fetch changes.
-    static let notifications = 5_000
-    /// Thirty days, in microseconds.
-    static let kept: Int64 = 30 * 86_400_000_000
-    /// Open event streams, of all accounts.
-    static let streams = 20_000
-    /// In one page of an event stream, or in one delivery to a webhook.
-    static let page = 100
 }

@@ -39,21 +39,19 @@ struct Subscriptions {
         .unknownItem, "The user has no subscription of this id in this database.", remedy: "List the subscriptions.")
 
     /// Makes the subscription, or puts it in the place of the one that has its id.
-    /// - Throws: `zoneNotFound`, `limitExceeded`.
-    func save(_ draft: SubscriptionDraft, now: Int64) throws -> Sealkit_V1_Subscription {
+    /// - Throws: `zoneNotFound`, `limitExceeded`; `invalidArguments` for a predicate over what the server cannot read.
+    func save(_ draft: SubscriptionDraft, _ schemas: SchemaStore) throws -> Sealkit_V1_Subscription {
         var message = draft.message
-        var zone: ZoneRow?
-        if message.hasZone {
-            let found = try Zones.visible(message.zone, to: caller, path, in: connection)
-            message.zone = found.wireID
-            zone = found
+        let zone = try zone(of: message)
+        if message.hasZone, let zone { message.zone = zone.wireID }
+        if draft.kind == .query {
+            let schema = try schemas.schema(path.container, path.environment, in: connection)
+            if let type = schema.indexed[message.recordType] { try QueryRules.checkReadable(draft.keys, type) }
         }
         let body: Data = try message.serializedData()
-        if let known = try self.body(draft.id) {
-            if known == body { return message }
-            // What the former one gave rise to is not this one's.
-            try remove(draft.id)
-        }
+        if try self.body(draft.id) == body { return message }
+        // What a former one gave rise to is not this one's, also where it has fired once and is gone.
+        try remove(draft.id)
         try checkCount(draft.kind)
         try connection.execute(
             """
@@ -78,14 +76,35 @@ struct Subscriptions {
         return message
     }
 
+    /// The only one that the subscription is for; nil for all zones. The public database has one, made when it is needed.
+    private func zone(of message: Sealkit_V1_Subscription) throws -> ZoneRow? {
+        guard path.database != .public else {
+            if message.hasZone { try PublicZone.check(message.zone) }
+            return try PublicZone.open(path, in: connection)
+        }
+        return message.hasZone ? try Zones.visible(message.zone, to: caller, path, in: connection) : nil
+    }
+
     /// - Throws: `unknownItem`, `invalidArguments`.
     func delete(_ id: String) throws {
         try SubscriptionDraft.check(id: id)
         guard try remove(id) else { throw Self.unknown }
     }
 
+    /// With all that they gave rise to.
+    func deleteAll() throws {
+        for table in ["subscription", "notification", "webhook"] {
+            try connection.execute("DELETE FROM \(table) WHERE owner = $1 AND environment = $2 AND database = $3", key)
+        }
+        try refreshWatch()
+    }
+
     /// To be called once after changes, in the same transaction.
     func refreshWatch() throws {
+        guard path.database != .public else {
+            try Watch.refresh(publicZone: PublicZone.find(path, in: connection).owner, in: connection)
+            return
+        }
         try Watch.refresh(viewer: caller.id, path.environment, database, in: connection)
     }
 
@@ -94,13 +113,12 @@ struct Subscriptions {
     private func remove(_ id: String) throws -> Bool {
         let count = try connection.execute(
             "DELETE FROM subscription WHERE owner = $1 AND environment = $2 AND database = $3 AND id = $4", key + [.text(id)])
-        guard count > 0 else { return false }
         for table in ["notification", "webhook"] {
             try connection.execute(
                 "DELETE FROM \(table) WHERE owner = $1 AND environment = $2 AND database = $3 AND subscription = $4",
                 key + [.text(id)])
         }
-        return true
+        return count > 0
     }
 
     private func checkCount(_ kind: SubscriptionRow.Kind) throws {

@@ -20,8 +20,8 @@ struct SubscriptionsController: Sendable {
     }
 
     private func modify(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let path = try DatabasePath(context)
+        let path = try DatabasePath(context, takesPublic: true)
+        let session = try context.requireSession(in: path)
         let message = try await request.decode(Sealkit_V1_ModifySubscriptionsRequest.self, context)
         try Operations.check(message.operationID)
         try Self.checkCount(message.saves.count + message.deletes.count)
@@ -30,7 +30,7 @@ struct SubscriptionsController: Sendable {
                 try SubscriptionDraft(save, in: path.database, webhooks: services.webhookTargets)
             })
         }
-        let now = services.clock()
+        let (now, schemas) = (services.clock(), services.schemas)
         let response = try await services.database.write { connection -> Sealkit_V1_ModifySubscriptionsResponse in
             let caller = try Caller(session, container: path.container, in: connection)
             if let answer = try Operations.answer(
@@ -41,7 +41,7 @@ struct SubscriptionsController: Sendable {
             let subscriptions = Subscriptions(caller: caller, path: path, connection: connection)
             var response = Sealkit_V1_ModifySubscriptionsResponse()
             for (id, draft) in drafts {
-                response.results.append(try result(id) { .subscription(try subscriptions.save(try draft.get(), now: now)) })
+                response.results.append(try result(id) { .subscription(try subscriptions.save(try draft.get(), schemas)) })
             }
             for id in message.deletes {
                 response.results.append(
@@ -62,8 +62,8 @@ struct SubscriptionsController: Sendable {
     }
 
     private func lookup(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let path = try DatabasePath(context)
+        let path = try DatabasePath(context, takesPublic: true)
+        let session = try context.requireSession(in: path)
         let message = try await request.decode(Sealkit_V1_LookupSubscriptionsRequest.self, context)
         try Self.checkCount(message.subscriptionIds.count)
         let response = try await services.database.read { connection -> Sealkit_V1_LookupSubscriptionsResponse in
@@ -79,8 +79,8 @@ struct SubscriptionsController: Sendable {
     }
 
     private func list(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let path = try DatabasePath(context)
+        let path = try DatabasePath(context, takesPublic: true)
+        let session = try context.requireSession(in: path)
         _ = try await request.decode(Sealkit_V1_ListSubscriptionsRequest.self, context)
         let all = try await services.database.read { connection in
             let caller = try Caller(session, container: path.container, in: connection)

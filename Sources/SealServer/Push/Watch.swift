@@ -46,4 +46,14 @@ struct Watch: OptionSet, Sendable, Hashable {
                 """,
             [.integer(viewer), .integer(Int64(environment.rawValue)), .bool(database == .shared)])
     }
+
+    /// After a change of subscriptions in a public database, where whoever may read sees the zone.
+    static func refresh(publicZone owner: Int64, in connection: any SQLConnection) throws {
+        try connection.execute(
+            """
+            UPDATE zone SET watched = CASE WHEN EXISTS (SELECT 1 FROM subscription s WHERE s.database = 1 AND s.zone_owner = $1)
+                THEN \(queries.rawValue) ELSE 0 END
+            WHERE owner = $1 AND zone = 1
+            """, [.integer(owner)])
+    }
 }

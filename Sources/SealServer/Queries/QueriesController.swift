@@ -13,7 +13,7 @@ struct QueriesController: Sendable {
     /// Results of a page when the client leaves it to the server.
     static let usualResults = 200
     /// Zones that one request is asked over.
-    private static let mostZones = 10_000
+    static let mostZones = 10_000
 
     func addRoutes(to router: Router<SealRequestContext>) {
         let group = router.group(DatabasePath.route)
@@ -91,9 +91,7 @@ struct QueriesController: Sendable {
         }
         try QueryRules.check(query, type)
         guard try IndexBuilds.areFinished(for: query, type, schema, in: connection) else { return nil }
-        guard scope.zones.count <= mostZones else {
-            throw ServerError(.limitExceeded, "There are more than \(mostZones) zones.", remedy: "Name a zone.")
-        }
+        try check(zoneCount: scope.zones.count)
         let subject = try QueryCursor.subject(query, zone: scope.asked, account: scope.account, scope.path)
         let limit = message.resultsLimit == 0 ? usualResults : min(Int(message.resultsLimit), SealStatements.Limits.itemsPerRequest)
         let pager = QueryPager(
@@ -103,5 +101,11 @@ struct QueriesController: Sendable {
             subject: subject, limit: limit, connection: connection)
         let desired = message.hasDesiredKeys ? Set(message.desiredKeys.names) : nil
         return try QueryAnswer.serialized(pager, try pager.page(), asked: scope.asked, desired: desired)
+    }
+
+    static func check(zoneCount: Int) throws(ServerError) {
+        guard zoneCount <= mostZones else {
+            throw ServerError(.limitExceeded, "There are more than \(mostZones) zones.", remedy: "Name a zone.")
+        }
     }
 }

@@ -83,6 +83,18 @@ enum QueryRules {
             throw ServerError(
                 .invalidArguments, "The record type has no field \(key).", remedy: "Check the name; fields are in the schema.")
         }
+        try checkReadable(key, field)
+        return field
+    }
+
+    /// For what compares records as they are, without an index: no field is one that the server cannot compare.
+    static func checkReadable(_ keys: Set<String>, _ type: IndexedType) throws(ServerError) {
+        for key in keys.sorted() {
+            if let field = type.fields[key] { try checkReadable(key, field) }
+        }
+    }
+
+    private static func checkReadable(_ key: String, _ field: IndexedType.Field) throws(ServerError) {
         guard !field.isEncrypted else {
             throw ServerError(
                 .invalidArguments, "The field \(key) is encrypted: the server cannot compare what it cannot read.",
@@ -92,7 +104,6 @@ enum QueryRules {
             throw ServerError(
                 .invalidArguments, "The field \(key) is an asset, and assets are not compared.", remedy: "Ask for another field.")
         }
-        return field
     }
 
     private static func require(_ fits: Bool, _ key: String) throws(ServerError) {

@@ -34,6 +34,12 @@ struct Cascade {
         .limitExceeded, "More than \(limit) records would be deleted with this one, or a chain of them is too long.",
         remedy: "Delete the records at the ends of the chains first, then this one.")
 
+    /// Why so many records do not go with one; nil when they do.
+    /// - Parameter proofBytes: of the longest chain.
+    static func refusal(count: Int, proofBytes: Int) -> ServerError? {
+        count <= limit && proofBytes <= Self.proofBytes ? nil : tooLarge
+    }
+
     static let behind = ServerError(
         .rosterChanged, "A record that would go with this one was signed at a newer head of the roster.",
         remedy: "Fetch the roster's tail and sign the deletion again.")
@@ -59,7 +65,7 @@ struct Cascade {
                 guard try record.rosterSequence <= deletion.rosterSequence else { return Self.behind }
                 let step = try record.serialized(desired: [field])
                 let proofBytes = next.proofBytes + step.count
-                guard names.count + found.count < Self.limit, proofBytes <= Self.proofBytes else { return Self.tooLarge }
+                if let refusal = Self.refusal(count: names.count + found.count + 1, proofBytes: proofBytes) { return refusal }
                 reached.insert(source)
                 found.append(
                     Member(record: record, field: field, next: next.name, root: root, step: step, proofBytes: proofBytes))

@@ -7,6 +7,8 @@ enum Announcement: Hashable, Sendable {
     case notifications(of: Int64)
     /// A webhook may have something to send.
     case webhooks
+    /// Subscribers of a public database are to be told.
+    case publicChanges
     /// A session of the account has ended.
     case sessions(account: Int64)
 }

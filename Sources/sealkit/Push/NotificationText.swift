@@ -3,7 +3,7 @@ import SealKit
 /// How `watch` shows a notification.
 enum NotificationText {
     static func text(_ fired: Container.Notification.Fired) -> String {
-        var line = "\(Timestamp.text(fired.date))  \(fired.subscriptionID.escaped)  \(fired.zoneID.description.escaped)"
+        var line = "\(Timestamp.text(fired.date))  \(fired.subscriptionID.escaped)  \(place(fired))"
         if let record = fired.recordID { line += "  \(reason(fired)) \(record.recordName.escaped)" }
         if let body = fired.notificationInfo?.alertBody { line += "  \(body.escaped)" }
         return line
@@ -11,7 +11,7 @@ enum NotificationText {
 
     static func json(_ fired: Container.Notification.Fired) -> [String: JSONValue] {
         var fields: [String: JSONValue] = [
-            "subscription": .string(fired.subscriptionID), "zone": .string(fired.zoneID.zoneName),
+            "subscription": .string(fired.subscriptionID), "database": .string(name(fired.databaseScope)), "zone": .string(fired.zoneID.zoneName),
             "owner": .string(fired.zoneID.ownerName), "date": .string(Timestamp.text(fired.date)),
         ]
         if let record = fired.recordID {
@@ -21,6 +21,18 @@ enum NotificationText {
         }
         if let body = fired.notificationInfo?.alertBody { fields["alertBody"] = .string(body) }
         return fields
+    }
+
+    private static func place(_ fired: Container.Notification.Fired) -> String {
+        fired.databaseScope == .public ? "public database" : fired.zoneID.description.escaped
+    }
+
+    private static func name(_ scope: Database.Scope) -> String {
+        switch scope {
+        case .public: "public"
+        case .private: "private"
+        case .shared: "shared"
+        }
     }
 
     private static func reason(_ fired: Container.Notification.Fired) -> String {

@@ -10,10 +10,27 @@ struct SubscriptionCommand: ParsableCommand {
 
 /// Which database a subscription is in.
 struct SubscriptionDatabaseOption: ParsableArguments {
-    @Flag(help: "In the shared database: zones that others share.")
+    @Flag(help: "In the shared database: zones that others share. The same as --database shared.")
     var shared = false
 
+    @Option(help: "The private, shared or public database. Default: private.")
+    var database: Name?
+
+    enum Name: String, ExpressibleByArgument, CaseIterable {
+        case `private`, shared, `public`
+    }
+
+    func validate() throws {
+        guard !shared || database == nil || database == .shared else {
+            throw ValidationError("Give --shared or --database, not both.")
+        }
+    }
+
     func database(_ client: Client) -> Database {
-        shared ? client.container.sharedDatabase : client.container.privateDatabase
+        switch database ?? (shared ? .shared : .private) {
+        case .private: client.container.privateDatabase
+        case .shared: client.container.sharedDatabase
+        case .public: client.container.publicDatabase
+        }
     }
 }

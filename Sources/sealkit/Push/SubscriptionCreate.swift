@@ -12,6 +12,7 @@ struct SubscriptionCreate: AccountHolderCommand {
               sealkit subscription create lists --type List
               sealkit subscription create new-notes --records-of Note --on creation --alert "A new note"
               sealkit subscription create shares --shared
+              sealkit subscription create places --database public --records-of Place --where "city = 'Berlin'"
 
             A subscription under an id that exists takes its place.
             """)

@@ -13,6 +13,7 @@ struct RecordQuery: AccountHolderCommand {
               sealkit record query "folder = 'work' AND size > %@" --arg int=3 --type Note --zone Notes
               sealkit record query "self CONTAINS 'plans'" --type Note --sort -creationDate
               sealkit record query --type Note --limit 20 --json
+              sealkit record query "city = 'Berlin'" --type Place --database public
 
             --arg takes kind=value, with the kinds of `sealkit help record save`. Each record is verified and held against the \
             query; one that does not hold is reported, and nothing of it is shown; the exit code is then 76.
@@ -35,6 +36,9 @@ struct RecordQuery: AccountHolderCommand {
 
     @OptionGroup var shared: OwnerOption
 
+    @Option(help: "public: the container's public database. Default: the zone's own database.")
+    var database: PlaceOptions.DatabaseName?
+
     @Option(help: "How many records at most.")
     var limit: Int?
 
@@ -42,12 +46,14 @@ struct RecordQuery: AccountHolderCommand {
 
     func validate() throws {
         if zone == nil, shared.owner != nil { throw ValidationError("Name the --zone as well: in zones of others a query is about one.") }
+        if database == .public, zone != nil { throw ValidationError("The public database has no zones: leave --zone out.") }
         if let limit, limit < 1 { throw ValidationError("The --limit is at least 1.") }
     }
 
     func run(_ client: Client) async throws {
         let query = try query()
-        let (database, zoneID) = shared.resolve(zone ?? RecordZone.defaultName, client)
+        let (zones, zoneID) = shared.resolve(zone ?? RecordZone.defaultName, client)
+        let database = self.database == .public ? client.container.publicDatabase.fetchingAssets(.onDemand) : zones
         var rest = limit
         var failed: SealKitError?
         var page = try await database.records(

@@ -24,7 +24,7 @@ struct LimitProbe: Sendable, CustomStringConvertible {
 
     var description: String { name }
 
-    static let all = requests + things + stored + rates + together
+    static let all = requests + things + cascades + stored + rates + together + queries + schemas + push
 
     // MARK: One request
 
@@ -243,10 +243,12 @@ struct LimitProbe: Sendable, CustomStringConvertible {
     private static let three = TokenBucket.Rule(count: 3, window: 60_000_000)
 
     /// The code of the last of so many calls; codes of other causes are none.
-    private static func last(_ amount: Int, _ call: (Int) async throws -> ErrorCode?) async throws -> ErrorCode? {
+    static func last(
+        _ amount: Int, refusedWith expected: ErrorCode = .requestRateLimited, _ call: (Int) async throws -> ErrorCode?
+    ) async throws -> ErrorCode? {
         var code: ErrorCode?
         for index in 0..<amount { code = try await call(index) }
-        return code == .requestRateLimited ? code : nil
+        return code == expected ? code : nil
     }
 
     private static func stranger(_ server: RunningServer, _ amount: Int) throws -> TestClient {
@@ -310,6 +312,13 @@ struct LimitProbe: Sendable, CustomStringConvertible {
                 } catch let error as ServerError {
                     return error.code
                 }
+            }
+        },
+        LimitProbe(name: "serverKeyCreations", limit: 3, rules: { $0.serverKeyCreation = three }) { server, amount in
+            let anna = try await Person.ready(server)
+            return try await last(amount) { _ in
+                let key = try ServerKeyClient(server)
+                return try await refusal { try await anna.createServerKey(key.chain, signer: key.key) }
             }
         },
         LimitProbe(name: "recoveries", limit: 3, rules: { $0.recovery = three }) { server, amount in

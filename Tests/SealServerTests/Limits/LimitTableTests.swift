@@ -15,12 +15,15 @@ import Testing
         let code: String
     }
 
-    /// The rows of all tables in the article.
-    static func documented() throws -> [Row] {
+    private static func source(_ path: String) throws -> String {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
-        let text = try String(
-            contentsOf: root.appendingPathComponent("Sources/SealKit/Documentation.docc/Limits.md"), encoding: .utf8)
+        return try String(contentsOf: root.appendingPathComponent("Sources/" + path), encoding: .utf8)
+    }
+
+    /// The rows of all tables in the article.
+    static func documented() throws -> [Row] {
+        let text = try source("SealKit/Documentation.docc/Limits.md")
         return try text.split(separator: "\n").filter { $0.hasPrefix("| `") }.map { line in
             let cells = line.split(separator: "|", omittingEmptySubsequences: false).map {
                 $0.trimmingCharacters(in: .whitespaces).replacingOccurrences(of: "`", with: "")
@@ -54,6 +57,45 @@ import Testing
             let answer = try await TestClient(server).call("/1/limits", nil, as: Sealkit_V1_LimitsResponse.self)
             #expect(answer.limits.first { $0.name == "storageBytes" }?.value == 12_345)
             #expect(!answer.limits.contains { $0.name == "requestRate" })
+        }
+    }
+
+    /// A number that is added to these without a row in the table fails here; those without one say why.
+    @Test func everyConstantIsInTheTable() throws {
+        let table = try Self.source("SealServer/Limits/LimitTable.swift")
+        let lists: [(file: String, type: String, others: [String: String])] = [
+            (
+                "SealServer/Push/PushLimits.swift", "PushLimits",
+                ["stringCharacters": "cuts, and says so in the notification", "page": "how much is read at once"]
+            ),
+            ("SealSchema/SchemaLimits.swift", "SchemaLimits", [:]),
+            (
+                "SealQuery/Query.swift", "Query.Limits",
+                [
+                    "textBytes": "of the SDK's parser", "depth": "of the SDK's parser",
+                    "keyBytes": "how much an index holds: longer values are found all the same",
+                ]
+            ),
+            (
+                "SealStatements/Limits.swift", "Limits",
+                Dictionary(
+                    uniqueKeysWithValues: [
+                        "blockedPerScope", "changesPerEntry", "rosterEntryBytes", "identityBytes", "identityGenerations",
+                        "grantBytes", "sealedAddressBytes", "sealedAddressesPerInvitation", "derivedDeletionSteps",
+                        "enrolledHeads", "revision", "assetChunkBytes", "assetChunks",
+                    ].map { ($0, "of the protocol's encodings (PROTOCOL.md): no client that follows it sends more") })
+            ),
+        ]
+        for (file, type, others) in lists {
+            let text = try Self.source(file)
+            let names = text.matches(of: /static let (\w+)(?:: \w+)? = [0-9(]/).map { String($0.1) }
+            #expect(names.count >= 3, "\(file)")
+            for name in names {
+                let places = [" ", "("].flatMap { before in [",", " ", ")"].map { "\(before)\(type).\(name)\($0)" } }
+                let isListed = places.contains { table.contains($0) }
+                #expect(isListed != (others[name] != nil), "\(type).\(name)")
+            }
+            #expect(Set(others.keys).isSubset(of: names), "\(file)")
         }
     }
 

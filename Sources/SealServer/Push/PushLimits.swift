@@ -1,0 +1,22 @@
+/// The limits of subscriptions and notifications (Limits.md).
+enum PushLimits {
+    /// Of a user in one database.
+    static let subscriptions = 1_000
+    /// Of those, each of which is compared with each record that is saved.
+    static let querySubscriptions = 100
+    static let infoBytes = 2_048
+    static let desiredKeys = 3
+    /// Longer strings in notifications are cut.
+    static let stringCharacters = 100
+    static let webhookBytes = 1_024
+    /// Of one user that are kept; a device that was away for longer is told to fetch changes.
+    static let notifications = 5_000
+    /// Thirty days, in microseconds.
+    static let kept: Int64 = 30 * 86_400_000_000
+    /// Changes of one public database whose subscribers are still to be told. Beyond it they are told to fetch.
+    static let publicChanges = 5_000
+    /// Open event streams, of all accounts.
+    static let streams = 20_000
+    /// In one page of an event stream, or in one delivery to a webhook.
+    static let page = 100
+}
