@@ -28,6 +28,7 @@ extension Migration {
         .queries,
         .management,
         .storageUsage,
+        .operationRequests,
     ]
 }
 
