@@ -32,6 +32,12 @@ struct SubscriptionDraft: Sendable {
         try Self.checkQuery(message, kind)
         try Self.check(message.notificationInfo, kind)
         if !message.webhook.isEmpty { try webhooks.check(message.webhook) }
+        // The parts have limits of their own, but many conditions with long lists: all of it is read at every save.
+        guard let size = try? message.serializedData().count, size <= PushLimits.subscriptionBytes else {
+            throw ServerError(
+                .limitExceeded, "The subscription takes more than \(PushLimits.subscriptionBytes) bytes.",
+                remedy: "Use fewer conditions and shorter lists of values.")
+        }
         self.message = message
         self.kind = kind
         firesOn = SubscriptionRow.FiresOn(rawValue: Int64(message.firesOn))
@@ -132,6 +138,8 @@ enum PushLimits {
     /// Of those, each of which is compared with each record that is saved.
     static let querySubscriptions = 100
     static let infoBytes = 2_048
+    /// Of all of a subscription, its predicate above all.
+    static let subscriptionBytes = 16_384
     static let desiredKeys = 3
     /// Longer strings in notifications are cut.
     static let stringCharacters = 100

@@ -49,11 +49,9 @@ struct Subscriptions {
             zone = found
         }
         let body: Data = try message.serializedData()
-        if let known = try self.body(draft.id) {
-            if known == body { return message }
-            // What the former one gave rise to is not this one's.
-            try remove(draft.id)
-        }
+        if try self.body(draft.id) == body { return message }
+        // What the former one gave rise to is not this one's; one that fired once has gone before it.
+        try remove(draft.id)
         try checkCount(draft.kind)
         try connection.execute(
             """
@@ -81,7 +79,8 @@ struct Subscriptions {
     /// - Throws: `unknownItem`, `invalidArguments`.
     func delete(_ id: String) throws {
         try SubscriptionDraft.check(id: id)
-        guard try remove(id) else { throw Self.unknown }
+        guard try body(id) != nil else { throw Self.unknown }
+        try remove(id)
     }
 
     /// To be called once after changes, in the same transaction.
@@ -90,17 +89,11 @@ struct Subscriptions {
     }
 
     /// With what it gave rise to and was not delivered yet.
-    @discardableResult
-    private func remove(_ id: String) throws -> Bool {
-        let count = try connection.execute(
-            "DELETE FROM subscription WHERE owner = $1 AND environment = $2 AND database = $3 AND id = $4", key + [.text(id)])
-        guard count > 0 else { return false }
-        for table in ["notification", "webhook"] {
+    private func remove(_ id: String) throws {
+        for column in ["subscription WHERE id", "notification WHERE subscription", "webhook WHERE subscription"] {
             try connection.execute(
-                "DELETE FROM \(table) WHERE owner = $1 AND environment = $2 AND database = $3 AND subscription = $4",
-                key + [.text(id)])
+                "DELETE FROM \(column) = $4 AND owner = $1 AND environment = $2 AND database = $3", key + [.text(id)])
         }
-        return true
     }
 
     private func checkCount(_ kind: SubscriptionRow.Kind) throws {
