@@ -29,6 +29,7 @@ extension Migration {
         .management,
         .storageUsage,
         .operationRequests,
+        .deleteReferenceUpgrade,
     ]
 }
 
