@@ -173,4 +173,67 @@ import Testing
         #expect(changes.deletions.isEmpty && changes.modifications.map(\.result.failureCode) == [.rollback])
         #expect(try await ann.own.record(for: saved.recordID).encryptedValues["body"] == "item")
     }
+
+    /// The device's own server, which answers changes with one notice.
+    private func showing(_ notice: Sealkit_V1_Record, to person: Person, fresh: Bool = false) throws -> Person {
+        let transport = RewritingTransport(try HTTPTransport(server: person.server.origin)) { path, body in
+            guard path.hasSuffix("records/changes") else { return body }
+            var answer = try Sealkit_V1_RecordChangesResponse(serializedBytes: body)
+            answer.records = [notice]
+            return try answer.serializedData()
+        }
+        return fresh ? try person.onFreshDevice(transport: transport) : try person.through(transport)
+    }
+
+    /// Every step of a chain is the newest of its record, not the last one alone: a record in between that let go of the
+    /// target takes nobody along by what it was before.
+    @Test func whatLetGoOfTheTargetTakesNothingAlong() async throws {
+        let ann = try await Person()
+        let (zone, list, item, detail) = try await family(ann)
+        let recording = RecordingTransport(try HTTPTransport(server: ann.server.origin))
+        let recorded = try ann.through(recording)
+        _ = try await recorded.own.record(for: item.recordID)
+        var free = try await recorded.own.record(for: item.recordID)
+        let old = try #require(recording.records().first)
+        free["list"] = nil as Record.Reference?
+        _ = try await ann.own.save(free)
+        _ = try await recorded.own.record(for: detail.recordID)
+        let chained = try #require(recording.records().last)
+        try await ann.own.deleteRecord(withID: list.recordID)
+        _ = await failure { _ = try await recorded.own.record(for: list.recordID) }
+        let forged = Sealkit_V1_Record.with {
+            $0.recordName = "detail"
+            $0.recordType = "Note"
+            $0.deleted = true
+            $0.derived.steps = [
+                .with { $0.record = chained; $0.field = "items" }, .with { $0.record = old; $0.field = "list" },
+            ]
+            $0.derived.tombstone = recording.records().last ?? Sealkit_V1_Record()
+        }
+        let changes = try await showing(forged, to: ann).own.recordZoneChanges(inZoneWith: zone)
+        #expect(changes.deletions.isEmpty && changes.modifications.map(\.result.failureCode) == [.rollback])
+        #expect(try await ann.own.record(for: detail.recordID).encryptedValues["body"] == "detail")
+        // A device that has seen nothing cannot tell: every statement in it was made.
+        let stranger = try await showing(forged, to: ann, fresh: true).own.recordZoneChanges(inZoneWith: zone)
+        #expect(stranger.deletions.map(\.recordID.recordName) == ["detail"])
+    }
+
+    /// The record in between was made again after it had gone: what went with it then stays gone.
+    @Test func whatWentOnceMayBeMadeAgain() async throws {
+        let ann = try await Person()
+        let (zone, list, item, detail) = try await family(ann)
+        let other = try ann.onFreshDevice()
+        let before = try await other.own.recordZoneChanges(inZoneWith: zone).changeToken
+        try await ann.own.deleteRecord(withID: list.recordID)
+        let gone = try await other.own.recordZoneChanges(inZoneWith: zone, since: before)
+        #expect(gone.deletions.count == 3)
+        _ = try await ann.own.save(ann.note(in: zone, "again", name: "item"))
+        for device in [other, try ann.onFreshDevice()] {
+            let after = try await device.own.recordZoneChanges(inZoneWith: zone)
+            #expect(Set(after.deletions.map(\.recordID.recordName)) == ["list", "detail"])
+            #expect(after.modifications.map(\.recordID.recordName) == ["item"])
+            #expect(try await device.own.record(for: item.recordID).encryptedValues["body"] == "again")
+            #expect(await failure { _ = try await device.own.record(for: detail.recordID) } == .unknownItem)
+        }
+    }
 }

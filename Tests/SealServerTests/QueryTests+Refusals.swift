@@ -233,8 +233,11 @@ import Testing
             let (rows, plan) = try await server.services.database.read { connection -> (Int, String) in
                 let row = try #require(try connection.first("SELECT \(ZoneRow.columns) FROM zone z", [], ZoneRow.init))
                 let counting = CountingConnection(connection)
+                let query = try QueryTests.query("age = 7 AND name >= 'n'")
+                let path = DatabasePath(container: TestClient.container, environment: .development, database: .private)
                 let pager = QueryPager(
-                    query: try QueryTests.query("age = 7 AND name >= 'n'"), type: type, zones: [row], rights: nil, cursor: nil, subject: [], limit: 400,
+                    query: query, type: type, zones: [row], rights: nil, cursor: nil,
+                    seal: try CursorSeal(server.services.addresses.cursorKey(), query, zone: row, account: 1, path), limit: 400,
                     connection: counting)
                 #expect(try pager.page().found.count == 10)
                 let plan = try connection.rows(

@@ -28,7 +28,7 @@ extension RecordReader {
         let base = Record.Base(statement: statement, hash: gone.hash, proof: try StatementProof(first.record.proof))
         return Reading(
             outcome: .deletion(recordName: statement.recordName, recordType: statement.recordType, base),
-            sighting: TrustStore.Sighting(gone, wentWith: tombstone))
+            sighting: TrustStore.Sighting(gone, grounds: steps.dropFirst().map(\.record) + [tombstone]))
     }
 
     private mutating func step(_ wire: Sealkit_V1_DerivedStep, _ roster: Roster) throws(SealError) -> DerivedDeletion.Step {

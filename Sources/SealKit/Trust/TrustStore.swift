@@ -109,32 +109,37 @@ public final class TrustStore: Sendable {
         /// The hash that the statement names as its predecessor's.
         let previous: Digest
         let epoch: UInt32
-        /// For a record that went with the target of a reference: that target's deletion.
-        var target: Target?
+        /// For a record that went with the target of a reference: what the notice rests on, each its record's newest
+        /// statement. First those of the records in between, last the target's deletion.
+        let grounds: [Cited]
         let isDeletion: Bool
+        /// Nobody deleted the record itself.
+        var isDerived: Bool { !grounds.isEmpty }
 
-        struct Target: Sendable {
+        struct Cited: Sendable {
             let recordName: String
             let revision: UInt64
             let hash: Digest
+            let previous: Digest
             let epoch: UInt32
 
-            init(_ deletion: VerifiedStatement) {
-                recordName = deletion.statement.recordName
-                revision = deletion.statement.revision
-                hash = deletion.hash
-                epoch = deletion.statement.epoch
+            init(_ verified: VerifiedStatement) {
+                recordName = verified.statement.recordName
+                revision = verified.statement.revision
+                hash = verified.hash
+                previous = verified.statement.previous
+                epoch = verified.statement.epoch
             }
         }
 
-        /// - Parameter deletion: of the target that the record went with, for a record that nobody deleted itself.
-        init(_ verified: VerifiedStatement, wentWith deletion: VerifiedStatement? = nil) {
-            self.init(verified.statement, hash: verified.hash, wentWith: deletion)
+        /// - Parameter grounds: for a record that went with the target of a reference.
+        init(_ verified: VerifiedStatement, grounds: [VerifiedStatement] = []) {
+            self.init(verified.statement, hash: verified.hash, grounds: grounds)
         }
 
-        init(_ statement: SealStatements.Statement, hash: Digest, wentWith deletion: VerifiedStatement? = nil) {
-            target = deletion.map { Target($0) }
-            isDeletion = deletion != nil || statement.kind == .delete
+        init(_ statement: SealStatements.Statement, hash: Digest, grounds: [VerifiedStatement] = []) {
+            self.grounds = grounds.map { Cited($0) }
+            isDeletion = !grounds.isEmpty || statement.kind == .delete
             recordName = statement.recordName
             revision = statement.revision
             self.hash = hash
@@ -151,7 +156,7 @@ public final class TrustStore: Sendable {
 
     enum Verdict: Sendable {
         case accepted
-        /// The record is said to have gone with a target that this device knows in a later revision.
+        /// The record is said to have gone with one that this device knows in a later revision.
         case outlived
         /// The deletion of a record that this device has never seen, under an epoch that it has read past.
         case unknownDeletion
@@ -181,7 +186,7 @@ public final class TrustStore: Sendable {
                     if let known {
                         if revision < known.revision { verdicts.append(.older); continue }
                         if revision == known.revision, hash != known.hash { verdicts.append(.forked); continue }
-                        if revision == known.revision, sighting.target == nil { verdicts.append(.accepted); continue }
+                        if revision == known.revision, !sighting.isDerived { verdicts.append(.accepted); continue }
                         if revision == known.revision + 1, Data(sighting.previous.bytes) != known.hash {
                             verdicts.append(.forked)
                             continue

@@ -12,6 +12,8 @@ enum ServerHash {
         case webhookDelivery = "sealkit/1/server/webhook-delivery"
         case sendingSubject = "sealkit/1/server/sending-subject"
         case query = "sealkit/1/server/query"
+        case cursorKey = "sealkit/1/server/cursor-key"
+        case operation = "sealkit/1/server/operation"
     }
 
     /// For values that nobody can guess.

@@ -54,6 +54,7 @@ public struct Server: Sendable {
             path: configuration.dataFolder + "/sealkit.sqlite",
             mostWaitingWrites: replacing.mostWaitingWrites ?? SQLiteGroupWriter.defaultMostWaiting)
         let database = replacing.database?(opened) ?? opened
+        try await DeleteReferenceUpgrade.run(opened)
         // Last of what can fail: it starts threads, which only `close()` ends.
         let blobs = try FolderBlobStore(folder: configuration.dataFolder + "/blobs")
         services = Services(

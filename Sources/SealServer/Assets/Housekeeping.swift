@@ -62,7 +62,7 @@ struct Housekeeping: Sendable {
     /// Everything that is due now.
     func sweep(now: Int64) async throws {
         try await services.database.write { connection in
-            try Operations.sweep(now: now, in: connection)
+            try RepeatableOperation.sweep(now: now, in: connection)
             try Blobs.sweepStaged(now: now, in: connection)
             try ServerKeys.sweep(now: now, in: connection)
             try NotificationFeed.sweep(now: now, in: connection)

@@ -25,7 +25,10 @@ extension Request {
         do {
             switch encoding {
             case .protobuf:
-                return try M(serializedBytes: Data(buffer: body, byteTransferStrategy: .noCopy))
+                // What this version does not know is not kept either: nobody has checked it, nor counted it.
+                var options = BinaryDecodingOptions()
+                options.discardUnknownFields = true
+                return try M(serializedBytes: Data(buffer: body, byteTransferStrategy: .noCopy), options: options)
             case .json:
                 return try M(jsonUTF8Bytes: Data(buffer: body, byteTransferStrategy: .noCopy))
             }

@@ -79,6 +79,7 @@ enum LimitTable {
         [
             row("subscriptions", PushLimits.subscriptions, "subscriptions", .limitExceeded),
             row("querySubscriptions", PushLimits.querySubscriptions, "subscriptions", .limitExceeded),
+            row("subscriptionBytes", PushLimits.subscriptionBytes, "bytes", .limitExceeded),
             row("notificationInfoBytes", PushLimits.infoBytes, "bytes", .limitExceeded),
             row("desiredKeys", PushLimits.desiredKeys, "fields", .invalidArguments),
             row("webhookURLBytes", PushLimits.webhookBytes, "bytes", .limitExceeded),

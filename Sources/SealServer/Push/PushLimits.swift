@@ -5,6 +5,8 @@ enum PushLimits {
     /// Of those, each of which is compared with each record that is saved.
     static let querySubscriptions = 100
     static let infoBytes = 2_048
+    /// Of all of a subscription, its predicate above all.
+    static let subscriptionBytes = 16_384
     static let desiredKeys = 3
     /// Longer strings in notifications are cut.
     static let stringCharacters = 100

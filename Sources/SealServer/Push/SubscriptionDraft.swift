@@ -34,6 +34,12 @@ struct SubscriptionDraft: Sendable {
         keys = try Self.checkQuery(message, kind)
         try Self.check(message.notificationInfo, kind)
         if !message.webhook.isEmpty { try webhooks.check(message.webhook) }
+        // The parts have limits of their own, but many conditions with long lists: all of it is read at every save.
+        guard let size = try? message.serializedData().count, size <= PushLimits.subscriptionBytes else {
+            throw ServerError(
+                .limitExceeded, "The subscription takes more than \(PushLimits.subscriptionBytes) bytes.",
+                remedy: "Use fewer conditions and shorter lists of values.")
+        }
         self.message = message
         self.kind = kind
         firesOn = SubscriptionRow.FiresOn(rawValue: Int64(message.firesOn))

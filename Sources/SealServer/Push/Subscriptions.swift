@@ -50,7 +50,7 @@ struct Subscriptions {
         }
         let body: Data = try message.serializedData()
         if try self.body(draft.id) == body { return message }
-        // What a former one gave rise to is not this one's, also where it has fired once and is gone.
+        // What the former one gave rise to is not this one's; one that fired once has gone before it.
         try remove(draft.id)
         try checkCount(draft.kind)
         try connection.execute(
@@ -88,7 +88,8 @@ struct Subscriptions {
     /// - Throws: `unknownItem`, `invalidArguments`.
     func delete(_ id: String) throws {
         try SubscriptionDraft.check(id: id)
-        guard try remove(id) else { throw Self.unknown }
+        guard try body(id) != nil else { throw Self.unknown }
+        try remove(id)
     }
 
     /// With all that they gave rise to.
@@ -109,16 +110,11 @@ struct Subscriptions {
     }
 
     /// With what it gave rise to and was not delivered yet.
-    @discardableResult
-    private func remove(_ id: String) throws -> Bool {
-        let count = try connection.execute(
-            "DELETE FROM subscription WHERE owner = $1 AND environment = $2 AND database = $3 AND id = $4", key + [.text(id)])
-        for table in ["notification", "webhook"] {
+    private func remove(_ id: String) throws {
+        for column in ["subscription WHERE id", "notification WHERE subscription", "webhook WHERE subscription"] {
             try connection.execute(
-                "DELETE FROM \(table) WHERE owner = $1 AND environment = $2 AND database = $3 AND subscription = $4",
-                key + [.text(id)])
+                "DELETE FROM \(column) = $4 AND owner = $1 AND environment = $2 AND database = $3", key + [.text(id)])
         }
-        return count > 0
     }
 
     private func checkCount(_ kind: SubscriptionRow.Kind) throws {

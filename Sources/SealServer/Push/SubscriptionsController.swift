@@ -23,7 +23,7 @@ struct SubscriptionsController: Sendable {
         let path = try DatabasePath(context, takesPublic: true)
         let session = try context.requireSession(in: path)
         let message = try await request.decode(Sealkit_V1_ModifySubscriptionsRequest.self, context)
-        try Operations.check(message.operationID)
+        let operation = try RepeatableOperation(message.operationID, kind: Self.kind, path, try message.serializedBytes())
         try Self.checkCount(message.saves.count + message.deletes.count)
         let drafts = message.saves.map { save in
             (save.subscriptionID, Result { () throws(ServerError) in
@@ -33,9 +33,7 @@ struct SubscriptionsController: Sendable {
         let (now, schemas) = (services.clock(), services.schemas)
         let response = try await services.database.write { connection -> Sealkit_V1_ModifySubscriptionsResponse in
             let caller = try Caller(session, container: path.container, in: connection)
-            if let answer = try Operations.answer(
-                message.operationID, kind: Self.kind, of: caller.accountID, in: connection)
-            {
+            if let answer = try operation.answer(of: caller.accountID, in: connection) {
                 return try Sealkit_V1_ModifySubscriptionsResponse(serializedBytes: answer)
             }
             let subscriptions = Subscriptions(caller: caller, path: path, connection: connection)
@@ -52,9 +50,7 @@ struct SubscriptionsController: Sendable {
             }
             if response.results.contains(where: { if case .failure = $0.outcome { false } else { true } }) {
                 try subscriptions.refreshWatch()
-                try Operations.keep(
-                    try response.serializedData(), message.operationID, kind: Self.kind, of: caller.accountID, now: now,
-                    in: connection)
+                try operation.keep(try response.serializedData(), of: caller.accountID, now: now, in: connection)
             }
             return response
         }

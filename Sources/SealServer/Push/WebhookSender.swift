@@ -185,7 +185,8 @@ final class WebhookSender: Sendable {
         }
     }
 
-    /// Moves the webhook's place; due again at once where there is more.
+    /// Moves the webhook's place; due again at once where there is more. With the last of a subscription that fired once
+    /// and went, its webhook goes too.
     private func settle(_ webhook: WebhookRow, delivered: Int64) async throws {
         let now = clock()
         try await database.write { connection in
@@ -196,6 +197,12 @@ final class WebhookSender: Sendable {
                         AND n.subscription = $4 AND n.number > $6) THEN $7 ELSE 0 END
                 WHERE owner = $1 AND environment = $2 AND database = $3 AND subscription = $4 AND url = $5
                 """, webhook.key + [.text(webhook.url), .integer(delivered), .integer(now)])
+            try connection.execute(
+                """
+                DELETE FROM webhook WHERE owner = $1 AND environment = $2 AND database = $3 AND subscription = $4 AND due = 0
+                    AND NOT EXISTS (SELECT 1 FROM subscription s WHERE s.owner = $1 AND s.environment = $2 AND s.database = $3
+                        AND s.id = $4)
+                """, webhook.key)
         }
     }
 

@@ -20,12 +20,12 @@ enum IndexBuilds {
             // One that was under way begins anew: part of it was made for another schema.
             try connection.execute(
                 """
-                INSERT INTO index_build (field, container, environment, type, owner, zone, record) VALUES ($1, $2, $3, $4, 0, 0, '')
-                ON CONFLICT (field) DO UPDATE SET owner = 0, zone = 0, record = ''
+                INSERT INTO index_build (field, container, environment, type, owner, zone, record) VALUES ($1, $2, $3, $4, $5, 0, '')
+                ON CONFLICT (field) DO UPDATE SET owner = excluded.owner, zone = 0, record = ''
                 """,
                 [
                     .integer(index.id), .text(change.container), .integer(Int64(change.environment.rawValue)),
-                    .text(index.type),
+                    .text(index.type), .integer(Build.beforeAll),
                 ])
         }
     }
@@ -53,7 +53,10 @@ enum IndexBuilds {
         let container: String
         let environment: Environment
         let type: String
-        /// The zone that it is at, 0 before the first, and the last record there that is done.
+        /// Where a build begins: public databases are numbered downwards from zero.
+        static let beforeAll = Int64.min
+
+        /// The zone that it is at, and the last record there that is done.
         let owner: Int64
         let zone: Int64
         let record: String

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+import SealPrimitives
 import SealQuery
 import SealStatements
 import SealWire
@@ -36,10 +37,11 @@ struct QueriesController: Sendable {
                 .invalidArguments, "In the shared database a query is about one zone.", remedy: "Name the zone and its owner.")
         }
         let schemas = services.schemas
+        let cursorKey = services.addresses.cursorKey()
         let answer = try await services.database.read { connection -> [UInt8]? in
             let schema = try schemas.schema(path.container, path.environment, in: connection)
             let scope = try Scope(message, session, path, schemas, in: connection)
-            return try Self.answer(message, query, schema, scope, connection)
+            return try Self.answer(message, query, schema, scope, cursorKey, connection)
         }
         guard let answer else {
             services.indexBuilder.start()
@@ -83,7 +85,7 @@ struct QueriesController: Sendable {
     /// A serialized `QueryRecordsResponse`; nil while an index that the query needs is being made.
     private static func answer(
         _ message: Sealkit_V1_QueryRecordsRequest, _ query: Query, _ schema: StoredSchema, _ scope: Scope,
-        _ connection: any SQLConnection
+        _ cursorKey: SecretBytes, _ connection: any SQLConnection
     ) throws -> [UInt8]? {
         guard let type = schema.indexed[query.recordType] else {
             throw ServerError(
@@ -92,13 +94,13 @@ struct QueriesController: Sendable {
         try QueryRules.check(query, type)
         guard try IndexBuilds.areFinished(for: query, type, schema, in: connection) else { return nil }
         try check(zoneCount: scope.zones.count)
-        let subject = try QueryCursor.subject(query, zone: scope.asked, account: scope.account, scope.path)
+        let seal = try CursorSeal(cursorKey, query, zone: scope.asked, account: scope.account, scope.path)
         let limit = message.resultsLimit == 0 ? usualResults : min(Int(message.resultsLimit), SealStatements.Limits.itemsPerRequest)
         let pager = QueryPager(
             query: query, type: type, zones: scope.zones, rights: scope.rights,
             cursor: message.cursor.isEmpty
-                ? nil : try QueryCursor(message.cursor, subject: subject, keys: max(1, query.sortDescriptors.count)),
-            subject: subject, limit: limit, connection: connection)
+                ? nil : try QueryCursor(message.cursor, seal, keys: max(1, query.sortDescriptors.count)),
+            seal: seal, limit: limit, connection: connection)
         let desired = message.hasDesiredKeys ? Set(message.desiredKeys.names) : nil
         return try QueryAnswer.serialized(pager, try pager.page(), asked: scope.asked, desired: desired)
     }

@@ -35,7 +35,7 @@ enum QueryAnswer {
             writer.blob(1, match.bytes)
             last = found
         }
-        if let next { writer.blob(2, [UInt8](next.data)) }
+        if let next { writer.blob(2, [UInt8](next.data(pager.seal))) }
         for zone in heads { writer.blob(3, try zone.scopeHead.serializedBytes()) }
         if pager.rights != nil, let asked {
             for chain in try authors.chains(in: asked.container, pager.connection) { writer.blob(4, try chain.serializedBytes()) }

@@ -3,13 +3,10 @@ import SealPrimitives
 import SealQuery
 import SealStatements
 import SealWire
-import SwiftProtobuf
 
-/// Where a query goes on. Opaque to clients; not secret, and trusted with nothing: it says a place in an order, and whoever
-/// makes one up gets what that query gives from there. What may be seen is judged anew for each page.
+/// Where a query goes on. Opaque to clients: it may name a record that its reader is not allowed to find, where a page has
+/// ended among such. So it is sealed (`CursorSeal`), and what may be seen is judged anew for each page.
 struct QueryCursor: Equatable {
-    /// Of the account, the database, the zone and the query.
-    let subject: [UInt8]
     /// Which driver the candidates came by.
     let driver: UInt8
     /// The zone that the place is in, by its number.
@@ -18,7 +15,7 @@ struct QueryCursor: Equatable {
     /// The place in each zone's feed at which the query began there.
     let snapshots: [Int64: Int64]
 
-    private static let version: UInt8 = 1
+    private static let version: UInt8 = 2
     private static let mostBytes = 16_384
 
     static let damaged = ServerError(
@@ -26,22 +23,8 @@ struct QueryCursor: Equatable {
     static let expired = ServerError(
         .changeTokenExpired, "The cursor is not good any more.", remedy: "Ask from the start.")
 
-    static func subject(_ query: Query, zone: ZoneRow?, account: Int64, _ path: DatabasePath) throws -> [UInt8] {
-        var writer = CanonicalWriter()
-        writer.number(account)
-        writer.string(path.container)
-        writer.number(path.environment.rawValue)
-        writer.string(path.database.rawValue)
-        writer.flag(zone != nil)
-        writer.number(zone?.owner ?? 0)
-        writer.number(zone?.zone ?? 0)
-        return ServerHash.digest(.query, writer.bytes, try query.wire.serializedBytes())
-    }
-
-    var data: Data {
+    func data(_ seal: CursorSeal) -> Data {
         var writer = CanonicalWriter(capacity: 512)
-        writer.number(Self.version)
-        writer.raw(subject)
         writer.number(driver)
         writer.number(zone)
         writer.number(UInt16(place.keys.count))
@@ -52,22 +35,21 @@ struct QueryCursor: Equatable {
             writer.number(zone)
             writer.number(position)
         }
-        return Data(writer.bytes)
+        return Data([Self.version] + seal.close(writer.bytes))
     }
 
     /// - Parameters:
-    ///   - subject: what the cursor must be of.
+    ///   - seal: of what the cursor must be of.
     ///   - keys: how many keys the query's order has.
-    init(_ data: Data, subject wanted: [UInt8], keys: Int) throws(ServerError) {
+    init(_ data: Data, _ seal: CursorSeal, keys: Int) throws(ServerError) {
         guard data.count <= Self.mostBytes else { throw Self.damaged }
         guard data.first == Self.version else { throw Self.expired }
-        var reader = CanonicalReader([UInt8](data.dropFirst()))
         do {
-            subject = try reader.raw(32)
+            var reader = CanonicalReader(try seal.open([UInt8](data.dropFirst())))
             driver = try reader.byte()
             zone = try reader.number()
             let count = try reader.count(UInt16.self, ofAtLeast: 4)
-            guard subject == wanted, count == keys else { throw SealError.malformed }
+            guard count == keys else { throw SealError.malformed }
             var read: [IndexKey] = []
             for _ in 0..<count { read.append(IndexKey(bytes: try reader.blob(atMost: Query.Limits.keyBytes + 1))) }
             let record = try reader.string(atMost: SealStatements.Limits.nameBytes)
@@ -86,8 +68,7 @@ struct QueryCursor: Equatable {
         }
     }
 
-    init(subject: [UInt8], driver: UInt8, zone: Int64, place: QueryPlace, snapshots: [Int64: Int64]) {
-        self.subject = subject
+    init(driver: UInt8, zone: Int64, place: QueryPlace, snapshots: [Int64: Int64]) {
         self.driver = driver
         self.zone = zone
         self.place = place

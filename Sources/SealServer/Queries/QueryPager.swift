@@ -11,7 +11,7 @@ struct QueryPager {
     /// The caller's, in the public database; nil elsewhere.
     let rights: PublicRights?
     let cursor: QueryCursor?
-    let subject: [UInt8]
+    let seal: CursorSeal
     let limit: Int
     let connection: any SQLConnection
 
@@ -51,7 +51,7 @@ struct QueryPager {
 
     private func cursor(_ driver: UInt8, _ zone: ZoneRow, _ place: QueryPlace, _ snapshots: [Int64: Int64]) -> QueryCursor {
         QueryCursor(
-            subject: subject, driver: driver, zone: zone.zone, place: place,
+            driver: driver, zone: zone.zone, place: place,
             // Without an order the zones after this one begin when they are come to.
             snapshots: query.sortDescriptors.isEmpty ? snapshots.filter { $0.key == zone.zone } : snapshots)
     }

@@ -16,7 +16,7 @@ extension RecordsController {
     /// - Returns: the answer; nil where nothing was written and the other way is to be taken.
     /// - Throws: what the storage throws.
     func saveAgain(
-        _ message: Sealkit_V1_ModifyRecordsRequest, _ session: Session, _ path: DatabasePath
+        _ message: Sealkit_V1_ModifyRecordsRequest, _ operation: RepeatableOperation, _ session: Session, _ path: DatabasePath
     ) async throws -> [UInt8]? {
         guard let ground = services.saveGrounds.find(message.ground(session, path)) else { return nil }
         let caller = Caller(id: ground.callerID, userID: ground.userID, session: session)
@@ -39,8 +39,7 @@ extension RecordsController {
                 // Atomic: where one record is refused, none is written.
                 guard hasWritten else { throw Doubt() }
                 let answer = try save.serialized(outcomes)
-                try Operations.keep(
-                    Data(answer), message.operationID, kind: Self.kind, of: caller.accountID, now: now, in: connection)
+                try operation.keep(Data(answer), of: caller.accountID, now: now, in: connection)
                 return (answer, leftGarbage)
             }
             if leftGarbage { services.housekeeping.collectGarbage() }

@@ -8,7 +8,7 @@ import SwiftProtobuf
 struct RecordsController: Sendable {
     let services: Services
 
-    static let kind = "records/modify"
+    private static let kind = "records/modify"
 
     func addRoutes(to router: Router<SealRequestContext>) {
         let group = router.group(DatabasePath.route)
@@ -30,24 +30,20 @@ struct RecordsController: Sendable {
         let path = try DatabasePath(context, takesPublic: true)
         let session = try context.requireSession(in: path)
         let message = try await request.decode(Sealkit_V1_ModifyRecordsRequest.self, context)
-        try Operations.check(message.operationID)
+        let operation = try RepeatableOperation(message.operationID, kind: Self.kind, path, message.operationContent)
         try Self.checkCount(message.records.count)
         try message.checkBytes()
         let carrying = message.records.filter { record in
             record.fields.contains { if case .omitted = $0.content { true } else { false } }
         }.map(\.recordName).filter(Names.isPlain)
 
-        if carrying.isEmpty, let answer = try await saveAgain(message, session, path) {
+        if carrying.isEmpty, let answer = try await saveAgain(message, operation, session, path) {
             return try Self.answer(answer, as: Sealkit_V1_ModifyRecordsResponse.self, to: request)
         }
         let (rosters, schemas) = (services.rosters, services.schemas)
         let snapshot = try await services.database.read { connection -> Snapshot in
             let caller = try Caller(session, container: path.container, in: connection)
-            if let answer = try Operations.answer(
-                message.operationID, kind: Self.kind, of: caller.accountID, in: connection)
-            {
-                return .answered(answer)
-            }
+            if let answer = try operation.answer(of: caller.accountID, in: connection) { return .answered(answer) }
             let zone = try Zones.writable(message.zone, by: caller, path, in: connection)
             var predecessors: [String: StoredRecord] = [:]
             var room = RecordLookup.answerBytes
@@ -81,11 +77,7 @@ struct RecordsController: Sendable {
         let now = services.clock()
         let quotas = services.quotas
         var (answer, leftGarbage, wantsRecords) = try await services.database.write { connection -> ([UInt8], Bool, Bool) in
-            if let answer = try Operations.answer(
-                message.operationID, kind: Self.kind, of: caller.accountID, in: connection)
-            {
-                return ([UInt8](answer), false, true)
-            }
+            if let answer = try operation.answer(of: caller.accountID, in: connection) { return ([UInt8](answer), false, true) }
             let zone = try path.database == .public
                 ? PublicZone.open(path, in: connection) : Zones.writable(message.zone, by: caller, path, in: connection)
             try batch.judge.recheck(caller, zone, rosters, in: connection)
@@ -96,8 +88,7 @@ struct RecordsController: Sendable {
             let (outcomes, hasWritten, leftGarbage) = try save.run()
             let answer = try save.serialized(outcomes)
             if hasWritten {
-                try Operations.keep(
-                    Data(answer), message.operationID, kind: Self.kind, of: caller.accountID, now: now, in: connection)
+                try operation.keep(Data(answer), of: caller.accountID, now: now, in: connection)
             }
             return (answer, leftGarbage, ServerRecords.areWanted(in: outcomes))
         }

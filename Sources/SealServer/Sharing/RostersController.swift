@@ -80,7 +80,7 @@ struct RostersController: Sendable {
         let session = try context.requireSession()
         let path = try DatabasePath(context)
         let message = try await request.decode(Sealkit_V1_AppendRosterRequest.self, context)
-        try Operations.check(message.operationID)
+        let operation = try RepeatableOperation(message.operationID, kind: Self.kind, path, try message.serializedBytes())
         try Self.checkShare(message.shareRecordName)
         let append = try RosterAppend(message, container: path.container, hasher: services.addresses)
         let now = services.clock()
@@ -88,9 +88,7 @@ struct RostersController: Sendable {
         let (limiter, rule) = (services.limiter, services.limits.epochOpening)
         let response = try await services.database.write { connection -> Sealkit_V1_AppendRosterResponse in
             let caller = try Caller(session, container: path.container, in: connection)
-            if let answer = try Operations.answer(
-                message.operationID, kind: Self.kind, of: caller.accountID, in: connection)
-            {
+            if let answer = try operation.answer(of: caller.accountID, in: connection) {
                 return try Sealkit_V1_AppendRosterResponse(serializedBytes: answer)
             }
             let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
@@ -103,9 +101,7 @@ struct RostersController: Sendable {
             var response = Sealkit_V1_AppendRosterResponse()
             response.position = UInt64(stored.position)
             response.scope = stored.scopeHead
-            try Operations.keep(
-                try response.serializedData(), message.operationID, kind: Self.kind, of: caller.accountID, now: now,
-                in: connection)
+            try operation.keep(try response.serializedData(), of: caller.accountID, now: now, in: connection)
             return response
         }
         return try Response(response, for: request)

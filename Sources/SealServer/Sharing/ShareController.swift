@@ -51,14 +51,12 @@ struct ShareController: Sendable {
     private func accept(_ request: Request, _ context: SealRequestContext) async throws -> Response {
         let session = try context.requireSession()
         let message = try await request.decode(Sealkit_V1_AcceptShareRequest.self, context)
-        try Operations.check(message.operationID)
+        let operation = try RepeatableOperation(message.operationID, kind: Self.kind, nil, try message.serializedBytes())
         let now = services.clock()
         let rosters = services.rosters
         let verifier = services.tokenVerifier
         let response = try await services.database.write { connection -> Sealkit_V1_AcceptShareResponse in
-            if let answer = try Operations.answer(
-                message.operationID, kind: Self.kind, of: session.accountID, in: connection)
-            {
+            if let answer = try operation.answer(of: session.accountID, in: connection) {
                 return try Sealkit_V1_AcceptShareResponse(serializedBytes: answer)
             }
             guard let link = try StoredLinks.find(message.routingID, in: connection) else { throw Seat.unknown }
@@ -97,9 +95,7 @@ struct ShareController: Sendable {
             var response = Sealkit_V1_AcceptShareResponse()
             response.position = UInt64(zone.position)
             response.scope = zone.scopeHead
-            try Operations.keep(
-                try response.serializedData(), message.operationID, kind: Self.kind, of: caller.accountID, now: now,
-                in: connection)
+            try operation.keep(try response.serializedData(), of: caller.accountID, now: now, in: connection)
             return response
         }
         return try Response(response, for: request)

@@ -29,6 +29,8 @@ extension Migration {
         .management,
         .storageUsage,
         .publicPush,
+        .operationRequests,
+        .deleteReferenceUpgrade,
     ]
 }
 

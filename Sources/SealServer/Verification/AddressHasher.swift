@@ -21,6 +21,9 @@ struct AddressHasher: Sendable {
     /// Eight digits are quickly tried through: their hashes need the secret as well.
     func codeHasher() -> CodeHasher { CodeHasher(key: ServerHash.key(key, .codeKey)) }
 
+    /// Seals query cursors, over restarts too. Made of the one secret that there is for such.
+    func cursorKey() -> SecretBytes { ServerHash.key(key, .cursorKey) }
+
     /// For rows that count what was sent to whom, which are no business of a database's reader either.
     func sendingSubject(_ kind: SendingLimits.Kind, _ bytes: [UInt8]) -> [UInt8] {
         ServerHash.keyed(key, .sendingSubject, ServerBytes.of(kind.rawValue), bytes)

@@ -21,7 +21,7 @@ struct ZonesController: Sendable {
         let path = try DatabasePath(context)
         try path.requirePrivate("Making or deleting zones")
         let message = try await request.decode(Sealkit_V1_ModifyZonesRequest.self, context)
-        try Operations.check(message.operationID)
+        let operation = try RepeatableOperation(message.operationID, kind: Self.kind, path, try message.serializedBytes())
         guard message.saves.count + message.deletes.count <= Limits.itemsPerRequest else {
             throw ServerError(
                 .limitExceeded, "A request takes at most \(Limits.itemsPerRequest) zones.", remedy: "Send fewer at once.")
@@ -30,9 +30,7 @@ struct ZonesController: Sendable {
         let (rosters, quotas) = (services.rosters, services.quotas)
         let response = try await services.database.write { connection -> Sealkit_V1_ModifyZonesResponse in
             let caller = try Caller(session, container: path.container, in: connection)
-            if let answer = try Operations.answer(
-                message.operationID, kind: Self.kind, of: caller.accountID, in: connection)
-            {
+            if let answer = try operation.answer(of: caller.accountID, in: connection) {
                 return try Sealkit_V1_ModifyZonesResponse(serializedBytes: answer)
             }
             let change = ZoneChange(
@@ -50,9 +48,7 @@ struct ZonesController: Sendable {
                     })
             }
             if response.results.contains(where: { if case .failure = $0.outcome { false } else { true } }) {
-                try Operations.keep(
-                    try response.serializedData(), message.operationID, kind: Self.kind, of: caller.accountID, now: now,
-                    in: connection)
+                try operation.keep(try response.serializedData(), of: caller.accountID, now: now, in: connection)
             }
             return response
         }

@@ -1,5 +1,7 @@
 import NIOCore
 import NIOEmbedded
+import SealKit
+import SealQuery
 import SealStatements
 import SealWire
 import SwiftProtobuf
@@ -13,6 +15,15 @@ extension LimitProbe {
         },
         LimitProbe(name: "querySubscriptions") { server, amount in
             try await subscribe((0..<amount).map { .query("s\($0)") }, server)
+        },
+        LimitProbe(name: "subscriptionBytes") { server, amount in
+            func subscription(_ last: Int) -> Sealkit_V1_Subscription {
+                let long = (0..<amount / 1_020).map { String(repeating: "x", count: 1_000) + "\($0)" }
+                return .query(where: Query.Predicate([Query.Field<String>("f").isIn(long + [String(repeating: "y", count: last)])]))
+            }
+            // Lengths below 128 are told in one byte, others in two, so the last value stays among the latter.
+            let size = try subscription(500).serializedData().count
+            return try await subscribe([subscription(500 + amount - size)], server)
         },
         LimitProbe(name: "notificationInfoBytes") { server, amount in
             var subscription = Sealkit_V1_Subscription.database()

@@ -1,0 +1,84 @@
+import Foundation
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// A request that is done once, however often it comes: its answer is kept by account and operation id, so that one whose
+/// answer got lost can be repeated safely.
+///
+/// The id stands for one request. The same id with another one is refused: its sender would take for done what was not.
+struct RepeatableOperation: Sendable {
+    /// A day, in microseconds.
+    static let kept: Int64 = 86_400_000_000
+
+    let kind: String
+    private let id: Data
+    /// Names the request: where it is about, and what it asks for.
+    private let request: [UInt8]
+
+    /// - Parameters:
+    ///   - path: the database that the request is about; nil for one that names that itself.
+    ///   - content: what it asks for, the same in every spelling.
+    /// - Throws: `invalidArguments` unless the id has 16 bytes.
+    init(_ id: Data, kind: String, _ path: DatabasePath?, _ content: [UInt8]) throws(ServerError) {
+        guard id.count == ID16.byteCount else {
+            throw ServerError(
+                .invalidArguments, "The operation id must have 16 bytes.",
+                remedy: "Make 16 random bytes for each operation, and send the same ones again only to repeat it.")
+        }
+        (self.id, self.kind) = (id, kind)
+        request = ServerHash.digest(
+            .operation, Array(kind.utf8), Array((path?.container ?? "").utf8), [path?.environment.rawValue ?? 0],
+            Array((path?.database.rawValue ?? "").utf8), content)
+    }
+
+    /// The stored answer's bytes, where this account has done this already.
+    func answer(of account: Int64, in connection: any SQLConnection) throws -> Data? {
+        let found = try connection.first(
+            "SELECT kind, request, response FROM operation WHERE account = $1 AND id = $2", [.integer(account), .data(id)]
+        ) { (kind: try $0.text(0), request: try $0.optionalBytes(1), response: try $0.data(2)) }
+        guard let found else { return nil }
+        // Those of before requests were kept have none.
+        guard found.kind == kind, found.request == nil || found.request == request else {
+            throw ServerError(
+                .invalidArguments, "The operation id was used for another operation.",
+                remedy: "Make a new id for each operation, and repeat one with exactly what it was sent with.")
+        }
+        return found.response
+    }
+
+    /// Keeps an answer, in the transaction of what it answers.
+    func keep(_ response: Data, of account: Int64, now: Int64, in connection: any SQLConnection) throws {
+        try connection.execute(
+            "INSERT INTO operation (account, id, kind, request, response, created) VALUES ($1, $2, $3, $4, $5, $6)",
+            [.integer(account), .data(id), .text(kind), .blob(request), .data(response), .integer(now)])
+    }
+
+    static func sweep(now: Int64, in connection: any SQLConnection) throws {
+        try connection.execute("DELETE FROM operation WHERE created < $1", [.integer(now - kept)])
+    }
+}
+
+extension Migration {
+    /// What an operation id was used for.
+    static let operationRequests = Migration(
+        name: "operation-requests", sql: "ALTER TABLE operation ADD COLUMN request BLOB;")
+}
+
+extension Sealkit_V1_ModifyRecordsRequest {
+    /// What the request asks for, without its values: each statement covers its record's.
+    var operationContent: [UInt8] {
+        var content = WireWriter(capacity: records.count * 1_024 + 256)
+        content.text(1, zone.ownerName)
+        content.text(2, zone.zoneName)
+        content.number(3, atomic ? 1 : 0)
+        content.blob(4, [UInt8](signature))
+        for record in records {
+            content.text(5, record.recordName)
+            content.text(6, record.changeTag)
+            content.blob(7, [UInt8](record.statement))
+        }
+        return content.bytes
+    }
+}

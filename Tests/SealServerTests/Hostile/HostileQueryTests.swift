@@ -1,0 +1,93 @@
+import Foundation
+import SealPrimitives
+import SealQuery
+import SealStatements
+import SealWire
+import SwiftProtobuf
+import Testing
+
+@testable import SealServer
+
+/// What a query gives away beside its results.
+@Suite struct HostileQueryTests {
+    private static func query(
+        _ query: Query, cursor: Data = Data(), by client: TestClient
+    ) async throws -> Sealkit_V1_QueryRecordsResponse {
+        try await client.call(
+            Person.publicPath("records/query"),
+            Sealkit_V1_QueryRecordsRequest.with {
+                $0.query = query.wire
+                $0.cursor = cursor
+            }, as: Sealkit_V1_QueryRecordsResponse.self)
+    }
+
+    /// Records that only their creators may read: a page that ends among them, because it has cost enough, must not say in
+    /// its cursor where it stands.
+    @Test func aCursorDoesNotTellWhatItsReaderMayNotRead() async throws {
+        try await RunningServer.with { server in
+            let anna = try await Person.ready(server)
+            for batch in 0..<6 {
+                let writes = (0..<400).map { PublicWrite("canary-name-\(batch * 400 + $0)", "canary-text-\(batch * 400 + $0)") }
+                #expect(try await anna.publicCodes(writes).allSatisfy { $0 == nil })
+            }
+            try await Management(server).importing(
+                """
+                DEFINE SCHEMA
+                    RECORD TYPE Note (
+                        "___recordID" REFERENCE QUERYABLE,
+                        body STRING QUERYABLE SORTABLE SEARCHABLE,
+                        GRANT READ, WRITE TO "_creator", GRANT CREATE TO "_icloud"
+                    );
+                """)
+            let world = try TestClient(server)
+            let all = Query.Predicate([])
+            for query in [
+                Query(recordType: "Note", predicate: all),
+                Query(recordType: "Note", predicate: all, sortDescriptors: [.init(key: "body", ascending: true)]),
+                Query(recordType: "Note", predicate: all, sortDescriptors: [.init(key: "body", ascending: false)]),
+                Query(recordType: "Note", predicate: all, sortDescriptors: [.init(key: "body", ascending: true), .init(key: "recordID", ascending: true)]),
+                try QueryTests.query("body > 'c'", type: "Note"), try QueryTests.query("self CONTAINS 'canary'", type: "Note"),
+            ] {
+                var cursor = Data()
+                var pages = 0
+                repeat {
+                    let page = try await Self.query(query, cursor: cursor, by: world)
+                    #expect(page.matches.isEmpty && page.authors.isEmpty)
+                    #expect(![UInt8](page.cursor).contains(bytes: Array("canary".utf8)))
+                    cursor = page.cursor
+                    pages += 1
+                } while !cursor.isEmpty && pages < 20
+                #expect(pages > 1 && pages < 20)
+            }
+            // Their creator finds them.
+            let found = try await Self.query(Query(recordType: "Note", predicate: all), by: anna.client)
+            #expect(found.matches.count == 200)
+        }
+    }
+
+    /// What was in the public database before an index was made is found by it.
+    @Test func indexesAreMadeOfPublicRecordsToo() async throws {
+        try await RunningServer.with { server in
+            let anna = try await Person.ready(server)
+            let boss = try Management(server)
+            let note = "DEFINE SCHEMA RECORD TYPE Note (body STRING%, GRANT READ TO \"_world\", GRANT CREATE TO \"_icloud\");"
+            try await boss.importing(note.replacing("%", with: ""))
+            #expect(try await anna.publicCodes([PublicWrite("a", "first"), PublicWrite("b", "second")]) == [nil, nil])
+            let query = try QueryTests.query("body BEGINSWITH 'f'", type: "Note")
+            let unmarked = try await refusal { try await Self.query(query, by: try TestClient(server)) }
+            #expect(unmarked == .invalidArguments)
+            try await boss.importing(note.replacing("%", with: " QUERYABLE SORTABLE SEARCHABLE"))
+            while try await server.services.indexBuilder.step() {}
+            #expect(try await Self.query(query, by: try TestClient(server)).matches.map(\.record.recordName) == ["a"])
+            let words = try QueryTests.query("self CONTAINS 'second'", type: "Note")
+            #expect(try await Self.query(words, by: try TestClient(server)).matches.map(\.record.recordName) == ["b"])
+            // And taken away with it.
+            try await boss.importing(note.replacing("%", with: ""))
+            while try await server.services.indexBuilder.step() {}
+            let entries = try await server.services.database.read { connection in
+                try connection.exists("SELECT 1 FROM record_index WHERE owner < 0 UNION ALL SELECT 1 FROM search_document")
+            }
+            #expect(!entries)
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import SealCoding
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+import Testing
+
+@testable import SealServer
+
+/// An operation id stands for one request. Used for another, it must not be answered as if that had been done.
+@Suite struct OperationReuseTests {
+    @Test func anIdThatWasUsedIsNotAnsweredForOtherRecords() async throws {
+        try await RunningServer.withZone { anna, zone, server in
+            let other = try await anna.makeZone("other")
+            let (first, _) = try anna.request([Write("a")], in: zone)
+            #expect(try await anna.send(first, to: zone).map(\.code) == [nil])
+            // Once more the same: answered, and done once.
+            #expect(try await anna.send(first, to: zone).map(\.code) == [nil])
+            var more = try anna.request([Write("b")], in: zone).request
+            more.operationID = first.operationID
+            var elsewhere = try anna.request([Write("a")], in: other).request
+            elsewhere.operationID = first.operationID
+            var inPublic = try anna.publicRequest([PublicWrite("a")]).request
+            inPublic.operationID = first.operationID
+            var longer = first
+            longer.records.append(longer.records[0])
+            longer.records[1].recordName = "c"
+            let each = first
+            let codes = [
+                try await refusal { [more] in try await anna.send(more, to: zone) },
+                try await refusal { [elsewhere] in try await anna.send(elsewhere, to: other) },
+                try await refusal { [inPublic] in try await anna.sendPublic(inPublic) },
+                try await refusal { [longer] in try await anna.send(longer, to: zone) },
+                // In production nothing was done.
+                try await refusal { try await anna.inProduction.send(each, to: zone) },
+            ]
+            #expect(codes == Array(repeating: .invalidArguments, count: codes.count))
+            #expect(try await anna.lookup(["a", "b", "c"], in: zone).results.map(\.code) == [nil, .unknownItem, .unknownItem])
+            #expect(try await anna.lookup(["a"], in: other).results.map(\.code) == [.unknownItem])
+            #expect(try await anna.lookupPublic(["a"]).results.map(\.code) == [.unknownItem])
+            // Somebody else's id is nobody's business: it is neither taken nor told.
+            let bert = try await Person.ready(server)
+            let own = try await bert.makeZone()
+            var same = try bert.request([Write("a")], in: own).request
+            same.operationID = first.operationID
+            #expect(try await bert.send(same, to: own).map(\.code) == [nil])
+        }
+    }
+
+    /// The content counts, not how it was spelled: a client may repeat in JSON what it sent as protobuf.
+    @Test func theSameInAnotherSpellingIsTheSame() async throws {
+        try await RunningServer.withZone { anna, zone, server in
+            let (request, _) = try anna.request([Write("a")], in: zone)
+            let first = try await anna.send(request, to: zone)
+            let json = try await RefusalClient(origin: server.origin, token: anna.client.token).send(
+                "POST", anna.path("records/modify"), type: RefusalClient.json, bytes: try request.jsonUTF8Bytes() as [UInt8])
+            #expect(json.status == 200)
+            let again = try Sealkit_V1_ModifyRecordsResponse(jsonUTF8Bytes: json.body)
+            #expect(again.results.map(\.record.changeTag) == first.map(\.record.changeTag))
+        }
+    }
+
+    @Test func anIdThatWasUsedIsNotAnsweredForOtherZonesOrSubscriptions() async throws {
+        try await RunningServer.with { server in
+            let anna = try await Person.ready(server)
+            let id = randomBytes(16)
+            let draft = try anna.opening("one")
+            _ = try await anna.modifyZones(saving: [("one", draft)], operation: id)
+            _ = try await anna.modifyZones(saving: [("one", draft)], operation: id)
+            let two = try anna.opening("two")
+            let other = try await refusal { try await anna.modifyZones(saving: [("two", two)], operation: id) }
+            #expect(other == .invalidArguments)
+            #expect(try await anna.zones().map(\.zone.zoneID.zoneName) == ["one"])
+
+            let second = randomBytes(16)
+            _ = try await anna.modifySubscriptions(saving: [.database("a")], operation: second)
+            _ = try await anna.modifySubscriptions(saving: [.database("a")], operation: second)
+            let same = try await refusal { try await anna.modifySubscriptions(saving: [.database("b")], operation: second) }
+            let shared = try await refusal {
+                try await anna.modifySubscriptions(saving: [.database("a")], in: "shared", operation: second)
+            }
+            #expect(same == .invalidArguments && shared == .invalidArguments)
+            #expect(try await anna.subscriptions().map(\.subscriptionID) == ["a"])
+            #expect(try await anna.subscriptions(in: "shared").isEmpty)
+        }
+    }
+
+    @Test func anIdThatWasUsedIsNotAnsweredForOtherRosterEntries() async throws {
+        try await RunningServer.with { server in
+            let anna = try await Person.ready(server)
+            var zone = try await anna.makeZone()
+            let first = anna.appendRequest(try anna.next(on: zone, [.settings(.init(linkID: Digest(randomBytes(32))))]), to: zone)
+            let answer = try await anna.send(first, to: zone)
+            let repeated = try await anna.send(first, to: zone)
+            #expect(repeated == answer)
+            try zone.roster.append(SignedRosterEntry(first.entry))
+            var second = anna.appendRequest(try anna.next(on: zone, rotating: true), to: zone)
+            second.operationID = first.operationID
+            let code = try await refusal { [second, zone] in try await anna.send(second, to: zone) }
+            #expect(code == .invalidArguments)
+            #expect(try await anna.fetchRoster(zone).entries.count == 2)
+        }
+    }
+}
