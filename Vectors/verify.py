@@ -12,10 +12,21 @@ The exit code is 0 only if everything agrees.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # a folder of vectors stays as it is
+
+
+def require_libraries() -> None:
+    """Says what is missing, and where it comes from."""
+    missing = [name for name in ("nacl", "cryptography", "kyber_py") if importlib.util.find_spec(name) is None]
+    if missing:
+        sys.exit(
+            f"verify.py needs the libraries of Vectors/requirements.txt, and does not find {', '.join(missing)}.\n"
+            "In SealKit's checkout, Tests/Support/verifier installs them: run .build/verifier/bin/python Vectors/verify.py"
+        )
 
 
 def main() -> int:
@@ -28,6 +39,7 @@ def main() -> int:
     parser.add_argument("--key-file", type=Path, metavar="FILE", help="the account's key file, with --export")
     parser.add_argument("--url", metavar="URL", help="a share URL to check against the export")
     arguments = parser.parse_args()
+    require_libraries()
 
     if arguments.export is None:
         from verifier.runner import run_folder

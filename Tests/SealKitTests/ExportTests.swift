@@ -1,6 +1,7 @@
 import Foundation
 import SealLab
 import SealKit
+import SealStatements
 import Testing
 
 /// What the SDK exports raw, another implementation opens: the independent verifier, with nothing but the key file.
@@ -72,5 +73,77 @@ import Testing
         }
         let left = try FileManager.default.contentsOfDirectory(atPath: server.folder.path).filter { $0.hasPrefix("other") }
         #expect(left.isEmpty, "nothing is left of an export that failed")
+    }
+
+    @Test func `The independent verifier follows records that went with others, and refuses a notice that does not hold`() async throws {
+        let server = try ServerProcess(mail: false)
+        defer { server.stop() }
+        let anna = try await Person(server)
+        let keyFile = server.folder.appendingPathComponent("anna.key")
+        try KeyFile.write(anna.account, to: keyFile, passphrase: nil)
+        let zone = try await anna.own.save(RecordZone(zoneName: "Lists")).zoneID
+        let list = anna.note(in: zone, "list", name: "list")
+        var item = anna.note(in: zone, "item", name: "item")
+        item["list"] = Record.Reference(recordName: "list", action: .deleteSelf)
+        item["rank"] = 1
+        var detail = anna.note(in: zone, "detail", name: "detail")
+        detail["items"] = [Record.Reference(recordName: "item", action: .deleteSelf)]
+        _ = try await anna.own.modifyRecords(saving: [list, item, detail, anna.note(in: zone, "stays", name: "stays")])
+        try await anna.own.deleteRecord(withID: list.recordID)
+
+        let folder = server.folder.appendingPathComponent("gone")
+        #expect(try await anna.own.exportRaw(zone, to: folder).records == 4)
+        let (lines, status) = try verify(folder, keyFile: keyFile)
+        #expect(status == 0)
+        func line(_ record: String) -> [String: Any]? { lines.first { $0["record"] as? String == record && $0["statement"] != nil } }
+        for record in ["item", "detail"] {
+            #expect(line(record)?["statement"] as? String == "gone" && line(record)?["with"] as? String == "list")
+            #expect(line(record)?["author"] as? String == anna.name && line(record)?["type"] as? String == "Note")
+        }
+        #expect(line("list")?["statement"] as? String == "delete" && line("stays")?["statement"] as? String == "save")
+        #expect(lines.last?["gone"] as? Int == 2)
+
+        // One that was made again is a record like any other, and so is its target.
+        try await anna.own.save(anna.note(in: zone, "again", name: "item"))
+        try await anna.own.save(anna.note(in: zone, "again", name: "list"))
+        let later = server.folder.appendingPathComponent("later")
+        _ = try await anna.own.exportRaw(zone, to: later)
+        let again = try verify(later, keyFile: keyFile)
+        #expect(again.status == 0 && again.lines.last?["gone"] as? Int == 1)
+
+        // Each lie about the first export is refused.
+        let file = folder.appendingPathComponent("export.json")
+        let whole = try #require(JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any])
+        let notices = try #require(whole["notices"] as? [[String: Any]])
+        func steps(_ notice: [String: Any]) -> [[String: Any]] { notice["steps"] as? [[String: Any]] ?? [] }
+        // From `detail` by way of `item`, and from `item` alone.
+        let (long, short) = (try #require(notices.first { steps($0).count == 2 }), try #require(notices.first { steps($0).count == 1 }))
+        func with(_ notice: [String: Any], _ key: String, _ value: Any) -> [String: Any] { notice.merging([key: value]) { $1 } }
+        let stays = try #require((whole["records"] as? [[String: Any]])?.last).filter { $0.key != "fields" }
+        let lies: [(String, [[String: Any]])] = [
+            ("twice", [short, short]), ("without steps", [with(short, "steps", [Any]())]),
+            ("a step left out", [with(long, "steps", [steps(long)[0]])]),
+            ("steps in another order", [with(long, "steps", Array(steps(long).reversed()))]),
+            ("a record that was not deleted as target", [with(short, "tombstone", stays)]),
+            ("another field", [with(short, "steps", [with(steps(short)[0], "field", "rank")])]),
+            ("another reference", [with(short, "steps", [with(steps(short)[0], "reference", steps(long)[0]["reference"] ?? "")])]),
+            ("a field withheld", [with(short, "steps", [with(steps(short)[0], "otherFields", [Any]())])]),
+        ]
+        for (what, lie) in lies {
+            try JSONSerialization.data(withJSONObject: whole.merging(["notices": lie]) { $1 }).write(to: file)
+            let told = try verify(folder, keyFile: keyFile)
+            #expect(told.status == 1 && told.lines.isEmpty, "\(what)")
+        }
+        // And whole again it holds.
+        try JSONSerialization.data(withJSONObject: whole).write(to: file)
+        #expect(try verify(folder, keyFile: keyFile).status == 0)
+    }
+
+    @Test func `Of an export made by the verifier itself no flipped bit goes unnoticed`() throws {
+        let python = Self.root.appendingPathComponent(".build/verifier/bin/python")
+        let command = try Command.run(
+            python, ["-B", "-c", "import sys; sys.path.insert(0, sys.argv[1]); from verifier.selftest import main; sys.exit(main())",
+                Self.root.appendingPathComponent("Vectors").path])
+        #expect(command.status == 0 && command.output.contains("0 failures"), "\(command.output)\(command.errors)")
     }
 }

@@ -14,6 +14,7 @@ from .scope import Life, Scope
 from .vectorfile import Fields
 
 FORMAT = "sealkit-raw"
+VERSION = 2
 FILE = "export.json"
 
 
@@ -25,10 +26,35 @@ class Grant:
 
 
 @dataclass(frozen=True)
-class Record:
+class Signed:
+    """A statement and its proof."""
+
     statement: bytes
     proof: Proof
+
+
+@dataclass(frozen=True)
+class Record:
+    signed: Signed
     fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """Of a notice: a record on the way to the target."""
+
+    record: Signed
+    field: str
+    reference: bytes
+    others: tuple[tuple[str, bytes], ...]
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Of a record that went with the target of its reference."""
+
+    steps: tuple[Step, ...]
+    tombstone: Signed
 
 
 @dataclass(frozen=True)
@@ -45,6 +71,7 @@ class Export:
     roster: tuple[tuple[bytes, bytes], ...]  # entry, signature
     grants: tuple[Grant, ...]
     records: tuple[Record, ...]
+    notices: tuple[Notice, ...]
     assets: dict[tuple[str, str], str]  # record and field name: the file
     shares: tuple[Share, ...]
 
@@ -68,7 +95,7 @@ def read_export(folder: Path) -> Export:
 
 def _export(folder: Path, fields: Fields) -> Export:
     require(fields.text("format") == FORMAT, Reason.EXPORT, "not a raw export")
-    require(fields.small("version") == 1, Reason.EXPORT, "an export of another version")
+    require(fields.small("version") == VERSION, Reason.EXPORT, "an export of another version")
     environments = {name: number for number, name in ENVIRONMENTS.items()}
     environment = fields.text("environment")
     require(environment in environments, Reason.EXPORT, "an unknown environment")
@@ -90,6 +117,7 @@ def _export(folder: Path, fields: Fields) -> Export:
         roster=tuple((e.hex("bytes"), e.hex("signature")) for e in fields.children("roster")),
         grants=tuple(_grant(grant) for grant in fields.children("grants")),
         records=tuple(_record(record) for record in fields.children("records")),
+        notices=tuple(_notice(notice) for notice in fields.children("notices")),
         assets=dict(assets),
         shares=tuple(_share(share) for share in fields.children("shares")),
     )
@@ -100,14 +128,30 @@ def _grant(fields: Fields) -> Grant:
     return Grant(life, fields.small("epoch"), fields.hex("sealed"))
 
 
+def _signed(fields: Fields) -> Signed:
+    path = tuple(fields.hexes("path"))
+    proof = Proof(fields.hex("signature"), fields.small("leafCount"), fields.small("index"), path)
+    return Signed(fields.hex("statement"), proof)
+
+
 def _record(fields: Fields) -> Record:
-    proof = Proof(
-        fields.hex("signature"), fields.small("leafCount"), fields.small("index"), tuple(fields.hexes("path"))
-    )
     stored = tuple(
         Field(f.text("name"), f.small("class"), f.small("tag"), f.hex("stored")) for f in fields.children("fields")
     )
-    return Record(fields.hex("statement"), proof, stored)
+    return Record(_signed(fields), stored)
+
+
+def _notice(fields: Fields) -> Notice:
+    steps = tuple(
+        Step(
+            _signed(step.child("record")),
+            step.text("field"),
+            step.hex("reference"),
+            tuple((other.text("name"), other.hex("digest")) for other in step.children("otherFields")),
+        )
+        for step in fields.children("steps")
+    )
+    return Notice(steps, _signed(fields.child("tombstone")))
 
 
 def _share(fields: Fields) -> Share:

@@ -81,10 +81,13 @@ extension Database {
     private func add(
         _ record: Verified, of zoneID: RecordZone.ID, to content: inout RawExportContent, writer: RawExportWriter
     ) async throws(SealKitError) {
-        content.records.append(
-            try verifying("record \(record.wire.recordName)") { () throws(SealError) in
-                try RawExportContent.Record(record.wire)
-            })
+        try verifying("record \(record.wire.recordName)") { () throws(SealError) in
+            if record.wire.hasDerived {
+                content.notices.append(try RawExportContent.Notice(record.wire.derived))
+            } else {
+                content.records.append(try RawExportContent.Record(record.wire))
+            }
+        }
         guard case .record(let opened) = record.outcome else { return }
         for (field, state) in opened.fields.sorted(by: { $0.key < $1.key }) {
             guard case .asset(let asset) = state, let remote = asset.remote, let sealed = remote.sealed else { continue }
