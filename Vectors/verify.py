@@ -3,7 +3,8 @@
 
     verify.py [FOLDER] [--reasons]                          every vector of a folder (default: this one)
     verify.py [FOLDER] --isolation                          which invalid tests break more than one rule
-    verify.py --export FOLDER --key-file FILE [--url URL]   what `sealkit export --raw` wrote
+    verify.py --export FOLDER --key-file FILE [--url URL]   what `sealkit export --raw` wrote of a zone
+    verify.py --export FOLDER                               the same of the public database
 
 The key file's passphrase, if it has one, is in the environment: SEALKIT_PASSPHRASE.
 The exit code is 0 only if everything agrees.
@@ -36,7 +37,7 @@ def main() -> int:
     parser.add_argument("--reasons", action="store_true", help="list refusals for another cause than meant")
     parser.add_argument("--isolation", action="store_true", help="list invalid tests with several causes, instead")
     parser.add_argument("--export", type=Path, metavar="FOLDER", help="open an export instead")
-    parser.add_argument("--key-file", type=Path, metavar="FILE", help="the account's key file, with --export")
+    parser.add_argument("--key-file", type=Path, metavar="FILE", help="the account's key file, for a zone's export")
     parser.add_argument("--url", metavar="URL", help="a share URL to check against the export")
     arguments = parser.parse_args()
     require_libraries()
@@ -54,8 +55,6 @@ def main() -> int:
 
     from verifier.export import run_export
 
-    if arguments.key_file is None:
-        parser.error("--export needs --key-file")
     return run_export(arguments.export, arguments.key_file, arguments.url)
 
 

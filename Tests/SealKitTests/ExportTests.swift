@@ -9,11 +9,11 @@ import Testing
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     /// Standard output of `verify.py`, one JSON object a line, and its exit status.
-    private func verify(_ folder: URL, keyFile: URL, url: String? = nil) throws -> (lines: [[String: Any]], status: Int32) {
+    private func verify(_ folder: URL, keyFile: URL? = nil, url: String? = nil) throws -> (lines: [[String: Any]], status: Int32) {
         let command = try Command.run(
             Self.root.appendingPathComponent(".build/verifier/bin/python"),
-            ["-B", Self.root.appendingPathComponent("Vectors/verify.py").path, "--export", folder.path, "--key-file", keyFile.path]
-                + (url.map { ["--url", $0] } ?? []))
+            ["-B", Self.root.appendingPathComponent("Vectors/verify.py").path, "--export", folder.path]
+                + (keyFile.map { ["--key-file", $0.path] } ?? []) + (url.map { ["--url", $0] } ?? []))
         let lines = try command.output.split(separator: "\n").map {
             try #require(JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
         }
@@ -137,6 +137,66 @@ import Testing
         // And whole again it holds.
         try JSONSerialization.data(withJSONObject: whole).write(to: file)
         #expect(try verify(folder, keyFile: keyFile).status == 0)
+    }
+
+    @Test func `The independent verifier checks public records by their authors`() async throws {
+        let server = try ServerProcess(mail: false)
+        defer { server.stop() }
+        let (anna, bert) = (try await Person(server), try await Person(server))
+        let file = server.folder.appendingPathComponent("map.bin")
+        let bytes = Data((0..<150_000).map { UInt8(truncatingIfNeeded: $0 * 3) })
+        try bytes.write(to: file)
+        var berlin = Record(recordType: "Place", recordID: Record.ID(recordName: "berlin"))
+        berlin["city"] = "Berlin"
+        berlin["map"] = Asset(fileURL: file)
+        try await anna.container.publicDatabase.save(berlin)
+        var paris = Record(recordType: "Place", recordID: Record.ID(recordName: "paris"))
+        paris["city"] = "Paris"
+        try await bert.container.publicDatabase.save(paris)
+
+        let folder = server.folder.appendingPathComponent("places")
+        let export = try await anna.container.publicDatabase.exportRaw(.default, recordNames: ["berlin", "paris"], to: folder)
+        #expect(export.records == 2 && export.assets == 1 && export.entries == 0)
+        let (lines, status) = try verify(folder)
+        #expect(status == 0)
+        #expect(lines.first?["authors"] as? [String] == [anna.name, bert.name].sorted())
+        func line(_ record: String, _ field: String?) -> [String: Any]? {
+            lines.first { $0["record"] as? String == record && $0["field"] as? String == field }
+        }
+        #expect(line("berlin", nil)?["author"] as? String == anna.name && line("paris", nil)?["author"] as? String == bert.name)
+        #expect((line("paris", "city")?["value"] as? [String: Any])?["string"] as? String == "Paris")
+        #expect(line("berlin", "map")?["size"] as? Int == bytes.count)
+
+        await #expect { try await anna.container.publicDatabase.exportRaw(.default, to: server.folder.appendingPathComponent("all")) } throws: {
+            ($0 as? SealKitError)?.code == .invalidArguments
+        }
+        let absent = server.folder.appendingPathComponent("absent")
+        await #expect { try await anna.container.publicDatabase.exportRaw(.default, recordNames: ["rome"], to: absent) } throws: {
+            ($0 as? SealKitError)?.code == .unknownItem
+        }
+
+        // Another's name on a record, an author withheld, one too many, a changed field, a changed asset.
+        let json = folder.appendingPathComponent("export.json")
+        let whole = try #require(JSONSerialization.jsonObject(with: Data(contentsOf: json)) as? [String: Any])
+        let authors = try #require(whole["authors"] as? [[String: Any]])
+        var records = try #require(whole["records"] as? [[String: Any]])
+        var lies: [[String: Any]] = [["authors": [authors[0]]], ["authors": [authors[1]]], ["authors": authors + authors]]
+        lies += [["records": [records[0]], "assets": whole["assets"] ?? ""], ["records": records + [records[1]]], ["authors": [Any]()]]
+        lies += [["user": anna.name], ["zoneName": "other"], ["notices": [["steps": [Any](), "tombstone": [String: Any]()]]]]
+        (records[0]["signature"], records[1]["signature"]) = (records[1]["signature"], records[0]["signature"])
+        lies.append(["records": records])
+        for lie in lies {
+            try JSONSerialization.data(withJSONObject: whole.merging(lie) { $1 }).write(to: json)
+            let told = try verify(folder)
+            #expect(told.status == 1 && told.lines.isEmpty, "\(lie.keys)")
+        }
+        try JSONSerialization.data(withJSONObject: whole).write(to: json)
+        var altered = bytes
+        altered[70_000] ^= 1
+        try altered.write(to: folder.appendingPathComponent("asset-0.blob"))
+        #expect(try verify(folder).status == 1)
+        try bytes.write(to: folder.appendingPathComponent("asset-0.blob"))
+        #expect(try verify(folder).status == 0)
     }
 
     @Test func `Of an export made by the verifier itself no flipped bit goes unnoticed`() throws {

@@ -5,7 +5,6 @@ Everything is verified before anything is printed.
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 
@@ -14,7 +13,8 @@ from .changes import Invite
 from .codec import user_record_name
 from .entries import MEMBER
 from .errors import Reason, Refused, crash, present, require
-from .exportfile import Export, Grant, Notice, Record, Share, Signed, read_export
+from .exportfile import Export, Grant, Notice, Record, Share, Signed, asset_path, read_export
+from .exportpublic import open_public
 from .fields import ASSET_CLASS, ENCRYPTED, NO_FIELDS, PLAIN, Commitment, Field, check_fields
 from .identity import grant_seed, signing_seed
 from .identity import user_id as self_certified_id
@@ -34,14 +34,19 @@ from .xwing import public_key
 Keys = dict[tuple[Life, int], bytes]
 Lines = list[dict[str, object]]
 
-_FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
 _CLASSES = {PLAIN: "plain", ENCRYPTED: "encrypted", ASSET_CLASS: "asset"}
 
 
-def run_export(folder: Path, key_file: Path, url: str | None) -> int:
+def run_export(folder: Path, key_file: Path | None, url: str | None) -> int:
     """Prints what the export holds, a JSON line each; or why it is refused. The process's exit code."""
     try:
-        lines = open_export(read_export(folder), read_seeds(key_file), url)
+        export = read_export(folder)
+        if export.is_public:
+            require(url is None, Reason.URL, "the public database is not shared by URL")
+            lines = open_public(export)
+        else:
+            needed = present(key_file, Reason.EXPORT, "a zone's export opens with the account's key file: --key-file")
+            lines = open_export(export, read_seeds(needed), url)
     except Refused as refusal:
         print(f"refused: {refusal}", file=sys.stderr)
         return 1
@@ -54,6 +59,7 @@ def run_export(folder: Path, key_file: Path, url: str | None) -> int:
 
 
 def open_export(export: Export, seeds: list[bytes], url: str | None) -> Lines:
+    require(not export.authors, Reason.EXPORT, "authors that a roster does not name")
     roster = replay(export)
     lines: Lines = [{
         "scopeID": roster.scope_id.hex(),
@@ -234,10 +240,7 @@ def open_asset(export: Export, statement: Statement, record_key: bytes, field: F
     """Section 9. The bytes are hashed, not kept."""
     commitment = Commitment.decode(field.stored)
     file_key = open_descriptor(record_key, statement.record_context, field.name, commitment)
-    file = present(export.assets.get((statement.record, field.name)), Reason.EXPORT, "an asset without its file")
-    require(_FILE_NAME.match(file) is not None, Reason.EXPORT, "an asset's file lies in the export's folder")
-    path = export.folder / file
-    require(path.is_file() and not path.is_symlink(), Reason.EXPORT, "an asset's file is not there")
+    file, path = asset_path(export, statement.record, field.name)
     with path.open("rb") as blob:
         size, digest = assets.digest_of(assets.open_blob(blob, file_key.key, file_key.size, commitment))
     return {"file": file, "size": size, "sha256": digest}

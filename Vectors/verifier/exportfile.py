@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from . import strictjson
 from .codec import ENVIRONMENTS, user_id
-from .errors import Disagreement, Reason, Refused, require
+from .errors import Disagreement, Reason, Refused, present, require
 from .fields import Field
-from .reading import Proof
+from .identity import SignedIdentity
+from .reading import NOBODY, Proof
 from .scope import Life, Scope
 from .vectorfile import Fields
 
+_FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
 FORMAT = "sealkit-raw"
 VERSION = 2
 FILE = "export.json"
@@ -74,6 +77,11 @@ class Export:
     notices: tuple[Notice, ...]
     assets: dict[tuple[str, str], str]  # record and field name: the file
     shares: tuple[Share, ...]
+    authors: tuple[tuple[SignedIdentity, ...], ...]  # of the public database
+
+    @property
+    def is_public(self) -> bool:
+        return self.scope.owner == NOBODY
 
 
 def read_export(folder: Path) -> Export:
@@ -91,6 +99,15 @@ def read_export(folder: Path) -> Export:
     unknown = list(fields.unused())
     require(not unknown, Reason.EXPORT, "something unknown in the export")
     return export
+
+
+def asset_path(export: Export, record: str, field: str) -> tuple[str, Path]:
+    """The name of an asset's file, and where it is."""
+    file = present(export.assets.get((record, field)), Reason.EXPORT, "an asset without its file")
+    require(_FILE_NAME.match(file) is not None, Reason.EXPORT, "an asset's file lies in the export's folder")
+    path = export.folder / file
+    require(path.is_file() and not path.is_symlink(), Reason.EXPORT, "an asset's file is not there")
+    return file, path
 
 
 def _export(folder: Path, fields: Fields) -> Export:
@@ -120,6 +137,7 @@ def _export(folder: Path, fields: Fields) -> Export:
         notices=tuple(_notice(notice) for notice in fields.children("notices")),
         assets=dict(assets),
         shares=tuple(_share(share) for share in fields.children("shares")),
+        authors=tuple(_chain(author) for author in fields.children("authors")),
     )
 
 
@@ -157,3 +175,10 @@ def _notice(fields: Fields) -> Notice:
 def _share(fields: Fields) -> Share:
     preview = None if fields.raw("preview") is None else fields.hex("preview")
     return Share(fields.hex("routingID"), preview)
+
+
+def _chain(fields: Fields) -> tuple[SignedIdentity, ...]:
+    return tuple(
+        SignedIdentity(generation.hex("bytes"), generation.hex("signature"), generation.hex("previousSignature"))
+        for generation in fields.children("generations")
+    )

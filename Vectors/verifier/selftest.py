@@ -207,6 +207,7 @@ def make_export(folder: Path) -> str:
         ],
         "records": records,
         "notices": [notice],
+        "authors": [],
         "assets": [{"record": "New", "field": "photo", "file": "asset-0.blob"}],
         "shares": [{"routingID": ROUTING_ID.hex(), "preview": preview.hex()}],
     }

@@ -58,6 +58,15 @@ struct RawExportContent: Encodable {
         let tombstone: Signed
     }
 
+    /// Who signed records of the public database.
+    struct Author: Encodable {
+        struct Generation: Encodable {
+            let bytes, signature, previousSignature: String
+        }
+
+        let generations: [Generation]
+    }
+
     struct Asset: Encodable {
         let record, field, file: String
     }
@@ -85,6 +94,19 @@ struct RawExportContent: Encodable {
     var notices: [Notice] = []
     var assets: [Asset] = []
     var shares: [Share] = []
+    var authors: [Author] = []
+
+    /// Of the public database, which is nobody's.
+    init(publicDatabase scope: Scope) {
+        user = scope.owner.recordName
+        container = scope.container
+        environment = scope.environment.name
+        owner = scope.owner.recordName
+        zoneName = scope.zoneName
+        shareRecordName = scope.shareRecordName
+        roster = []
+        grants = []
+    }
 
     init(view: ZoneView, tail: Sealkit_V1_RosterTail) {
         let scope = view.scope
@@ -121,11 +143,24 @@ extension RawExportContent.Record {
         signed = try RawExportContent.Signed(wire)
         var fields: [RawExportContent.Field] = []
         for field in wire.fields {
-            guard case .stored(let stored, _) = try WireField(field) else { throw .fieldMismatch }
-            let form = try stored.form()
+            let form: (class: UInt8, tag: UInt8, bytes: [UInt8])
+            switch try WireField(field) {
+            case .stored(let stored, _): form = try stored.form()
+            case .publicAsset(let asset, _): form = asset.form()
+            case .digest: throw .fieldMismatch
+            }
             fields.append(.init(name: field.name, class: form.class, tag: form.tag, stored: Hex.encode(form.bytes)))
         }
         self.fields = fields
+    }
+}
+
+extension RawExportContent.Author {
+    init(_ chain: IdentityChain) {
+        generations = chain.signed.map {
+            Generation(
+                bytes: Hex.encode($0.bytes), signature: Hex.encode($0.signature), previousSignature: Hex.encode($0.previousSignature))
+        }
     }
 }
 
