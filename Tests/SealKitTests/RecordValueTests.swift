@@ -1,5 +1,4 @@
 import Foundation
-import SealQuery
 import SealStatements
 import Testing
 
@@ -28,6 +27,9 @@ import Testing
         let matches = try await ann.own.records(
             matching: Query(recordType: "Note", predicate: try Query.Predicate("done = %@", true)), inZoneWith: zone)
         #expect(matches.matchResults.map(\.0) == [record.recordID])
+        // The builder needs nothing but this module either.
+        let built = Query(recordType: "Note", predicate: Query.Field<Bool>("done") == true && Query.Field<Double>("ratio") < 1)
+        #expect(try await ann.own.records(matching: built, inZoneWith: zone).matchResults.map(\.0) == [record.recordID])
         // What is neither 0 nor 1 is no Bool, and what is no integer neither.
         record["done"] = 2
         #expect(record["done"] as Bool? == nil && record["done"] as Int? == 2 && record["ratio"] as Bool? == nil)
