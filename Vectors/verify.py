@@ -3,7 +3,8 @@
 
     verify.py [FOLDER] [--reasons]                          every vector of a folder (default: this one)
     verify.py [FOLDER] --isolation                          which invalid tests break more than one rule
-    verify.py --export FOLDER --key-file FILE [--url URL]   what `sealkit export --raw` wrote
+    verify.py --export FOLDER --key-file FILE [--url URL]   what `sealkit export --raw` wrote of a zone
+    verify.py --export FOLDER                               the same of the public database
 
 The key file's passphrase, if it has one, is in the environment: SEALKIT_PASSPHRASE.
 The exit code is 0 only if everything agrees.
@@ -12,10 +13,21 @@ The exit code is 0 only if everything agrees.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # a folder of vectors stays as it is
+
+
+def require_libraries() -> None:
+    """Says what is missing, and where it comes from."""
+    missing = [name for name in ("nacl", "cryptography", "kyber_py") if importlib.util.find_spec(name) is None]
+    if missing:
+        sys.exit(
+            f"verify.py needs the libraries of Vectors/requirements.txt, and does not find {', '.join(missing)}.\n"
+            "In SealKit's checkout, Tests/Support/verifier installs them: run .build/verifier/bin/python Vectors/verify.py"
+        )
 
 
 def main() -> int:
@@ -25,9 +37,10 @@ def main() -> int:
     parser.add_argument("--reasons", action="store_true", help="list refusals for another cause than meant")
     parser.add_argument("--isolation", action="store_true", help="list invalid tests with several causes, instead")
     parser.add_argument("--export", type=Path, metavar="FOLDER", help="open an export instead")
-    parser.add_argument("--key-file", type=Path, metavar="FILE", help="the account's key file, with --export")
+    parser.add_argument("--key-file", type=Path, metavar="FILE", help="the account's key file, for a zone's export")
     parser.add_argument("--url", metavar="URL", help="a share URL to check against the export")
     arguments = parser.parse_args()
+    require_libraries()
 
     if arguments.export is None:
         from verifier.runner import run_folder
@@ -42,8 +55,6 @@ def main() -> int:
 
     from verifier.export import run_export
 
-    if arguments.key_file is None:
-        parser.error("--export needs --key-file")
     return run_export(arguments.export, arguments.key_file, arguments.url)
 
 

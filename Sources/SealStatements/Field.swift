@@ -73,12 +73,17 @@ public struct PublicAsset: Sendable, Hashable {
         self.root = root
     }
 
-    /// As a field of class 4.
     public func digest(name: String) -> Digest {
+        let form = form()
+        return StoredField.digest(name, class: form.class, tag: form.tag, form.bytes)
+    }
+
+    /// As `StoredField.form()`: a field of class 4.
+    public func form() -> (class: UInt8, tag: UInt8, bytes: [UInt8]) {
         var writer = CanonicalWriter(capacity: 40)
         writer.number(size)
         writer.digest(root)
-        return StoredField.digest(name, class: 4, tag: ValueKind.asset.rawValue, writer.bytes)
+        return (4, ValueKind.asset.rawValue, writer.bytes)
     }
 }
 

@@ -2,6 +2,7 @@ import Foundation
 import SealEnvelope
 import SealLab
 import SealPrimitives
+import SealQuery
 import SealStatements
 import Synchronization
 import Testing
@@ -35,12 +36,22 @@ import Testing
             { try await database.deleteRecord(withID: note.recordID) },
             { _ = try await database.modifyRecordZones() },
             { _ = try await database.allRecordZones() },
+            { _ = try await database.recordZones(for: []) },
+            { _ = try await database.recordZoneChanges(inZonesWith: [:]) },
+            { _ = try await database.recordZoneChanges(inZonesWith: [note.recordID.zoneID: .init()]) },
+            { _ = try await database.records(matching: Query(recordType: "Note", predicate: Query.Predicate("TRUEPREDICATE"))) },
+            { _ = try await database.allSubscriptions() },
+            { _ = try await database.subscriptions(for: []) },
+            { _ = try await database.modifySubscriptions() },
+            { try await database.save(DatabaseSubscription(subscriptionID: "all")) },
+            { _ = try await database.share(for: note.recordID.zoneID) },
             { _ = try await database.recordZone(for: note.recordID.zoneID) },
             { try await database.save(RecordZone(zoneName: "x")) },
             { try await database.deleteRecordZone(withID: note.recordID.zoneID) },
             { _ = try await database.databaseChanges() },
             { _ = try await database.recordZoneChanges(inZoneWith: note.recordID.zoneID) },
             { _ = try await container.sharedDatabase.allRecordZones() },
+            { _ = try await container.sharedDatabase.databaseChanges() },
             { _ = try await container.shareParticipant(forEmailAddress: "a@example.org") },
         ]
         var found: Set<SealKitError.Code?> = []
@@ -104,7 +115,7 @@ import Testing
         #expect(await failure { _ = try await ann.own.allRecordZones() } == .networkFailure)
     }
 
-    /// 3, 4: as far as the SDK goes, signing in makes calls possible, and what was for one account does nothing for the next.
+    /// What was for one account does nothing for the next.
     @Test func databasesBelongToTheAccountThatTheyWereTakenFor() async throws {
         let (ann, bob) = (try await Person(), try await Person())
         let accounts = AccountProvider()

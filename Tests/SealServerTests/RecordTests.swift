@@ -162,10 +162,17 @@ import Testing
             let first = try await anna.save([Write("a"), Write("b")], in: zone)
             let newer = try await anna.save([Write(after: first[1])], in: zone)[0]
             let batch = [Write("new"), Write(after: first[1]), Write(after: first[0], kind: .delete)]
+            let before = try await anna.changes(in: zone)
             #expect(try await anna.codes(batch, in: zone) == [.batchRequestFailed, .serverRecordChanged, .batchRequestFailed])
             #expect(try await anna.lookup(["new", "a"], in: zone).results.map(\.code) == [.unknownItem, nil])
-            #expect(try await anna.codes(batch, in: zone, atomic: false) == [nil, .serverRecordChanged, nil])
-            #expect(try await anna.codes([Write(after: newer), Write("more")], in: zone) == [nil, nil])
+            #expect(try await anna.changes(in: zone) == before)
+            // The same, merged with what the server has.
+            let merged = [batch[0], Write(after: newer), batch[2]]
+            #expect(try await anna.codes(merged, in: zone) == [nil, nil, nil])
+            #expect(try await anna.lookup(["new", "a"], in: zone).results.map(\.code) == [nil, .unknownItem])
+            let loose = [Write("newer"), Write(after: first[1]), Write("newest")]
+            #expect(try await anna.codes(loose, in: zone, atomic: false) == [nil, .serverRecordChanged, nil])
+            #expect(try await anna.lookup(["newer", "newest"], in: zone).results.map(\.code) == [nil, nil])
         }
     }
 

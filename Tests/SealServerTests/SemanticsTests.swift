@@ -57,6 +57,31 @@ import Testing
         }
     }
 
+    @Test func s20_savesAndDeletionsCountTogether() async throws {
+        try await RunningServer.withZone { anna, zone, _ in
+            let saved = try await anna.save((0..<201).map { Write("old\($0)") }, in: zone)
+            let before = try await anna.changes(in: zone)
+            var request = try anna.request(saved.map { Write(after: $0, kind: .delete) }, in: zone).request
+            request.records += try anna.request((0..<200).map { Write("new\($0)") }, in: zone).request.records
+            let many = request
+            #expect(try await refusal { try await anna.send(many, to: zone) } == .limitExceeded)
+            #expect(try await anna.changes(in: zone) == before)
+        }
+    }
+
+    @Test func s26_parentAndChildGoInEitherOrder() async throws {
+        try await RunningServer.withZone { anna, zone, _ in
+            for (parentName, childName, isParentFirst) in [("p1", "c1", true), ("p2", "c2", false)] {
+                let made = try await anna.save([Write(parentName), Write(childName, parent: parentName)], in: zone)
+                let parent = try SavedRecord(try await anna.lookup([parentName], in: zone).results[0].record)
+                var both = [Write(after: parent, kind: .delete), Write(after: made[1], kind: .delete)]
+                if !isParentFirst { both.reverse() }
+                #expect(try await anna.codes(both, in: zone) == [nil, nil])
+                #expect(try await anna.lookup([parentName, childName], in: zone).results.map(\.code) == [.unknownItem, .unknownItem])
+            }
+        }
+    }
+
     @Test func s36_theReasonOfAZonesDeletionIsTold() async throws {
         try await RunningServer.withZone { anna, first, server in
             let bert = try await Person.ready(server)
@@ -106,6 +131,24 @@ import Testing
             )
             #expect(laterRecords.records.isEmpty && !laterRecords.moreComing && laterRecords.token == records.token)
             #expect(laterZones.modifications.isEmpty && laterZones.deletions.isEmpty && laterZones.token == zones.token)
+        }
+    }
+
+    /// Nor is anything told to who listens: the next event is that of the next change.
+    @Test func s41_whatWasRefusedOrOnlyReadIsNotTold() async throws {
+        try await RunningServer.with { server in
+            let phone = try await Person.ready(server)
+            let desk = try await phone.onAnotherDevice()
+            let zone = try await phone.makeZone()
+            try await phone.subscribe(.database())
+            let events = try await desk.listen()
+            _ = try await phone.save([Write("a")], in: zone)
+            #expect(try await events.next().id == "1")
+            #expect(try await phone.codes([Write("a"), Write("b")], in: zone) == [.serverRecordChanged, .batchRequestFailed])
+            _ = try await phone.lookup(["a"], in: zone)
+            _ = try await phone.modifyZones(saving: [("notes", try phone.opening("notes"))])
+            _ = try await phone.save([Write("b")], in: zone)
+            #expect(try await events.next().id == "2")
         }
     }
 

@@ -5,17 +5,17 @@ Everything is verified before anything is printed.
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 
-from . import assets, epochs
+from . import assets, deletions, epochs
 from .changes import Invite
 from .codec import user_record_name
 from .entries import MEMBER
 from .errors import Reason, Refused, crash, present, require
-from .exportfile import Export, Grant, Record, Share, read_export
-from .fields import ASSET_CLASS, ENCRYPTED, PLAIN, Commitment, Field, check_fields
+from .exportfile import Export, Grant, Notice, Record, Share, Signed, asset_path, read_export
+from .exportpublic import open_public
+from .fields import ASSET_CLASS, ENCRYPTED, NO_FIELDS, PLAIN, Commitment, Field, check_fields
 from .identity import grant_seed, signing_seed
 from .identity import user_id as self_certified_id
 from .keyfile import read_seeds
@@ -34,14 +34,19 @@ from .xwing import public_key
 Keys = dict[tuple[Life, int], bytes]
 Lines = list[dict[str, object]]
 
-_FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
 _CLASSES = {PLAIN: "plain", ENCRYPTED: "encrypted", ASSET_CLASS: "asset"}
 
 
-def run_export(folder: Path, key_file: Path, url: str | None) -> int:
+def run_export(folder: Path, key_file: Path | None, url: str | None) -> int:
     """Prints what the export holds, a JSON line each; or why it is refused. The process's exit code."""
     try:
-        lines = open_export(read_export(folder), read_seeds(key_file), url)
+        export = read_export(folder)
+        if export.is_public:
+            require(url is None, Reason.URL, "the public database is not shared by URL")
+            lines = open_public(export)
+        else:
+            needed = present(key_file, Reason.EXPORT, "a zone's export opens with the account's key file: --key-file")
+            lines = open_export(export, read_seeds(needed), url)
     except Refused as refusal:
         print(f"refused: {refusal}", file=sys.stderr)
         return 1
@@ -54,6 +59,7 @@ def run_export(folder: Path, key_file: Path, url: str | None) -> int:
 
 
 def open_export(export: Export, seeds: list[bytes], url: str | None) -> Lines:
+    require(not export.authors, Reason.EXPORT, "authors that a roster does not name")
     roster = replay(export)
     lines: Lines = [{
         "scopeID": roster.scope_id.hex(),
@@ -66,13 +72,16 @@ def open_export(export: Export, seeds: list[bytes], url: str | None) -> Lines:
     keys = open_keys(export, roster, seeds, lines)
     # Every statement first (section 7, steps 1 to 6), then what the statements protect (step 8).
     verified = [(record, verify_record(record, roster)) for record in export.records]
-    check_distinct([statement.record for _, statement in verified])
+    gone = [verify_notice(notice, roster) for notice in export.notices]
+    check_distinct([statement.record for _, statement in verified] + [record.record for record, _ in gone])
+    check_targets([statement for _, statement in verified], [target for _, target in gone])
     opened: set[tuple[str, str]] = set()
     for record, statement in verified:
         lines += show_record(export, record, statement, keys, opened)
     require(opened == set(export.assets), Reason.EXPORT, "an asset that no record has")
+    lines += [show_gone(record, target) for record, target in gone]
     lines += show_shares(export, roster, url)
-    lines.append({"records": len(verified), "assets": len(opened), "agrees": True})
+    lines.append({"records": len(verified), "gone": len(gone), "assets": len(opened), "agrees": True})
     return lines
 
 
@@ -146,12 +155,50 @@ def _joined_under(export: Export, roster: Roster, grant: Grant) -> bool:
 
 def verify_record(record: Record, roster: Roster) -> Statement:
     """The export has no feed behind it: of step 7 there is only that a record shows once."""
-    # What was asked for is what the export shows, under the statement's own name.
-    name = Statement.decode(record.statement).record
-    statement = verify_statement(record.statement, record.proof, name, roster)
+    statement = verify_signed(record.signed, roster)
     require(statement.kind != DELETE or not record.fields, Reason.FIELDS, "a deletion covers no fields")
     check_fields(record.fields, statement.fields)
     return statement
+
+
+def verify_signed(signed: Signed, roster: Roster) -> Statement:
+    """Steps 1 to 5. What was asked for is what the export shows, under the statement's own name."""
+    return verify_statement(signed.statement, signed.proof, Statement.decode(signed.statement).record, roster)
+
+
+def verify_notice(notice: Notice, roster: Roster) -> tuple[Statement, Statement]:
+    """A record that went with the target of its reference, and the target's deletion (section 7, "Derived
+    deletions"). Of the rule that the deletion comes later in the feed, an export has only what heads say."""
+    chain = [
+        deletions.Link(verify_signed(step.record, roster), step.field, decode_value(step.reference), step.others)
+        for step in notice.steps
+    ]
+    deletion = verify_signed(notice.tombstone, roster)
+    require(deletion.fields == NO_FIELDS, Reason.FIELDS, "a deletion covers no fields")
+    # All are of the export's one scope, so that nobody's rights in another have to be asked for.
+    deletions.check_notice(chain, deletion, lambda _: False)
+    return chain[0].statement, deletion
+
+
+def check_targets(records: list[Statement], targets: list[Statement]) -> None:
+    """Where the export has a target's newest statement, it is the deletion or came after it."""
+    newest = {statement.record: statement for statement in records}
+    for deletion in targets:
+        shown = newest.get(deletion.record)
+        same = shown is None or shown.revision > deletion.revision or shown == deletion
+        require(same, Reason.STALE, "a target that is older than its deletion, or another")
+
+
+def show_gone(record: Statement, target: Statement) -> dict[str, object]:
+    return {
+        "record": record.record,
+        "type": record.type,
+        "statement": "gone",
+        "with": target.record,
+        "revision": record.revision,
+        "creator": user_record_name(record.creator),
+        "author": user_record_name(target.author),
+    }
 
 
 def show_record(
@@ -193,10 +240,7 @@ def open_asset(export: Export, statement: Statement, record_key: bytes, field: F
     """Section 9. The bytes are hashed, not kept."""
     commitment = Commitment.decode(field.stored)
     file_key = open_descriptor(record_key, statement.record_context, field.name, commitment)
-    file = present(export.assets.get((statement.record, field.name)), Reason.EXPORT, "an asset without its file")
-    require(_FILE_NAME.match(file) is not None, Reason.EXPORT, "an asset's file lies in the export's folder")
-    path = export.folder / file
-    require(path.is_file() and not path.is_symlink(), Reason.EXPORT, "an asset's file is not there")
+    file, path = asset_path(export, statement.record, field.name)
     with path.open("rb") as blob:
         size, digest = assets.digest_of(assets.open_blob(blob, file_key.key, file_key.size, commitment))
     return {"file": file, "size": size, "sha256": digest}

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from . import strictjson
 from .codec import ENVIRONMENTS, user_id
-from .errors import Disagreement, Reason, Refused, require
+from .errors import Disagreement, Reason, Refused, present, require
 from .fields import Field
-from .reading import Proof
+from .identity import SignedIdentity
+from .reading import NOBODY, Proof
 from .scope import Life, Scope
 from .vectorfile import Fields
 
+_FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
 FORMAT = "sealkit-raw"
+VERSION = 2
 FILE = "export.json"
 
 
@@ -25,10 +29,35 @@ class Grant:
 
 
 @dataclass(frozen=True)
-class Record:
+class Signed:
+    """A statement and its proof."""
+
     statement: bytes
     proof: Proof
+
+
+@dataclass(frozen=True)
+class Record:
+    signed: Signed
     fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """Of a notice: a record on the way to the target."""
+
+    record: Signed
+    field: str
+    reference: bytes
+    others: tuple[tuple[str, bytes], ...]
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Of a record that went with the target of its reference."""
+
+    steps: tuple[Step, ...]
+    tombstone: Signed
 
 
 @dataclass(frozen=True)
@@ -45,8 +74,14 @@ class Export:
     roster: tuple[tuple[bytes, bytes], ...]  # entry, signature
     grants: tuple[Grant, ...]
     records: tuple[Record, ...]
+    notices: tuple[Notice, ...]
     assets: dict[tuple[str, str], str]  # record and field name: the file
     shares: tuple[Share, ...]
+    authors: tuple[tuple[SignedIdentity, ...], ...]  # of the public database
+
+    @property
+    def is_public(self) -> bool:
+        return self.scope.owner == NOBODY
 
 
 def read_export(folder: Path) -> Export:
@@ -66,9 +101,18 @@ def read_export(folder: Path) -> Export:
     return export
 
 
+def asset_path(export: Export, record: str, field: str) -> tuple[str, Path]:
+    """The name of an asset's file, and where it is."""
+    file = present(export.assets.get((record, field)), Reason.EXPORT, "an asset without its file")
+    require(_FILE_NAME.match(file) is not None, Reason.EXPORT, "an asset's file lies in the export's folder")
+    path = export.folder / file
+    require(path.is_file() and not path.is_symlink(), Reason.EXPORT, "an asset's file is not there")
+    return file, path
+
+
 def _export(folder: Path, fields: Fields) -> Export:
     require(fields.text("format") == FORMAT, Reason.EXPORT, "not a raw export")
-    require(fields.small("version") == 1, Reason.EXPORT, "an export of another version")
+    require(fields.small("version") == VERSION, Reason.EXPORT, "an export of another version")
     environments = {name: number for number, name in ENVIRONMENTS.items()}
     environment = fields.text("environment")
     require(environment in environments, Reason.EXPORT, "an unknown environment")
@@ -90,8 +134,10 @@ def _export(folder: Path, fields: Fields) -> Export:
         roster=tuple((e.hex("bytes"), e.hex("signature")) for e in fields.children("roster")),
         grants=tuple(_grant(grant) for grant in fields.children("grants")),
         records=tuple(_record(record) for record in fields.children("records")),
+        notices=tuple(_notice(notice) for notice in fields.children("notices")),
         assets=dict(assets),
         shares=tuple(_share(share) for share in fields.children("shares")),
+        authors=tuple(_chain(author) for author in fields.children("authors")),
     )
 
 
@@ -100,16 +146,39 @@ def _grant(fields: Fields) -> Grant:
     return Grant(life, fields.small("epoch"), fields.hex("sealed"))
 
 
+def _signed(fields: Fields) -> Signed:
+    path = tuple(fields.hexes("path"))
+    proof = Proof(fields.hex("signature"), fields.small("leafCount"), fields.small("index"), path)
+    return Signed(fields.hex("statement"), proof)
+
+
 def _record(fields: Fields) -> Record:
-    proof = Proof(
-        fields.hex("signature"), fields.small("leafCount"), fields.small("index"), tuple(fields.hexes("path"))
-    )
     stored = tuple(
         Field(f.text("name"), f.small("class"), f.small("tag"), f.hex("stored")) for f in fields.children("fields")
     )
-    return Record(fields.hex("statement"), proof, stored)
+    return Record(_signed(fields), stored)
+
+
+def _notice(fields: Fields) -> Notice:
+    steps = tuple(
+        Step(
+            _signed(step.child("record")),
+            step.text("field"),
+            step.hex("reference"),
+            tuple((other.text("name"), other.hex("digest")) for other in step.children("otherFields")),
+        )
+        for step in fields.children("steps")
+    )
+    return Notice(steps, _signed(fields.child("tombstone")))
 
 
 def _share(fields: Fields) -> Share:
     preview = None if fields.raw("preview") is None else fields.hex("preview")
     return Share(fields.hex("routingID"), preview)
+
+
+def _chain(fields: Fields) -> tuple[SignedIdentity, ...]:
+    return tuple(
+        SignedIdentity(generation.hex("bytes"), generation.hex("signature"), generation.hex("previousSignature"))
+        for generation in fields.children("generations")
+    )

@@ -21,7 +21,7 @@ from .codec import READ_WRITE, ZERO_DIGEST, user_record_name
 from .entries import MEMBER, SEAT, Entry, Epoch
 from .errors import Refused
 from .export import open_export
-from .exportfile import FILE, read_export
+from .exportfile import FILE, VERSION, read_export
 from .fields import ASSET_CLASS, NO_FIELDS, Commitment, Field, fields_digest, plain
 from .identity import SignedIdentity, grant_seed, sign_identity, signing_seed, verify_chain
 from .keyfile import PASSPHRASE, read_seeds
@@ -31,7 +31,7 @@ from .roster import Roster
 from .scope import EpochContext, Life, Scope
 from .sealing import FileKey, seal_descriptor, seal_field, wrap_record_key
 from .statements import DELETE, SAVE, Statement, statement_hash
-from .values import DOUBLE, INT64, LIST, STRING, Value
+from .values import DOUBLE, INT64, LIST, REFERENCE, STRING, Reference, Value, encode_value
 from .xwing import public_key
 
 CONTAINER = "com.example.notes"
@@ -124,10 +124,13 @@ def _statement(log: Log, record: str, sequence: int, kind: int = SAVE) -> Statem
     )
 
 
-def _records(log: Log, folder: Path) -> list[dict[str, Any]]:
-    """A save under each epoch, the second with an asset, and a deletion; in one tree."""
+def _records(log: Log, folder: Path) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """A save under each epoch, the second with an asset, and a deletion; and the notice of two records that went
+    with what was deleted. In one tree."""
     record_key, nonces = b"\x61" * 32, Nonces(b"\x05" * 16)
     old, new, gone = _statement(log, "Old", 2), _statement(log, "New", 3), _statement(log, "Gone", 3, DELETE)
+    child, grandchild = _statement(log, "Child", 2), _statement(log, "Grandchild", 3)
+    up = {child: Value(REFERENCE, Reference("Gone", 1)), grandchild: Value(REFERENCE | LIST, (Reference("Child", 1),))}
     blob, chunk_count, root = assets.seal_blob(bytes(range(256)) * 600, b"\x70" * 32, b"\x71" * 32)
     (folder / "asset-0.blob").write_bytes(blob)
     file = FileKey(b"\x70" * 32, 256 * 600)
@@ -143,6 +146,8 @@ def _records(log: Log, folder: Path) -> list[dict[str, Any]]:
             seal_field(record_key, new.record_context, "tags", texts, nonces.next()),
         ),
         gone: (),
+        child: (plain("alpha", Value(INT64, 1)), plain("up", up[child]), plain("zeta", Value(INT64, 2))),
+        grandchild: (plain("up", up[grandchild]),),
     }
     encoded = []
     for statement, fields in stored.items():
@@ -152,17 +157,32 @@ def _records(log: Log, folder: Path) -> list[dict[str, Any]]:
         encoded.append((replace(statement, wrapped_key=wrapped, fields=digest).encode(), fields))
     leaves = [statement_hash(data) for data, _ in encoded]
     signature = tree.sign_root(ALICE.signing_seed, tree.root(leaves, tree.statement_node), len(leaves))
-    return [
+    signed = [
         {
             "statement": data.hex(),
             "signature": signature.hex(),
             "leafCount": len(leaves),
             "index": index,
             "path": [sibling.hex() for sibling in tree.path(leaves, index, tree.statement_node)],
-            "fields": [{"name": f.name, "class": f.class_, "tag": f.tag, "stored": f.stored.hex()} for f in fields],
         }
-        for index, (data, fields) in enumerate(encoded)
+        for index, (data, _) in enumerate(encoded)
     ]
+    records = [
+        one | {"fields": [{"name": f.name, "class": f.class_, "tag": f.tag, "stored": f.stored.hex()} for f in fields]}
+        for one, (_, fields) in zip(signed[:3], encoded[:3], strict=True)
+    ]
+    steps = [
+        {
+            "record": signed[index],
+            "field": "up",
+            "reference": encode_value(up[statement]).hex(),
+            "otherFields": [
+                {"name": f.name, "digest": f.digest.hex()} for f in stored[statement] if f.name != "up"
+            ],
+        }
+        for index, statement in ((4, grandchild), (3, child))
+    ]
+    return records, {"steps": steps, "tombstone": signed[2]}
 
 
 def make_export(folder: Path) -> str:
@@ -170,9 +190,10 @@ def make_export(folder: Path) -> str:
     log, grants = _roster()
     scope = log.roster.scope
     preview = links.seal_preview(links.Preview("Einkauf", "list", b"\x01"), LINK_SECRET, scope.id, bytes(16))
+    records, notice = _records(log, folder)
     document = {
         "format": "sealkit-raw",
-        "version": 1,
+        "version": VERSION,
         "user": user_record_name(ALICE.id),
         "container": CONTAINER,
         "environment": "production",
@@ -184,7 +205,9 @@ def make_export(folder: Path) -> str:
             {"epoch": number, "zoneIncarnation": 1, "scopeIncarnation": 1, "sealed": sealed.hex()}
             for number, sealed in enumerate(grants)
         ],
-        "records": _records(log, folder),
+        "records": records,
+        "notices": [notice],
+        "authors": [],
         "assets": [{"record": "New", "field": "photo", "file": "asset-0.blob"}],
         "shares": [{"routingID": ROUTING_ID.hex(), "preview": preview.hex()}],
     }

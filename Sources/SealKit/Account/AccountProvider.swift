@@ -27,6 +27,8 @@ public final class AccountProvider: Sendable {
         var state = State.undetermined
         /// Goes up with each change: what was made for one account does nothing for the next.
         var generation = 0
+        /// Of the account that is signed in, or locked.
+        var temporaryAssets = TemporaryAssets.Drawer()
         var listeners: [Int: AsyncStream<AccountChange>.Continuation] = [:]
         var nextListener = 0
     }
@@ -47,7 +49,9 @@ public final class AccountProvider: Sendable {
         }
     }
 
-    var current: (state: State, generation: Int) { content.withLock { ($0.state, $0.generation) } }
+    var current: (state: State, generation: Int, temporaryAssets: TemporaryAssets.Drawer) {
+        content.withLock { ($0.state, $0.generation, $0.temporaryAssets) }
+    }
 
     /// Takes an account into use, in the place of another one or of nobody. A locked account is unlocked by signing it in.
     ///
@@ -68,7 +72,9 @@ public final class AccountProvider: Sendable {
         watch(account)
     }
 
-    /// Nobody is signed in any more. Calls under way end with `notAuthenticated` at their next request.
+    /// Nobody is signed in any more. Calls under way end with `notAuthenticated` at their next request, and fetched assets that
+    /// were not moved away are removed, as they are when somebody else signs in. What the app itself has kept of the
+    /// account, and its trust file, are the app's to remove.
     public func signOut() {
         change { content in
             if case .signedOut = content.state { return nil }
@@ -111,7 +117,7 @@ public final class AccountProvider: Sendable {
 
     /// - Throws: unless what was made in `generation` may still be used: CloudKit's codes for each state.
     func require(_ generation: Int) throws(SealKitError) {
-        let (state, now) = current
+        let (state, now, _) = current
         switch state {
         case .signedIn where now == generation: return
         case .signedIn:
@@ -137,6 +143,12 @@ public final class AccountProvider: Sendable {
         let change = content.withLock { content in
             let change = body(&content)
             if change != nil { content.generation += 1 }
+            switch change {
+            case .signOut, .switchAccounts, .statusChanged(.restricted):
+                content.temporaryAssets.close()
+                content.temporaryAssets = TemporaryAssets.Drawer()
+            case .signIn, .statusChanged, nil: break
+            }
             return change
         }
         if let change { tell(change) }

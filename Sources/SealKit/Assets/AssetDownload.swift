@@ -140,23 +140,3 @@ final class AssetOpener {
 
     func abandon() { file.abandon() }
 }
-
-/// The SDK's temporary folder for assets that came with records. Move what you want to keep.
-public enum TemporaryAssets {
-    /// Made by this process under a name that nobody can guess, mode 0700: no other user can put files into it.
-    public static let folder: URL = {
-        var template = Array((FileManager.default.temporaryDirectory.path + "/sealkit-assets-XXXXXX").utf8CString)
-        let made = mkdtemp(&template) != nil
-        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        // Where none can be made, writing into it fails, and says so.
-        return URL(fileURLWithPath: made ? path : "/nonexistent", isDirectory: true)
-    }()
-
-    static func newFile() -> URL { folder.appendingPathComponent(UUID().uuidString) }
-
-    /// Removes what was downloaded and not moved away.
-    public static func purge() {
-        let files = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
-        for file in files { try? FileManager.default.removeItem(at: file) }
-    }
-}

@@ -26,6 +26,8 @@ final class ContainerCore: Sendable {
     let identifier: String
     let environment: SealStatements.Environment
     let trust: TrustStore
+    /// Where assets go that come with records.
+    let temporaryAssets: TemporaryAssets.Drawer
     private let own: (keys: IdentityKeys, chain: IdentityChain)
     private let state = Mutex(State())
     private let registration: Registration
@@ -40,7 +42,7 @@ final class ContainerCore: Sendable {
 
     init(
         account: Account, access: ContainerAccess = .account, identifier: String, environment: SealStatements.Environment,
-        trust: TrustStore, gate: @escaping Gate
+        trust: TrustStore, temporaryAssets: TemporaryAssets.Drawer = TemporaryAssets.Drawer(), gate: @escaping Gate
     ) throws(SealKitError) {
         guard Names.isContainer(identifier) else {
             throw SealKitError(
@@ -52,6 +54,7 @@ final class ContainerCore: Sendable {
         self.identifier = identifier
         self.environment = environment
         self.trust = trust
+        self.temporaryAssets = temporaryAssets
         self.gate = gate
         own = try verifying("this account's identity") { () throws(SealError) in
             let keys = try account.seed.identityKeys(container: identifier, using: XWingHPKE.self)
@@ -68,6 +71,7 @@ final class ContainerCore: Sendable {
         identifier = other.identifier
         environment = other.environment
         trust = other.trust
+        temporaryAssets = other.temporaryAssets
         own = other.own
         registration = other.registration
         self.gate = gate
@@ -147,7 +151,12 @@ final class ContainerCore: Sendable {
         if zone.isCurrentUsers {
             owner = userID()
         } else {
-            owner = try verifying("the zone's owner name") { () throws(SealError) in try UserID(recordName: zone.ownerName) }
+            guard let named = try? UserID(recordName: zone.ownerName) else {
+                throw SealKitError(
+                    .invalidArguments, "\"\(zone.ownerName)\" is not a user's record name, and so nobody's zone",
+                    remedy: "name the zone's owner by the record name that comes with the zone: _ and 32 hexadecimal digits")
+            }
+            owner = named
         }
         return Scope(container: identifier, environment: environment, owner: owner, zoneName: zone.zoneName)
     }

@@ -44,19 +44,23 @@ final class ContainerStore: Sendable {
 
     func core() -> ContainerCore {
         if let fixed { return fixed }
-        let (state, generation) = accounts.current
+        let (state, generation, assets) = accounts.current
         return made.withLock { made in
-            if made.generation != generation { made = (generation, core(state, generation)) }
+            if made.generation != generation { made = (generation, core(state, generation, assets)) }
             return made.core
         }
     }
 
-    private func core(_ state: AccountProvider.State, _ generation: Int) -> ContainerCore {
+    private func core(
+        _ state: AccountProvider.State, _ generation: Int, _ assets: TemporaryAssets.Drawer
+    ) -> ContainerCore {
         guard case .signedIn(let account, let trust) = state else { return nobody }
         do throws(SealKitError) {
             let known: TrustStore
             if let trust { known = trust } else { known = try TrustStore() }
-            return try ContainerCore(account: account, identifier: identifier, environment: environment, trust: known) {
+            return try ContainerCore(
+                account: account, identifier: identifier, environment: environment, trust: known, temporaryAssets: assets
+            ) {
                 [accounts] () throws(SealKitError) in try accounts.require(generation)
             }
         } catch {

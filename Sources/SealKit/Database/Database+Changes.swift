@@ -19,6 +19,11 @@ extension Database {
         public var changeToken: ServerChangeToken
         /// More is there now: ask again with the token.
         public var moreComing: Bool
+
+        /// `modifications` by their ids, in no order.
+        public var modificationResultsByID: [Record.ID: Result<Record, SealKitError>] {
+            Dictionary(modifications.map { ($0.recordID, $0.result) }) { $1 }
+        }
     }
 
     /// What changed in a zone since a token; nil for everything.
@@ -65,7 +70,9 @@ extension Database {
                 .limitExceeded, "\(configurations.count) zones in one request; \(Limits.itemsPerRequest) are allowed",
                 remedy: "ask in parts")
         }
+        try await core.requireAccount(for: scope)
         var results: [RecordZone.ID: Result<RecordZoneChanges, SealKitError>] = [:]
+        var zones = ZoneOutcomes()
         var asked: [(zoneID: RecordZone.ID, known: UInt64)] = []
         var message = Sealkit_V1_ZonesRecordChangesRequest()
         for (zoneID, configuration) in configurations {
@@ -73,10 +80,13 @@ extension Database {
                 let (request, known) = try await request(zoneID, configuration)
                 message.zones.append(request)
                 asked.append((zoneID, known))
+                zones.succeeded()
             } catch {
+                zones.failed(error)
                 results[zoneID] = .failure(error)
             }
         }
+        try zones.throwCommonFailure()
         guard !asked.isEmpty else { return results }
         let response: Sealkit_V1_ZonesRecordChangesResponse = try await core.call(scope, "changes/zone", message)
         guard response.zones.count == asked.count else {

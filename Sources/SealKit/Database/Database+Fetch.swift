@@ -130,7 +130,7 @@ extension Database {
         var complete = record
         for (key, state) in record.fields {
             guard case .asset(var asset) = state else { continue }
-            let file = TemporaryAssets.newFile()
+            let file = core.temporaryAssets.newFile()
             do {
                 try await download(asset, of: record.recordID, to: file)
             } catch {

@@ -26,20 +26,29 @@ extension Database {
         return try result.get()
     }
 
-    /// - Returns: a result for each id; an absent zone is that id's `zoneNotFound`.
+    /// - Returns: a result for each id; an absent zone is that id's `zoneNotFound`, one of another database its `badDatabase`.
+    /// - Throws: `notAuthenticated`; `limitExceeded` above 400 ids; whatever concerns the whole request.
     public func recordZones(
         for zoneIDs: [RecordZone.ID]
     ) async throws(SealKitError) -> [RecordZone.ID: Result<RecordZone, SealKitError>] {
-        let ids = Array(Set(zoneIDs))
-        guard !ids.isEmpty else { return [:] }
+        try await core.requireAccount(for: scope)
+        var results: [RecordZone.ID: Result<RecordZone, SealKitError>] = [:]
+        var ids: [RecordZone.ID] = []
         var scopes: [Sealkit_V1_ZoneID] = []
-        for id in ids { scopes.append(try zoneScope(id).zoneIDOnWire) }
+        for id in Set(zoneIDs) {
+            do {
+                scopes.append(try zoneScope(id).zoneIDOnWire)
+                ids.append(id)
+            } catch {
+                results[id] = .failure(error)
+            }
+        }
+        guard !ids.isEmpty else { return results }
         let request = Sealkit_V1_LookupZonesRequest.with { $0.zones = scopes }
         let response: Sealkit_V1_LookupZonesResponse = try await core.call(scope, "zones/lookup", request)
         guard response.results.count == ids.count else {
             throw SealKitError(.serverRejectedRequest, "the server answered \(response.results.count) of \(ids.count) zones")
         }
-        var results: [RecordZone.ID: Result<RecordZone, SealKitError>] = [:]
         for (id, result) in zip(ids, response.results) {
             do {
                 results[id] = .success(try await zone(in: result, id))

@@ -1,3 +1,4 @@
+public import Foundation
 import SealPrimitives
 import SealWire
 
@@ -85,6 +86,12 @@ extension SealKitError: CustomStringConvertible {
     public var description: String {
         remedy.isEmpty ? "\(code.rawValue): \(reason)" : "\(code.rawValue): \(reason) (\(remedy))"
     }
+}
+
+/// What `localizedDescription` and alerts show.
+extension SealKitError: LocalizedError {
+    public var errorDescription: String? { reason }
+    public var recoverySuggestion: String? { remedy.isEmpty ? nil : remedy }
 }
 
 /// Runs core code whose failure means that data does not verify.

@@ -20,33 +20,39 @@ extension Database {
 
     /// Writes a zone's records as they are stored and sealed, with the roster, this account's grants and the assets' sealed
     /// bytes: for checking real data with another implementation (PROTOCOL.md, "Raw export"). Nothing in the folder is
-    /// secret.
+    /// secret. Of the public database: the records that are named, their authors' identities and the assets' bytes.
     ///
     /// Everything is verified and opened on the way; the first record that does not hold ends the export.
     /// - Parameters:
-    ///   - recordNames: nil for all records, deletions included.
+    ///   - recordNames: nil for all records of a zone, deletions included.
     ///   - folder: made here, whole or not at all; it must not exist.
-    /// - Throws: `constraintViolation` when the folder exists; `unknownItem` for a record that is not there;
+    /// - Throws: `invalidArguments` for the public database without names; `constraintViolation` when the folder exists; `unknownItem` for a record that is not there;
     ///   `integrityFailure`, `rollback`; `internalError` or `storageFull` where it cannot be written.
     public func exportRaw(
         _ zoneID: RecordZone.ID, recordNames: [String]? = nil, to folder: URL
     ) async throws(SealKitError) -> RawExport {
         let writer = try RawExportWriter(folder: folder)
         do {
-            let (records, view) = try await verifiedRecords(zoneID, recordNames: recordNames)
-            let tail = try await keeper(zoneID).everything()
-            var content = RawExportContent(view: view, tail: tail)
-            if scope == .private { content.shares = try await rawShares(view) }
+            var content: RawExportContent
+            let records: [Verified]
+            if scope == .public {
+                (records, content) = try await publicRecords(zoneID, recordNames: recordNames)
+            } else {
+                let view: ZoneView
+                (records, view) = try await verifiedRecords(zoneID, recordNames: recordNames)
+                content = RawExportContent(view: view, tail: try await keeper(zoneID).everything())
+                if scope == .private { content.shares = try await rawShares(view) }
+            }
             for record in records { try await add(record, of: zoneID, to: &content, writer: writer) }
             try writer.finish(content)
-            return RawExport(records: records.count, assets: content.assets.count, entries: tail.entries.count)
+            return RawExport(records: records.count, assets: content.assets.count, entries: content.roster.count)
         } catch {
             writer.abandon()
             throw error
         }
     }
 
-    private typealias Verified = (wire: Sealkit_V1_Record, outcome: RecordReader.Outcome)
+    typealias Verified = (wire: Sealkit_V1_Record, outcome: RecordReader.Outcome)
 
     /// Every record of the zone, or those asked for, as they came and as they opened.
     private func verifiedRecords(
@@ -81,19 +87,26 @@ extension Database {
     private func add(
         _ record: Verified, of zoneID: RecordZone.ID, to content: inout RawExportContent, writer: RawExportWriter
     ) async throws(SealKitError) {
-        content.records.append(
-            try verifying("record \(record.wire.recordName)") { () throws(SealError) in
-                try RawExportContent.Record(record.wire)
-            })
+        try verifying("record \(record.wire.recordName)") { () throws(SealError) in
+            if record.wire.hasDerived {
+                content.notices.append(try RawExportContent.Notice(record.wire.derived))
+            } else {
+                content.records.append(try RawExportContent.Record(record.wire))
+            }
+        }
         guard case .record(let opened) = record.outcome else { return }
         for (field, state) in opened.fields.sorted(by: { $0.key < $1.key }) {
-            guard case .asset(let asset) = state, let remote = asset.remote, let sealed = remote.sealed else { continue }
+            guard case .asset(let asset) = state, let remote = asset.remote else { continue }
+            let size = remote.sealed?.layout.blobBytes ?? remote.plain?.size ?? 0
             let file = "asset-\(content.assets.count).blob"
             let path = assetPath(of: remote.blob, in: try zoneScope(zoneID))
             let handle = try writer.create(file)
             defer { try? handle.close() }
-            try await core.account.download(path, range: 0..<sealed.layout.blobBytes) { part in
-                try writer.write(Data(part.readableBytesView), to: handle)
+            // Of no bytes there is no range to ask for.
+            if size > 0 {
+                try await core.account.download(path, range: 0..<size) { part in
+                    try writer.write(Data(part.readableBytesView), to: handle)
+                }
             }
             content.assets.append(.init(record: record.wire.recordName, field: field, file: file))
         }

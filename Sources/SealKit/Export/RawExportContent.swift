@@ -21,11 +21,50 @@ struct RawExportContent: Encodable {
         let stored: String
     }
 
-    struct Record: Encodable {
+    /// A statement, and what shows who signed it.
+    struct Signed: Encodable {
         let statement, signature: String
         let leafCount, index: Int
         let path: [String]
+    }
+
+    struct Record: Encodable {
+        let signed: Signed
         let fields: [Field]
+
+        /// One object of both.
+        func encode(to encoder: any Encoder) throws {
+            try signed.encode(to: encoder)
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(fields, forKey: .fields)
+        }
+
+        private enum CodingKeys: CodingKey { case fields }
+    }
+
+    /// A record that went with the target of its reference: nobody signed its deletion, so what proves it comes along.
+    struct Notice: Encodable {
+        struct Digest: Encodable {
+            let name, digest: String
+        }
+
+        struct Step: Encodable {
+            let record: Signed
+            let field, reference: String
+            let otherFields: [Digest]
+        }
+
+        let steps: [Step]
+        let tombstone: Signed
+    }
+
+    /// Who signed records of the public database.
+    struct Author: Encodable {
+        struct Generation: Encodable {
+            let bytes, signature, previousSignature: String
+        }
+
+        let generations: [Generation]
     }
 
     struct Asset: Encodable {
@@ -47,13 +86,27 @@ struct RawExportContent: Encodable {
     }
 
     let format = "sealkit-raw"
-    let version = 1
+    let version = 2
     let user, container, environment, owner, zoneName, shareRecordName: String
     let roster: [Entry]
     let grants: [Grant]
     var records: [Record] = []
+    var notices: [Notice] = []
     var assets: [Asset] = []
     var shares: [Share] = []
+    var authors: [Author] = []
+
+    /// Of the public database, which is nobody's.
+    init(publicDatabase scope: Scope) {
+        user = scope.owner.recordName
+        container = scope.container
+        environment = scope.environment.name
+        owner = scope.owner.recordName
+        zoneName = scope.zoneName
+        shareRecordName = scope.shareRecordName
+        roster = []
+        grants = []
+    }
 
     init(view: ZoneView, tail: Sealkit_V1_RosterTail) {
         let scope = view.scope
@@ -74,7 +127,7 @@ struct RawExportContent: Encodable {
     }
 }
 
-extension RawExportContent.Record {
+extension RawExportContent.Signed {
     init(_ wire: Sealkit_V1_Record) throws(SealError) {
         let proof = try StatementProof(wire.proof)
         statement = Hex.encode([UInt8](wire.statement))
@@ -82,12 +135,60 @@ extension RawExportContent.Record {
         leafCount = proof.leafCount
         index = proof.index
         path = proof.path.map(\.hex)
+    }
+}
+
+extension RawExportContent.Record {
+    init(_ wire: Sealkit_V1_Record) throws(SealError) {
+        signed = try RawExportContent.Signed(wire)
         var fields: [RawExportContent.Field] = []
         for field in wire.fields {
-            guard case .stored(let stored, _) = try WireField(field) else { throw .fieldMismatch }
-            let form = try stored.form()
+            let form: (class: UInt8, tag: UInt8, bytes: [UInt8])
+            switch try WireField(field) {
+            case .stored(let stored, _): form = try stored.form()
+            case .publicAsset(let asset, _): form = asset.form()
+            case .digest: throw .fieldMismatch
+            }
             fields.append(.init(name: field.name, class: form.class, tag: form.tag, stored: Hex.encode(form.bytes)))
         }
         self.fields = fields
+    }
+}
+
+extension RawExportContent.Author {
+    init(_ chain: IdentityChain) {
+        generations = chain.signed.map {
+            Generation(
+                bytes: Hex.encode($0.bytes), signature: Hex.encode($0.signature), previousSignature: Hex.encode($0.previousSignature))
+        }
+    }
+}
+
+extension RawExportContent.Notice {
+    init(_ wire: Sealkit_V1_DerivedDeletion) throws(SealError) {
+        var steps: [Step] = []
+        for step in wire.steps { steps.append(try Step(step)) }
+        self.steps = steps
+        tombstone = try RawExportContent.Signed(wire.tombstone)
+    }
+}
+
+extension RawExportContent.Notice.Step {
+    init(_ wire: Sealkit_V1_DerivedStep) throws(SealError) {
+        record = try RawExportContent.Signed(wire.record)
+        field = wire.field
+        var reference: String?
+        var others: [RawExportContent.Notice.Digest] = []
+        for wireField in wire.record.fields {
+            let field = try WireField(wireField)
+            if wireField.name == wire.field, case .stored(let stored, _) = field {
+                reference = Hex.encode(try stored.form().bytes)
+            } else {
+                others.append(.init(name: wireField.name, digest: try field.digest(name: wireField.name).hex))
+            }
+        }
+        guard let reference else { throw .invalidNotice }
+        self.reference = reference
+        otherFields = others
     }
 }

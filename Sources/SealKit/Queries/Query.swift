@@ -1,5 +1,6 @@
-public import Foundation
-public import SealQuery
+import Foundation
+// Exported: `Query.Field("folder") == "work"` finds its operators by the module that they stand in, and an app imports this one.
+@_exported public import SealQuery
 public import SealStatements
 import SealWire
 import SwiftProtobuf

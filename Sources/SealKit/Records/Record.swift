@@ -7,7 +7,7 @@ public import SealStatements
 /// Plain fields are read and written by subscript and visible to the server; `encryptedValues` and assets are sealed on
 /// this device before they leave it. A key is plain or encrypted, not both.
 public struct Record: Sendable {
-    public struct ID: Sendable, Hashable, CustomStringConvertible {
+    public struct ID: Sendable, Hashable, Codable, CustomStringConvertible {
         /// 1 to 255 printable ASCII characters, unique in the zone.
         public let recordName: String
         public let zoneID: RecordZone.ID
@@ -26,7 +26,7 @@ public struct Record: Sendable {
     /// several targets goes. A target may have 750 such sources, a record 750 such references, and 3,000 records may go with
     /// one request (`limitExceeded`). A record with children (`parent`) does not go: the deletion is a `referenceViolation`.
     /// What is saved in the request that deletes the target stays.
-    public struct Reference: Sendable, Hashable {
+    public struct Reference: Sendable, Hashable, Codable {
         public typealias Action = ReferenceValue.Action
         public let recordName: String
         public let action: Action
@@ -98,17 +98,6 @@ public struct Record: Sendable {
 
     public mutating func setPlainValue(_ key: String, _ value: RecordValue?) { set(key, value.map { .plain($0) }) }
 
-    /// A reference field.
-    public subscript(key: String) -> Reference? {
-        get {
-            guard case .reference(let reference)? = plainValue(key) else { return nil }
-            return Reference(recordName: reference.recordName, action: reference.action)
-        }
-        set {
-            set(key, newValue.map { .plain(.reference(ReferenceValue(recordName: $0.recordName, action: $0.action))) })
-        }
-    }
-
     /// An asset: always sealed.
     public subscript(key: String) -> Asset? {
         get {
@@ -172,7 +161,16 @@ public struct Record: Sendable {
 }
 
 extension Record.Reference {
+    /// - Parameter recordID: of a record in the zone of the one that will hold the reference: only its name is kept.
     public init(recordID: Record.ID, action: Action = .none) { self.init(recordName: recordID.recordName, action: action) }
+}
+
+extension Record {
+    /// Makes this record a child of another one in its zone; nil makes it nobody's.
+    public mutating func setParent(_ parentRecord: Record?) { setParent(parentRecord?.recordID) }
+
+    /// The same, by the parent's id.
+    public mutating func setParent(_ parentRecordID: ID?) { parent = parentRecordID.map { Reference(recordID: $0) } }
 }
 
 extension Record: CustomStringConvertible {

@@ -4,8 +4,8 @@ public import SealStatements
 public typealias RecordValue = SealStatements.Value
 public typealias Location = SealStatements.Location
 
-/// A Swift type that a record field can hold: `String`, `Data`, `Date`, integers, `Double`, `Location`,
-/// `Record.Reference`, and arrays of each. There is no `Bool`, as in CloudKit: use 0 and 1.
+/// A Swift type that a record field can hold: `String`, `Data`, `Date`, `Int`, `Int64`, `Double`, `Float`, `Bool`, `Location`,
+/// `Record.Reference`, and arrays of each. As in CloudKit, `Bool` is kept as the integer 0 or 1, and `Float` as a double.
 public protocol RecordValueConvertible: Sendable {
     /// The kind of an empty list's elements.
     static var valueKind: ValueKind { get }
@@ -58,6 +58,28 @@ extension Double: RecordValueConvertible {
     }
 }
 
+extension Float: RecordValueConvertible {
+    public static var valueKind: ValueKind { .double }
+    public var recordValue: RecordValue { .double(Double(self)) }
+    public init?(recordValue: RecordValue) {
+        guard case .double(let number) = recordValue else { return nil }
+        self = Float(number)
+    }
+}
+
+/// Kept as the integer 0 or 1; no other integer reads as one.
+extension Bool: RecordValueConvertible {
+    public static var valueKind: ValueKind { .int64 }
+    public var recordValue: RecordValue { .int64(self ? 1 : 0) }
+    public init?(recordValue: RecordValue) {
+        switch recordValue {
+        case .int64(0): self = false
+        case .int64(1): self = true
+        default: return nil
+        }
+    }
+}
+
 /// Dates are kept as whole microseconds since 1970.
 extension Date: RecordValueConvertible {
     public static var valueKind: ValueKind { .date }
@@ -82,6 +104,16 @@ extension Location: RecordValueConvertible {
     public init?(recordValue: RecordValue) {
         guard case .location(let place) = recordValue else { return nil }
         self = place
+    }
+}
+
+/// Plain fields only: the server follows references, so that they cannot be encrypted values.
+extension Record.Reference: RecordValueConvertible {
+    public static var valueKind: ValueKind { .reference }
+    public var recordValue: RecordValue { .reference(ReferenceValue(recordName: recordName, action: action)) }
+    public init?(recordValue: RecordValue) {
+        guard case .reference(let reference) = recordValue else { return nil }
+        self.init(recordName: reference.recordName, action: reference.action)
     }
 }
 

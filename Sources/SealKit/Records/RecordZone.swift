@@ -2,7 +2,7 @@ import SealStatements
 
 /// A zone of records: the unit of sharing, of atomic commits and of change feeds. CloudKit's `CKRecordZone`.
 public struct RecordZone: Sendable, Hashable {
-    public struct ID: Sendable, Hashable, CustomStringConvertible {
+    public struct ID: Sendable, Hashable, Codable, CustomStringConvertible {
         /// Stands for the account that asks.
         public static let currentUser = "__defaultOwner__"
 
@@ -39,4 +39,6 @@ public struct RecordZone: Sendable, Hashable {
 
     public init(zoneID: ID) { self.zoneID = zoneID }
     public init(zoneName: String) { self.init(zoneID: ID(zoneName: zoneName)) }
+    /// The zone that every private database has, without sharing, atomic saves and change feeds' promises.
+    public static func `default`() -> RecordZone { RecordZone(zoneID: .default) }
 }

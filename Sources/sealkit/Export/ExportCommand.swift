@@ -8,10 +8,12 @@ struct ExportCommand: AccountHolderCommand {
         abstract: "Write a zone's records as they are stored and sealed, for another implementation to check.",
         discussion: """
             The folder gets the signed roster, this account's grants, the records' statements and sealed fields, and the sealed \
-            bytes of their files. Nothing in it is secret; Vectors/verify.py opens it with the key file.
+            bytes of their files. Nothing in it is secret; Vectors/verify.py opens it with the key file. Of the public database: the \
+            records that are named, and who signed them.
 
               sealkit export --raw ./notes --zone Notes
               sealkit export --raw ./first --zone Notes --record first
+              sealkit export --raw ./places --database public --record berlin
             """)
 
     @Option(help: ArgumentHelp("The folder to make.", valueName: "folder"))
@@ -20,8 +22,14 @@ struct ExportCommand: AccountHolderCommand {
     @Option(name: .customLong("record"), help: ArgumentHelp("Only this record; may be given several times.", valueName: "name"))
     var records: [String] = []
 
-    @OptionGroup var zone: ZoneOptions
+    @OptionGroup var zone: PlaceOptions
     @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        if zone.database == .public, records.isEmpty {
+            throw ValidationError("Name the records with --record: the public database has no feed to read all of them from.")
+        }
+    }
 
     func run(_ client: Client) async throws {
         let (database, zoneID) = zone.resolve(client)

@@ -36,7 +36,7 @@ struct RecordQuery: AccountHolderCommand {
 
     @OptionGroup var shared: OwnerOption
 
-    @Option(help: "public: the container's public database. Default: the zone's own database.")
+    @Option(help: "public: the container's public database. Default: one's own zones, or the zone that is named.")
     var database: PlaceOptions.DatabaseName?
 
     @Option(help: "How many records at most.")
@@ -46,18 +46,19 @@ struct RecordQuery: AccountHolderCommand {
 
     func validate() throws {
         if zone == nil, shared.owner != nil { throw ValidationError("Name the --zone as well: in zones of others a query is about one.") }
-        if database == .public, zone != nil { throw ValidationError("The public database has no zones: leave --zone out.") }
+        if database == .public, zone != nil || shared.owner != nil {
+            throw ValidationError("The public database has no zones, and is nobody's: leave --zone and --owner out.")
+        }
         if let limit, limit < 1 { throw ValidationError("The --limit is at least 1.") }
     }
 
     func run(_ client: Client) async throws {
         let query = try query()
-        let (zones, zoneID) = shared.resolve(zone ?? RecordZone.defaultName, client)
-        let database = self.database == .public ? client.container.publicDatabase.fetchingAssets(.onDemand) : zones
+        let (database, zoneID) = place(client)
         var rest = limit
         var failed: SealKitError?
         var page = try await database.records(
-            matching: query, inZoneWith: zone == nil ? nil : zoneID, resultsLimit: rest ?? Query.maximumResults)
+            matching: query, inZoneWith: zoneID, resultsLimit: rest ?? Query.maximumResults)
         var count = 0
         while true {
             for (id, result) in page.matchResults {
@@ -78,6 +79,13 @@ struct RecordQuery: AccountHolderCommand {
         }
         if let failed { throw failed }
         output.note("\(count) record\(count == 1 ? "" : "s")")
+    }
+
+    /// - Returns: no zone for all of the database's.
+    private func place(_ client: Client) -> (database: Database, zoneID: RecordZone.ID?) {
+        guard database == nil else { return (client.container.publicDatabase.fetchingAssets(.onDemand), nil) }
+        let own = shared.resolve(zone ?? RecordZone.defaultName, client)
+        return (own.database, zone == nil ? nil : own.zoneID)
     }
 
     private func query() throws(SealKitError) -> Query {

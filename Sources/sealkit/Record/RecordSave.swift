@@ -68,6 +68,13 @@ struct RecordSave: AccountHolderCommand {
         guard let result = results.saveResults[record.recordID] else {
             throw SealKitError(.serverRejectedRequest, "the server's answer lacks the record")
         }
+        if case .failure(let error) = result, error.code == .serverRecordChanged {
+            let wasFetched = record.recordChangeTag != nil
+            throw SealKitError(
+                error.code, wasFetched ? error.reason : "there is a record of the name \(record.recordID.recordName) already",
+                remedy: wasFetched ? "look at what it has now, and save again" : "change it with --update, or choose another --name",
+                serverRecord: error.serverRecord, clientRecord: error.clientRecord)
+        }
         let saved = try result.get()
         output.result(
             "saved \(saved.recordID.recordName.escaped)", bare: saved.recordID.recordName,

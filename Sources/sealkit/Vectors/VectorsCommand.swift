@@ -31,6 +31,11 @@ struct VectorsCommand: ParsableCommand {
         @Argument(help: "The folder to read.", completion: .directory) var folder = "Vectors"
 
         func run() throws {
+            guard (try? FileManager.default.contentsOfDirectory(atPath: folder))?.contains(where: { $0.hasSuffix(".json") }) == true else {
+                throw Failure.Local(
+                    status: .notFound, reason: "there are no vectors to read at \(folder)",
+                    remedy: "run this in a checkout of SealKit, or name its folder Vectors")
+            }
             var total = 0
             var missed = 0
             for construction in Constructions.all {

@@ -1,6 +1,5 @@
 import NIOCore
 import NIOEmbedded
-import SealKit
 import SealQuery
 import SealStatements
 import SealWire

@@ -1,0 +1,82 @@
+import Foundation
+import SealKit
+import SealLab
+import Testing
+
+/// What the command line says to somebody who gets something wrong: what it was, what to do, and an exit code for scripts.
+@Suite struct CommandErrorsTests {
+    private struct Mistake {
+        let arguments: [String]
+        let status: Int32
+        let code: String
+        let says: [String]
+
+        init(_ status: Int32, _ code: String, _ arguments: String..., says: [String]) {
+            (self.arguments, self.status, self.code, self.says) = (arguments, status, code, says)
+        }
+    }
+
+    private static let mistakes = [
+        Mistake(64, "usage", "record", "save", "--zone", "Notes", "--colour", "red", says: ["Unknown option '--colour'"]),
+        Mistake(64, "usage", "record", "get", "first", says: ["--zone", "--database public"]),
+        Mistake(64, "usage", "record", "query", "--type", "Place", "--database", "public", "--zone", "Notes", says: ["has no zones"]),
+        Mistake(65, "invalidArguments", "record", "save", "--zone", "Notes", "--name", "new", "--set", "a=b", says: ["needs a type", "--type"]),
+        Mistake(65, "invalidArguments", "record", "save", "--zone", "Notes", "--type", "Note", "--set", "novalue", says: ["key=value"]),
+        Mistake(65, "invalidArguments", "record", "save", "--zone", "Notes", "--type", "Note", "--set", "n:int=x", says: ["not of the kind int"]),
+        Mistake(65, "invalidArguments", "record", "query", "folder LIKE 'a*'", "--type", "Note", "--zone", "Notes", says: ["LIKE", "character 8", "BEGINSWITH"]),
+        Mistake(65, "invalidArguments", "record", "query", "folder = ", "--type", "Note", "--zone", "Notes", says: ["character 10"]),
+        Mistake(65, "invalidArguments", "record", "query", "title = 'a'", "--type", "Note", "--zone", "Notes", says: ["title is encrypted"]),
+        Mistake(65, "invalidArguments", "record", "query", "nosuch = 'a'", "--type", "Note", "--zone", "Notes", says: ["no field nosuch"]),
+        Mistake(66, "unknownItem", "record", "query", "folder = 'a'", "--type", "Nosuch", "--zone", "Notes", says: ["no such record type"]),
+        Mistake(66, "unknownItem", "record", "get", "nothing", "--zone", "Notes", says: ["no such record"]),
+        Mistake(66, "zoneNotFound", "record", "get", "first", "--zone", "Nowhere", says: ["no such zone"]),
+        Mistake(66, "zoneNotFound", "zone", "delete", "Nowhere", says: ["no such zone"]),
+        Mistake(65, "invalidArguments", "record", "get", "first", "--zone", "Notes", "--owner", "bob", says: ["not a user's record name", "hexadecimal"]),
+        Mistake(65, "invalidArguments", "zone", "create", "_own", says: ["cannot name a zone", "no leading underscore"]),
+        Mistake(79, "serverRecordChanged", "record", "save", "--zone", "Notes", "--type", "Note", "--name", "first", "--set", "folder=x", says: ["first already", "--update"]),
+        Mistake(65, "badContainer", "zone", "list", "--container", "a b", says: ["container identifier", "letters"]),
+        Mistake(77, "notAuthenticated", "zone", "list", "--key-file", "/nowhere/key.json", says: ["no key file at /nowhere/key.json"]),
+        Mistake(65, "invalidArguments", "share", "accept", "https://example.org/s/x", says: ["share URL", "after the #"]),
+        Mistake(77, "notAuthenticated", "schema", "export", "--server", "http://127.0.0.1:1", says: ["management token", "SEALKIT_MANAGEMENT_TOKEN"]),
+    ]
+
+    private func run(_ arguments: [String], _ keyFile: URL) throws -> Command {
+        try Command.run(ServerProcess.executable, arguments, environment: ["SEALKIT_KEY_FILE": keyFile.path])
+    }
+
+    @Test func eachMistakeIsNamedWithItsRemedyAndCode() async throws {
+        let server = try ServerProcess(mail: false)
+        defer { server.stop() }
+        let keyFile = server.folder.appendingPathComponent("ann.json")
+        #expect(try run(["account", "create", "--server", server.origin], keyFile).status == 0)
+        #expect(try run(["zone", "create", "Notes"], keyFile).status == 0)
+        let first = ["record", "save", "--zone", "Notes", "--type", "Note", "--name", "first", "--set", "folder=work", "--seal", "title=Plans"]
+        #expect(try run(first, keyFile).status == 0)
+        for mistake in Self.mistakes {
+            let said = try run(mistake.arguments, keyFile)
+            #expect(said.status == mistake.status && said.output.isEmpty, "\(mistake.arguments): \(said.errors)")
+            for text in mistake.says { #expect(said.errors.contains(text), "\(mistake.arguments): \(said.errors)") }
+            // The same for scripts: one object, on standard error.
+            let json = try run(mistake.arguments + ["--json"], keyFile)
+            let object = try #require(try JSONSerialization.jsonObject(with: Data(json.errors.utf8)) as? [String: [String: Any]])
+            #expect(json.status == mistake.status && json.output.isEmpty)
+            #expect(object["error"]?["code"] as? String == mistake.code, "\(mistake.arguments): \(json.errors)")
+        }
+        // What was refused left nothing behind.
+        #expect(try run(["record", "list", "--zone", "Notes", "--quiet"], keyFile).output == "first\n")
+
+        let place = ["record", "save", "--database", "public", "--type", "Place", "--name", "berlin", "--set", "city=Berlin"]
+        #expect(try run(place, keyFile).status == 0)
+        let found = try run(["record", "query", "city = 'Berlin'", "--type", "Place", "--database", "public", "--quiet"], keyFile)
+        #expect(found.status == 0 && found.output == "berlin\n", "\(found.errors)")
+
+        server.terminate()
+        let away = try run(["zone", "list", "--json"], keyFile)
+        #expect(away.status == 69 && away.errors.contains(#""code":"networkFailure""#), "\(away.errors)")
+    }
+
+    @Test func vectorsThatAreNotThereAreNamed() throws {
+        let said = try Command.run(ServerProcess.executable, ["vectors", "verify", "/nowhere"])
+        #expect(said.status == 66 && said.errors.contains("no vectors to read at /nowhere"), "\(said.errors)")
+    }
+}
