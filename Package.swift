@@ -122,7 +122,7 @@ let package = Package(
         .executableTarget(
             name: "SealTorture",
             dependencies: [
-                "SealLab", "SealKit", "SealStatements", "SealPrimitives", "SealWire",
+                "SealLab", "SealKit", "SealQuery", "SealStatements", "SealPrimitives", "SealWire",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),

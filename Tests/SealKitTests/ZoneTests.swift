@@ -72,6 +72,23 @@ import Testing
         try await other.own.save(other.note(in: purged, "again"))
     }
 
+    /// A device that knows the zone's former life only deletes what is in the new one, not nothing.
+    @Test func aDeviceThatHasNotHeardOfTheZonesNewLifeDeletesInIt() async throws {
+        let ann = try await Person()
+        let other = try ann.onFreshDevice()
+        let zone = try await ann.makeZone()
+        let note = try await other.own.save(other.note(in: zone, "before", name: "note"))
+        try await ann.own.deleteRecordZone(withID: zone)
+        try await ann.own.save(RecordZone(zoneID: zone))
+        _ = try await ann.own.modifyRecords(saving: [ann.note(in: zone, "after", name: "note"), ann.note(in: zone, "after", name: "second")])
+        let results = try await other.own.modifyRecords(
+            saving: [other.note(in: zone, "new", name: "third")], deleting: [note.recordID, Record.ID(recordName: "second", zoneID: zone)])
+        #expect(results.saveResults.values.allSatisfy { $0.failureCode == nil } && results.deleteResults.values.allSatisfy { $0.failureCode == nil })
+        let changes = try await ann.onFreshDevice().own.recordZoneChanges(inZoneWith: zone)
+        #expect(changes.modifications.map(\.recordID.recordName) == ["third"])
+        #expect(Set(changes.deletions.map(\.recordID.recordName)) == ["note", "second"])
+    }
+
     @Test func changesOfManyZonesComeInOneCall() async throws {
         let ann = try await Person()
         let zones = [try await ann.makeZone(), try await ann.makeZone()]

@@ -40,6 +40,18 @@ struct ZoneBatch {
             case .delete(let id, _, _, _): id
             }
         }
+
+        /// What its statement follows; nil for a record that is new.
+        var base: Record.Base? {
+            switch self {
+            case .save(let record): record.base
+            case .delete(_, let last, _, _): last
+            }
+        }
+
+        func isNewer(than view: ZoneView) -> Bool {
+            base.map { $0.statement.zoneIncarnation > view.roster.incarnations.zone } ?? false
+        }
     }
 
     /// More rounds than a busy zone needs; each starts from what the server has just said.
@@ -56,6 +68,8 @@ struct ZoneBatch {
         var items = records.map { Item.save($0) }
         items += try await deletions(of: deleting)
         for round in 1...ZoneBatch.rounds where !items.isEmpty {
+            // What was looked up just now may be of a newer life of the zone than the one that this began with.
+            if items.contains(where: { $0.isNewer(than: view) }) { view = try await keeper.current() }
             // This device may have seen the zone's end; another one may have made it again since.
             if view.roster.isClosed { view = try await keeper.refresh() }
             guard !view.roster.isClosed else {
@@ -152,12 +166,7 @@ struct ZoneBatch {
         var living: [Item] = []
         var hasFailed = false
         for item in items {
-            let base: Record.Base?
-            switch item {
-            case .save(let record): base = record.base
-            case .delete(_, let last, _, _): base = last
-            }
-            guard let statement = base?.statement,
+            guard let statement = item.base?.statement,
                 statement.zoneIncarnation != view.roster.incarnations.zone || statement.scopeID != view.roster.scopeID
             else {
                 living.append(item)

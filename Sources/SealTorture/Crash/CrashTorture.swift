@@ -10,11 +10,27 @@ struct CrashTorture {
     static let container = "org.sealkit.torture"
     private static let devices = 4
 
+    /// Of the tokens of former rounds, how many are kept, and how many of them go on in each round.
+    private static let oldTokens = (kept: 20, used: 2)
+
     struct Totals {
         var rounds = 0
         var killedWhileStarting = 0
         var requests = 0
         var count = Inspection.Count()
+        var notified = 0
+        var records = 0
+        var upheavals = 0
+        var unheardUpheavals = 0
+        var unheardUpheavalsDone = 0
+    }
+
+    /// What is known of the server from round to round.
+    private struct Knowledge {
+        var states: [String: Feed.State] = [:]
+        /// Zones as they once were: their tokens go on working.
+        var old: [(zone: String, state: Feed.State)] = []
+        var reader: Reader
     }
 
     func run() async throws -> Totals {
@@ -25,24 +41,18 @@ struct CrashTorture {
         try server.waitUntilListening()
         let port = server.port
         let journal = Journal()
-        let load = try await Load.make(server.origin, devices: Self.devices, journal: journal, folder: folder, random: &random)
+        let load = try await Load.make(server, devices: Self.devices, journal: journal, random: &random)
         let transport = try HTTPTransport(server: server.origin)
         let base = "/database/1/\(Self.container)/development/private"
-        var states: [String: Feed.State] = [:]
-        for zone in load.zones { states[zone.zoneName] = Feed.State() }
+        var known = Knowledge(reader: Reader(try load.freshDevice()))
+        for zone in load.zones { known.states[zone.zoneName] = Feed.State() }
 
         var totals = Totals()
         for round in 1...rounds {
             journal.begin(round: round)
-            // Up to half a second, from before the first request to the middle of many.
-            let moment = Duration.milliseconds(random.below(random.chance(20) ? 10 : 500))
-            await withTaskGroup(of: Void.self) { group in
-                for worker in load.workers { group.addTask { await worker.run() } }
-                try? await Task.sleep(for: moment)
-                journal.goDown()
-                server.kill()
-            }
+            try await crash(server, under: load, journal, &random)
             try check(journal.unexpected.isEmpty, "a client met an error that it should not: \(journal.unexpected.prefix(3))")
+            if random.chance(20) { try DatabaseCheck(dataFolder: server.dataFolder).age(zones: Upheaval.zonePrefix) }
             if random.chance(25) {
                 let doomed = try ServerProcess(folder: folder, port: port)
                 try await Task.sleep(for: .milliseconds(random.below(80)))
@@ -51,11 +61,15 @@ struct CrashTorture {
             }
             server = try ServerProcess(folder: folder, port: port)
             try server.waitUntilListening()
-            let inspection = Inspection(
-                journal: journal, feed: Feed(transport: transport, base: base, token: journal.token), round: round)
-            let count = try await inspection.run(&states, limit: random.chance(50) ? 1 + random.below(50) : 0)
+            journal.comeUp()
+            let feed = Feed(transport: transport, base: base, token: journal.token)
+            let inspection = Inspection(journal: journal, feed: feed, round: round)
+            let count = try await inspection.run(&known.states, limit: random.chance(50) ? 1 + random.below(50) : 0)
+            try await load.upheaval.inspect(feed)
+            totals.notified += try await load.watcher.catchUp(round: round, feed)
+            try await read(&known, load, feed, isLast: round == rounds, &random)
             try DatabaseCheck(dataFolder: server.dataFolder).run()
-            try await checkAssets(load, states, random: &random)
+            try await checkAssets(load, known.states, random: &random)
             try check(server.log.isEmpty, "the server's log has errors: \(server.log.suffix(1000))")
             totals.rounds += 1
             totals.count.acknowledged = count.acknowledged
@@ -64,7 +78,47 @@ struct CrashTorture {
             totals.count.repeated += count.repeated
         }
         totals.requests = journal.operations.count
+        totals.records = known.reader.records.count
+        totals.upheavals = await load.upheaval.steps
+        totals.unheardUpheavals = await load.upheaval.unheard
+        totals.unheardUpheavalsDone = await load.upheaval.unheardAndDone
         return totals
+    }
+
+    /// Everybody at work, and then no server.
+    private func crash(_ server: ServerProcess, under load: Load, _ journal: Journal, _ random: inout SeededRandom) async throws {
+        // Up to half a second, from before the first request to the middle of many; sometimes longer, past a checkpoint.
+        let moment = Duration.milliseconds(random.below(random.chance(20) ? 10 : random.chance(10) ? 3_000 : 500))
+        let listening = Task { try await load.watcher.listen() }
+        await withTaskGroup(of: Void.self) { group in
+            for worker in load.workers { group.addTask { await worker.run() } }
+            group.addTask { await load.upheaval.run() }
+            try? await Task.sleep(for: moment)
+            journal.goDown()
+            server.kill()
+        }
+        listening.cancel()
+        try await listening.value
+    }
+
+    /// Old tokens go on, and a device of each age reads every byte: one that follows, and now and then one that is new.
+    private func read(
+        _ known: inout Knowledge, _ load: Load, _ feed: Feed, isLast: Bool, _ random: inout SeededRandom
+    ) async throws {
+        for _ in 0..<Self.oldTokens.used {
+            guard let old = random.one(of: known.old) else { break }
+            _ = try await feed.advance(old.state, in: old.zone, limit: random.below(60))
+        }
+        if let (zone, state) = random.one(of: known.states.sorted { $0.key < $1.key }) {
+            if known.old.count >= Self.oldTokens.kept { known.old.remove(at: random.below(known.old.count)) }
+            known.old.append((zone, state))
+        }
+        if random.chance(10) || isLast { known.reader = Reader(try load.freshDevice()) }
+        try await known.reader.follow(load.zones)
+        try known.reader.checkEqual(known.states)
+        if await load.upheaval.isIndexed, let zone = random.one(of: load.zones) {
+            try await known.reader.checkQuery(above: random.below(1_000_000), in: zone)
+        }
     }
 
     /// A device that has seen nothing opens some records that have assets: their bytes are there and verify.
@@ -93,6 +147,10 @@ extension CrashTorture.Totals {
         and each had one effect when it was repeated, twice.
           \(count.repeated) answered requests were repeated: the same answers, no effect. All change tokens went on working and \
         delivered exactly what changed.
+          Every field of the \(records) records that are left verified, opened, and came from one save.
+          A device that listens was told of \(notified) changed records: of every change, of none that did not happen, of none twice.
+          \(upheavals) cascades, deletions of zones, indexes made anew and schema deployments were acknowledged, and were there as a whole; \
+        of \(unheardUpheavals) without an answer \(unheardUpheavalsDone) had happened, as a whole.
           The database passed its integrity check each time; no blob, file or record was left without an owner.
         """
     }

@@ -30,7 +30,52 @@ struct DatabaseCheck {
         ),
         (
             "places in a feed that are taken twice",
-            "SELECT COUNT(*) FROM (SELECT 1 FROM record GROUP BY owner, zone, position HAVING COUNT(*) > 1)"
+            "SELECT COUNT(*) FROM (SELECT 1 FROM record WHERE position > 0 GROUP BY owner, zone, position HAVING COUNT(*) > 1)"
+        ),
+        (
+            "records that have left the feed and live, or left it and the feed does not know",
+            """
+            SELECT COUNT(*) FROM record r JOIN zone z ON z.owner = r.owner AND z.zone = r.zone
+            WHERE r.position = 0 AND (r.deleted = 0 OR z.compacted = 0)
+            """
+        ),
+        (
+            "records that were to go with a target and did not go with it",
+            """
+            SELECT COUNT(*) FROM delete_reference d JOIN record t ON t.owner = d.owner AND t.zone = d.zone AND t.name = d.target
+            JOIN record s ON s.owner = d.owner AND s.zone = d.zone AND s.name = d.source
+            WHERE t.deleted = 1 AND s.deleted = 0
+            """
+        ),
+        (
+            "references of records that are gone",
+            """
+            SELECT COUNT(*) FROM delete_reference d WHERE NOT EXISTS (
+                SELECT 1 FROM record r WHERE r.owner = d.owner AND r.zone = d.zone AND r.name = d.source AND r.deleted = 0)
+            """
+        ),
+        (
+            "deletions that came with another and cannot be proven",
+            """
+            SELECT COUNT(*) FROM record r WHERE r.deleted = 1 AND r.went_with IS NOT NULL AND NOT EXISTS (
+                SELECT 1 FROM derived_step d
+                WHERE d.owner = r.owner AND d.zone = r.zone AND d.deletion = r.went_with AND d.name = r.name)
+            """
+        ),
+        (
+            "index entries of records that are gone",
+            """
+            SELECT COUNT(*) FROM record_index i WHERE NOT EXISTS (SELECT 1 FROM index_build) AND NOT EXISTS (
+                SELECT 1 FROM record r WHERE r.owner = i.owner AND r.zone = i.zone AND r.name = i.record AND r.deleted = 0)
+            """
+        ),
+        (
+            "zones whose records are not as many as are counted for the quota",
+            """
+            SELECT COUNT(*) FROM zone z WHERE
+                COALESCE((SELECT SUM(u.records) FROM storage_usage u WHERE u.owner = z.owner AND u.zone = z.zone), 0)
+                <> (SELECT COUNT(*) FROM record r WHERE r.owner = z.owner AND r.zone = z.zone AND r.deleted = 0)
+            """
         ),
         (
             "roster entries that are missing",
@@ -48,11 +93,23 @@ struct DatabaseCheck {
         ),
     ]
 
-    private func open() throws -> DatabaseQueue {
+    private func open(readonly: Bool = true) throws -> DatabaseQueue {
         var configuration = Configuration()
-        configuration.readonly = true
+        configuration.readonly = readonly
         configuration.busyMode = .timeout(10)
         return try DatabaseQueue(path: dataFolder.appendingPathComponent("sealkit.sqlite").path, configuration: configuration)
+    }
+
+    /// Makes deletions in some zones older than any feed keeps them: the next server to start has them to clear away. Only
+    /// while none runs.
+    func age(zones prefix: String) throws {
+        try open(readonly: false).write { database in
+            try database.execute(
+                sql: """
+                    UPDATE record SET modified = 0 WHERE deleted = 1 AND EXISTS (
+                        SELECT 1 FROM zone z WHERE z.owner = record.owner AND z.zone = record.zone AND z.name LIKE ?)
+                    """, arguments: [prefix + "-%"])
+        }
     }
 
     func count(_ query: String) throws -> Int { try open().read { try Int.fetchOne($0, sql: query) } ?? 0 }

@@ -48,20 +48,28 @@ struct Feed: Sendable {
                     $0.resultsLimit = UInt32(limit)
                 }, as: Sealkit_V1_RecordChangesResponse.self)
             for record in page.records {
-                let bytes = [UInt8](record.statement)
-                let statement = try Statement(canonicalBytes: bytes)
                 try check(record.position > last, "a feed is out of order at \(record.recordName)")
                 last = record.position
-                let item = Item(
-                    hash: Statement.hash(bytes), revision: statement.revision, previous: statement.previous,
-                    position: record.position, isDeleted: record.deleted,
-                    assets: record.fields.compactMap { $0.content.flatMap { if case .asset(let asset) = $0 { asset.blob } else { nil } } })
+                let item = try Self.item(record)
                 try check(found.updateValue(item, forKey: record.recordName) == nil, "\(record.recordName) came twice since one token")
             }
             token = page.token
             if !page.moreComing { return (found, token) }
             try check(!page.records.isEmpty, "an empty page promises more")
         }
+    }
+
+    private static func item(_ record: Sealkit_V1_Record) throws -> Item {
+        // One that went with another has no statement of its own; whether its deletion is proven is for devices to say.
+        guard !record.hasDerived else {
+            return Item(hash: .zero, revision: 0, previous: .zero, position: record.position, isDeleted: record.deleted, assets: [])
+        }
+        let bytes = [UInt8](record.statement)
+        let statement = try Statement(canonicalBytes: bytes)
+        return Item(
+            hash: Statement.hash(bytes), revision: statement.revision, previous: statement.previous, position: record.position,
+            isDeleted: record.deleted,
+            assets: record.fields.compactMap { $0.content.flatMap { if case .asset(let asset) = $0 { asset.blob } else { nil } } })
     }
 
     /// Follows a token to the end, and holds what came against the whole zone: exactly what changed came, once.

@@ -51,12 +51,9 @@ final class Journal: Sendable {
 
     /// From now on nothing is sent, and what is under way may get no answer.
     func goDown() { state.withLock { $0.isDown = true } }
-    func begin(round: Int) {
-        state.withLock { state in
-            state.isDown = false
-            state.round = round
-        }
-    }
+    /// There is a server again.
+    func comeUp() { state.withLock { $0.isDown = false } }
+    func begin(round: Int) { state.withLock { $0.round = round } }
 
     var isDown: Bool { state.withLock { $0.isDown } }
     /// A session token that the clients use.

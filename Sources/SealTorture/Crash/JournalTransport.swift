@@ -7,10 +7,13 @@ import SealKit
 final class JournalTransport: Transport {
     private let next: HTTPTransport
     private let journal: Journal
+    /// Otherwise it only goes down with the server.
+    private let isWriting: Bool
 
-    init(_ next: HTTPTransport, journal: Journal) {
+    init(_ next: HTTPTransport, journal: Journal, isWriting: Bool = true) {
         self.next = next
         self.journal = journal
+        self.isWriting = isWriting
     }
 
     var origin: String { next.origin }
@@ -27,9 +30,9 @@ final class JournalTransport: Transport {
     }
 
     func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse {
-        if let token { journal.saw(token: token) }
+        if isWriting, let token { journal.saw(token: token) }
         return try await guarded { () throws(SealKitError) in
-            guard path.hasSuffix("records/modify") else { return try await next.post(path, body: body, token: token) }
+            guard isWriting, path.hasSuffix("records/modify") else { return try await next.post(path, body: body, token: token) }
             let id: Data
             do { id = try journal.send(path: path, body: body, token: token ?? "") } catch {
                 throw SealKitError(.internalError, "the SDK sent what does not decode")

@@ -5,24 +5,40 @@ import SealLab
 /// One account on several devices, and the zones that they write to.
 struct Load {
     let workers: [Worker]
+    let upheaval: Upheaval
+    let watcher: Watcher
     let zones: [RecordZone.ID]
     let assetBytes: Data
     private let account: Account
 
     static func make(
-        _ origin: String, devices: Int, journal: Journal, folder: URL, random: inout SeededRandom
+        _ server: ServerProcess, devices: Int, journal: Journal, random: inout SeededRandom
     ) async throws -> Load {
         journal.begin(round: 0)
-        func transport() throws -> JournalTransport { JournalTransport(try HTTPTransport(server: origin), journal: journal) }
+        let (origin, folder) = (server.origin, server.folder)
+        func transport(isWriting: Bool = true) throws -> JournalTransport {
+            JournalTransport(try HTTPTransport(server: origin), journal: journal, isWriting: isWriting)
+        }
         let first = try await Account.create(transport: try transport(), deviceName: "device 0").account
         let others = try Devices.more(of: first, through: (1..<devices).map { _ in try transport() })
-        let reader = try Devices.more(of: first, through: [try HTTPTransport(server: origin)])[0]
-        let own = try Container(CrashTorture.container, account: first).privateDatabase
+        func bystander(_ transport: any Transport) throws -> Account { try Devices.more(of: first, through: [transport])[0] }
+        func open(_ account: Account) throws -> Container { try Container(CrashTorture.container, account: account) }
+        let reader = try bystander(HTTPTransport(server: origin))
+        let own = try open(first).privateDatabase
         var zones: [RecordZone.ID] = []
         for name in ["first", "second"] { zones.append(try await own.save(RecordZone(zoneName: name)).zoneID) }
         let assetBytes = Data((0..<50_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
         let assetFile = folder.appendingPathComponent("asset")
         try assetBytes.write(to: assetFile)
+        // Before anything is saved, so that it has nothing to catch up with.
+        let watcher = try await Watcher(
+            open(bystander(HTTPTransport(server: origin))), marker: open(bystander(HTTPTransport(server: origin))).privateDatabase,
+            zones: zones)
+        // The schema has all fields before anybody imports it again.
+        var sample = Record(recordType: "Note", recordID: Record.ID(recordName: "sample", zoneID: zones[0]))
+        Worker.fill(&sample, with: 1)
+        sample["scan"] = Asset(fileURL: assetFile)
+        try await own.save(sample)
         var workers: [Worker] = []
         for (number, account) in ([first] + others).enumerated() {
             let container = try Container(CrashTorture.container, account: account)
@@ -33,7 +49,16 @@ struct Load {
                     number: number, database: container.privateDatabase.fetchingAssets(.onDemand), zones: zones,
                     journal: journal, assetFile: assetFile, random: random.fork()))
         }
-        return Load(workers: workers, zones: zones, assetBytes: assetBytes, account: reader)
+        let token = try String(contentsOf: folder.appendingPathComponent("data.secrets/management.token"), encoding: .utf8)
+        func management(_ container: String) throws -> ContainerManagement {
+            try ContainerManagement(
+                container, token: ManagementToken(token.trimmingCharacters(in: .newlines)), transport: transport(isWriting: false))
+        }
+        let upheaval = Upheaval(
+            try open(bystander(transport(isWriting: false))).privateDatabase, management: try management(CrashTorture.container),
+            deployment: try management(CrashTorture.container + ".deployed"), journal: journal, random: random.fork())
+        return Load(
+            workers: workers, upheaval: upheaval, watcher: watcher, zones: zones, assetBytes: assetBytes, account: reader)
     }
 
     /// A device that has seen nothing yet.

@@ -94,11 +94,18 @@ actor Worker {
 
     private func record(_ id: Record.ID) -> Record {
         var record = copies[id].flatMap { random.chance(85) ? $0 : nil } ?? Record(recordType: "Note", recordID: id)
-        record["count"] = random.below(1_000_000)
-        record.encryptedValues["body"] = String(repeating: "text ", count: random.below(60))
         if random.chance(4) { record["scan"] = Asset(fileURL: assetFile) }
+        Self.fill(&record, with: random.below(1_000_000))
         return record
     }
+
+    /// All fields follow from one number, so that a reader sees whether they come from one save.
+    static func fill(_ record: inout Record, with count: Int) {
+        record["count"] = count
+        record.encryptedValues["body"] = body(of: count)
+    }
+
+    static func body(of count: Int) -> String { String(repeating: "text \(count) ", count: count % 60) }
 
     /// A device reads as well: whatever it is shown has to verify, and to follow what it has seen.
     private func readOn() async throws(SealKitError) {
