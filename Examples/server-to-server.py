@@ -17,7 +17,10 @@ import sys
 import time
 import urllib.request
 
-from nacl.signing import SigningKey
+try:
+    from nacl.signing import SigningKey
+except ImportError:
+    sys.exit("This needs PyNaCl: apt-get install python3-nacl, or pip install pynacl")
 
 
 def decode(text):

@@ -25,6 +25,20 @@ import Testing
         }
     }
 
+    @Test func anAddressThatItCannotHaveIsNamed() throws {
+        let server = try ServerProcess(mail: false)
+        defer { server.stop() }
+        let folder = server.folder.appendingPathComponent("other").path
+        let taken = String(server.origin.dropFirst("http://".count))
+        func serve(_ address: String) throws -> Command {
+            try Command.run(ServerProcess.executable, ["serve", "--data", folder, "--behind-proxy", "--listen", address])
+        }
+        let inUse = try serve(taken)
+        #expect(inUse.status == 75 && inUse.errors.contains("Another program listens on \(taken) already"), "\(inUse.errors)")
+        let foreign = try serve("192.0.2.1:8080")
+        #expect(foreign.status == 65 && foreign.errors.contains("192.0.2.1:8080 is no address of this machine"), "\(foreign.errors)")
+    }
+
     @Test(arguments: ["0.0.0.0:0", "[::]:0"])
     func itDoesNotListenBeyondThisMachineWithoutTLS(listen: String) throws {
         do {

@@ -101,6 +101,7 @@ import Testing
                 "SealKit/Transport/HTTPTransport.swift token",
                 "SealPrimitives/Labels.swift text",  // a label's
                 "SealServer/Application/ConfigurationError.swift address",  // that it listens on
+                "SealServer/Application/ListenFailure.swift address",  // that it cannot listen on
                 "SealServer/Application/ServerConfiguration.swift url",  // of the mail relay
                 "SealServer/Storage/PrivateFiles.swift code",  // errno
                 "SealServer/Storage/StorageError.swift code",  // SQLite's

@@ -18,6 +18,7 @@ import UnixSignals
 public struct Server: Sendable {
     let services: Services
     private let lock: DataFolderLock
+    private let listen: ListenAddress
     private let group: ServiceGroup
 
     /// Opens everything; nothing is served before `run()`.
@@ -48,6 +49,7 @@ public struct Server: Sendable {
         try PrivateFiles.createFolder(at: configuration.dataFolder)
         try PrivateFiles.createFolder(at: configuration.secretsFolder)
         lock = try DataFolderLock(folder: configuration.dataFolder)
+        listen = configuration.listen
         let messenger = try replacing.messenger ?? configuration.mail.map { try MailMessenger(configuration: $0) }
         let secrets = try ServerSecrets(folder: configuration.secretsFolder)
         let opened = try SQLiteDatabase(
@@ -84,13 +86,15 @@ public struct Server: Sendable {
 
     /// Serves until SIGINT, SIGTERM, `shutDown()` or cancellation: then stops accepting, lets requests finish, and closes
     /// the database.
+    ///
+    /// Throws `ListenFailure` where it may not listen; the system's errors.
     public func run() async throws {
         let outcome: Result<Void, any Error>
         do {
             try await group.run()
             outcome = .success(())
         } catch {
-            outcome = .failure(error)
+            outcome = .failure(ListenFailure(error, at: listen) ?? error)
         }
         await close()
         try outcome.get()

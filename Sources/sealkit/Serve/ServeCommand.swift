@@ -95,8 +95,10 @@ struct ServeCommand: AsyncParsableCommand {
             throw error
         } catch let error as DataFolderInUse {
             throw Failure.Local(status: .tryLater, reason: "\(error)")
+        } catch let error as ListenFailure {
+            throw Failure.Local(status: error.cause == .inUse ? .tryLater : .badInput, reason: "\(error)")
         } catch {
-            // The system's own texts: a port that is taken, a folder that cannot be written.
+            // The system's own texts: a folder that cannot be written.
             throw Failure.Local(status: .cannotWrite, reason: "the server cannot run: \(error)")
         }
     }
