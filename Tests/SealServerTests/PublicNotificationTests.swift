@@ -86,7 +86,9 @@ import Testing
             #expect(answer.results.map(\.subscription.subscriptionID) == ["production"])
             let (onDesk, onBert) = (try await anna.onAnotherDevice().listen(), try await bert.listen())
             _ = try await anna.save([Write("private")], in: zone)
-            _ = try await anna.savePublic([PublicWrite("public")])
+            // Without fields: the zone's notes have sealed ones.
+            let codes = try await anna.publicCodes([PublicWrite("public", nil)])
+            #expect(codes == [nil])
             let told = try await onBert.notification()
             #expect(told.subscriptionID == "public" && told.recordName == "public" && told.environment == "development")
             #expect(try await onDesk.notification().recordName == "private")
