@@ -1,5 +1,6 @@
 import Foundation
 import SealLab
+import Synchronization
 import Testing
 
 @testable import SealKit
@@ -88,6 +89,7 @@ import Testing
 
         // Writers are busy when the server is killed; each notes what was acknowledged.
         let doomed = server
+        let tally = Tally()
         let acknowledged = await withTaskGroup(of: [Record].self) { group in
             for writer in 0..<4 {
                 group.addTask {
@@ -98,12 +100,14 @@ import Testing
                         let done = results.compactMap { try? $0.get() }
                         guard done.count == 2 else { break }
                         saved += done
+                        tally.add()
                     }
                     return saved
                 }
             }
             group.addTask {
-                try? await Task.sleep(for: .milliseconds(700))
+                // In the middle of it, however slow the machine is.
+                for _ in 0..<6_000 where tally.count < 20 { try? await Task.sleep(for: .milliseconds(5)) }
                 doomed.kill()
                 return []
             }
@@ -171,4 +175,12 @@ import Testing
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         return (Int(lines.last ?? "") ?? 0, lines.dropLast().joined(separator: "\n"))
     }
+}
+
+/// Counts what several tasks have done.
+private final class Tally: Sendable {
+    private let state = Mutex(0)
+
+    var count: Int { state.withLock { $0 } }
+    func add() { state.withLock { $0 += 1 } }
 }

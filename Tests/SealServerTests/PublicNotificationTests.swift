@@ -5,7 +5,6 @@ import SealSchema
 import SealStatements
 import SealWire
 import SwiftProtobuf
-import Synchronization
 import Testing
 
 @testable import SealServer
@@ -86,7 +85,9 @@ import Testing
             #expect(answer.results.map(\.subscription.subscriptionID) == ["production"])
             let (onDesk, onBert) = (try await anna.onAnotherDevice().listen(), try await bert.listen())
             _ = try await anna.save([Write("private")], in: zone)
-            _ = try await anna.savePublic([PublicWrite("public")])
+            // Without fields: the zone's notes have sealed ones.
+            let codes = try await anna.publicCodes([PublicWrite("public", nil)])
+            #expect(codes == [nil])
             let told = try await onBert.notification()
             #expect(told.subscriptionID == "public" && told.recordName == "public" && told.environment == "development")
             #expect(try await onDesk.notification().recordName == "private")
@@ -140,118 +141,7 @@ import Testing
         }
     }
 
-    // MARK: Many
-
-    /// A save does the same work however many subscribed: they are told after it, a part at a time.
-    @Test func aSaveCostsTheSameForManySubscribers() async throws {
-        try await withPeople { anna, bert, server in
-            func cost(_ name: String, type: String = "Note") async throws -> Int {
-                try await server.services.database.write { connection in
-                    let counted = QuietConnection(base: connection)
-                    let zone = try PublicZone.find(Self.path, in: connection)
-                    let caller = try anna.caller(connection)
-                    try Notifier(zone: zone, caller: caller, now: 1, connection: counted)
-                        .recordsChanged([Self.change(name, type: type, by: anna.user)])
-                    return counted.count
-                }
-            }
-            _ = try await anna.savePublic([PublicWrite("first")])
-            let none = try await cost("a")
-            #expect(none == 0)
-            try await anna.subscribe(.query("only"), in: "public")
-            let one = try await cost("b")
-            #expect(one == 3)
-            for person in [anna, bert] {
-                let many = (0..<90).map { Sealkit_V1_Subscription.query("q\($0)") }
-                _ = try await person.modifySubscriptions(saving: many, in: "public")
-            }
-            let hundred = try await cost("c")
-            #expect(hundred == 3)
-            // A change of what nobody asked for is not noted at all.
-            let unasked = try await cost("d", type: "Other")
-            #expect(unasked == 1)
-        }
-    }
-
-    @Test func everyOneOfManySubscriptionsIsTold() async throws {
-        try await RunningServer.with { server in
-            let anna = try await Person.ready(server)
-            var subscribers: [(person: Person, events: TestEvents)] = []
-            for _ in 0..<3 {
-                let person = try await Person.ready(server)
-                let many = (0..<100).map { Sealkit_V1_Subscription.query("q\($0)") }
-                let results = try await person.modifySubscriptions(saving: many, in: "public")
-                let refused = results.count { !$0.failure.code.isEmpty }
-                #expect(refused == 0)
-                subscribers.append((person, try await person.listen()))
-            }
-            let more = try await subscribers[0].person.modifySubscriptions(saving: [.query("q100")], in: "public")
-            #expect(more[0].failure.errorCode == .limitExceeded)
-            #expect(300 > PublicNotifier.subscriptionsAtOnce)
-            _ = try await anna.savePublic([PublicWrite("a")])
-            for (_, events) in subscribers {
-                var told: Set<String> = []
-                for _ in 0..<100 { told.insert(try await events.notification().subscriptionID) }
-                #expect(told.count == 100)
-            }
-            // Everybody once: nothing is left to tell.
-            _ = try await anna.savePublic([PublicWrite("b")])
-            for (_, events) in subscribers {
-                let next = try await events.notification()
-                #expect(next.recordName == "b")
-            }
-        }
-    }
-
-    @Test func whoWasNotToldYetIsToldAfterARestart() async throws {
-        let folder = TemporaryFolder()
-        let subscriber = Mutex<Person?>(nil)
-        try await RunningServer.with(folder: folder) { server in
-            let (anna, bert) = (try await Person.ready(server), try await Person.ready(server))
-            _ = try await anna.savePublic([PublicWrite("first")])
-            try await bert.subscribe(.query(), in: "public")
-            // As if the server had been killed between the save and the telling.
-            try await server.services.database.write { connection in
-                let zone = try PublicZone.find(Self.path, in: connection)
-                let caller = try anna.caller(connection)
-                try PublicChanges.note(
-                    [Self.change("late", by: anna.user)], in: zone, by: caller, now: 1,
-                    connection: QuietConnection(base: connection))
-            }
-            subscriber.withLock { $0 = bert }
-        }
-        try await RunningServer.with(folder: folder) { server in
-            let found = subscriber.withLock { $0 }
-            let bert = try #require(found).at(server)
-            let events = try await bert.listen(after: "0")
-            let told = try await events.notification()
-            #expect(told.recordName == "late" && told.reason == 1)
-        }
-    }
-
-    @Test func whoWouldHaveToHearOfTooMuchIsToldToFetch() async throws {
-        try await withPeople { anna, bert, server in
-            _ = try await anna.savePublic([PublicWrite("first")])
-            try await bert.subscribe(.query(), in: "public")
-            let events = try await bert.listen()
-            try await server.services.database.write { connection in
-                let zone = try PublicZone.find(Self.path, in: connection)
-                let caller = try anna.caller(connection)
-                for name in ["a", "b", "c"] {
-                    try PublicChanges.note(
-                        [Self.change(name, by: anna.user)], in: zone, by: caller, now: 1, most: 1, connection: connection)
-                }
-            }
-            // The first is told as ever, the others as one; what the stream has not read by then goes with it.
-            var names: [String] = []
-            repeat { names.append(try await events.next().name) } while names.last != "reset"
-            #expect(names == ["notification", "reset"] || names == ["reset"])
-            _ = try await anna.savePublic([PublicWrite("after")])
-            #expect(try await events.notification().recordName == "after")
-        }
-    }
-
-    private static let path = DatabasePath(container: TestClient.container, environment: .development, database: .public)
+    static let path = DatabasePath(container: TestClient.container, environment: .development, database: .public)
 
     /// A record that was made, for those who are told of it.
     static func change(_ name: String, type: String = "Note", by user: UserID) throws -> RecordChange {
@@ -395,19 +285,4 @@ import Testing
             #expect(try await watch() == [])
         }
     }
-}
-
-/// A transaction whose statements are counted, and as it is when the process dies before it tells anybody.
-private final class QuietConnection: SQLConnection {
-    private let base: any SQLConnection
-    private(set) var count = 0
-
-    init(base: any SQLConnection) { self.base = base }
-
-    func run(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws -> Int {
-        count += 1
-        return try base.run(sql, values, eachRow: eachRow)
-    }
-    func runScript(_ sql: String) throws { try base.runScript(sql) }
-    func announce(_ announcement: Announcement) {}
 }

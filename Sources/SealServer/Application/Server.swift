@@ -79,7 +79,11 @@ public struct Server: Sendable {
             logger: logger)
         var group = ServiceGroupConfiguration(
             // The last one is told to stop first.
-            services: [application, PushService(streams: services.streams, webhooks: services.webhooks, publicNotifier: services.publicNotifier)], gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
+            services: [
+                application,
+                PushService(
+                    streams: services.streams, webhooks: services.webhooks, publicNotifier: services.publicNotifier),
+            ], gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
         group.maximumGracefulShutdownDuration = .seconds(configuration.shutdownGrace)
         self.group = ServiceGroup(configuration: group)
     }

@@ -55,7 +55,7 @@ extension LimitProbe {
         },
         LimitProbe(name: "streams") { _, amount in
             let (streams, channel) = (EventStreams(), NIOAsyncTestingChannel())
-            return code { () throws(ServerError) in
+            return try await code {
                 for index in 0..<amount {
                     _ = try streams.open(viewer: Int64(index), account: Int64(index), channel: channel, limit: 1)
                 }
@@ -83,7 +83,7 @@ extension LimitProbe {
         LimitProbe(name: "publicChangesWaiting") { server, amount in
             let anna = try await Person.ready(server)
             try await anna.subscribe(.query(), in: "public")
-            return try await refusal {
+            return try await code {
                 try await server.services.database.write { connection in
                     let path = DatabasePath(container: TestClient.container, environment: .development, database: .public)
                     let (zone, caller) = (try PublicZone.find(path, in: connection), try anna.caller(connection))

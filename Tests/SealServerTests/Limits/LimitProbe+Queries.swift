@@ -44,7 +44,7 @@ extension LimitProbe {
             try await ask([], server, sortedBy: (0..<amount).map { Query.SortDescriptor(key: "k\($0)", ascending: true) })
         },
         LimitProbe(name: "queryZones") { _, amount in
-            code { () throws(ServerError) in try QueriesController.check(zoneCount: amount) }
+            try await code { try QueriesController.check(zoneCount: amount) }
         },
         LimitProbe(name: "querySortedZones") { server, amount in
             let anna = try await Person.ready(server)
@@ -54,7 +54,7 @@ extension LimitProbe {
             let query = Query(
                 recordType: "Thing", predicate: Query.Predicate([]),
                 sortDescriptors: [Query.SortDescriptor(key: "age", ascending: true)])
-            return try await refusal {
+            return try await code {
                 try await server.services.database.read { connection in
                     let path = DatabasePath(container: TestClient.container, environment: .development, database: .private)
                     let row = try Zones.writable(zone.id(for: anna), by: anna.caller(connection), path, in: connection)
@@ -86,11 +86,12 @@ extension LimitProbe {
         return code == .unknownItem ? nil : code
     }
 
-    static func code(_ body: () throws(ServerError) -> Void) -> ErrorCode? {
+    /// What the server's own error is; nil without one.
+    static func code(_ body: () async throws -> Void) async throws -> ErrorCode? {
         do {
-            try body()
+            try await body()
             return nil
-        } catch {
+        } catch let error as ServerError {
             return error.code
         }
     }

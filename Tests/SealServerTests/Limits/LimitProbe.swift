@@ -75,7 +75,7 @@ struct LimitProbe: Sendable, CustomStringConvertible {
         LimitProbe(name: "handlesPerLookup") { server, amount in try await lookUp(amount, try await Person.ready(server)) },
     ]
 
-    private static func lookUp(_ amount: Int, _ person: Person) async throws -> ErrorCode? {
+    static func lookUp(_ amount: Int, _ person: Person) async throws -> ErrorCode? {
         let request = Sealkit_V1_LookupIdentitiesRequest.with {
             $0.container = TestClient.container
             $0.handles = (0..<amount).map { index in .with { $0.email = "a\(index)@example.org" } }
@@ -237,119 +237,4 @@ struct LimitProbe: Sendable, CustomStringConvertible {
             return try await upload([1, amount - 1], anna, to: try await anna.makeZone())
         },
     ]
-
-    // MARK: How often
-
-    private static let three = TokenBucket.Rule(count: 3, window: 60_000_000)
-
-    /// The code of the last of so many calls; codes of other causes are none.
-    static func last(
-        _ amount: Int, refusedWith expected: ErrorCode = .requestRateLimited, _ call: (Int) async throws -> ErrorCode?
-    ) async throws -> ErrorCode? {
-        var code: ErrorCode?
-        for index in 0..<amount { code = try await call(index) }
-        return code == expected ? code : nil
-    }
-
-    private static func stranger(_ server: RunningServer, _ amount: Int) throws -> TestClient {
-        var client = try TestClient(server)
-        // An address of its own for each amount.
-        client.forwardedFor = "203.0.113.\(amount)"
-        return client
-    }
-
-    private static let rates = [
-        LimitProbe(name: "requestRate", limit: 3, rules: { $0.request = three }) { server, amount in
-            var client = try TestClient(server)
-            client.token = try await client.create().token
-            let ready = client
-            return try await last(amount) { _ in try await refusal { try await ready.me() } }
-        },
-        LimitProbe(name: "writeRate", limit: 3, rules: { $0.write = three }) { server, amount in
-            let anna = try await Person.ready(server)
-            // The zone is one of them.
-            let zone = try await anna.makeZone()
-            return try await last(amount - 1) { index in try await refusal { try await anna.save([Write("r\(index)")], in: zone) } }
-        },
-        LimitProbe(name: "readRate", limit: 3, rules: { $0.read = three }) { server, amount in
-            let anna = try await Person.ready(server)
-            let zone = try await anna.makeZone()
-            return try await last(amount) { _ in try await refusal { try await anna.lookup(["r"], in: zone) } }
-        },
-        LimitProbe(name: "sharingRate", limit: 3, rules: { $0.sharing = three }) { server, amount in
-            // Registering the identity is one of them.
-            let anna = try await Person.ready(server)
-            return try await last(amount - 1) { _ in try await refusal { try await anna.metadata(randomBytes(16)) } }
-        },
-        LimitProbe(name: "anonymousRate", limit: 3, rules: { $0.anonymousRequest = three }) { server, amount in
-            let client = try stranger(server, amount)
-            return try await last(amount) { _ in try await refusal { try await client.me() } }
-        },
-        LimitProbe(name: "accountCreations", limit: 3, rules: { $0.accountCreation = three }) { server, amount in
-            try await last(amount) { _ in
-                let client = try stranger(server, amount)
-                return try await refusal { try await client.create() }
-            }
-        },
-        LimitProbe(name: "lookups", limit: 3, rules: { $0.lookup = three }) { server, amount in
-            let anna = try await Person.ready(server)
-            return try await last(amount) { _ in try await lookUp(1, anna) }
-        },
-        LimitProbe(name: "verificationTries", limit: 3, rules: { $0.verificationTry = three }) { server, amount in
-            let anna = try await Person.ready(server)
-            return try await last(amount) { _ in
-                try await refusal { try await anna.client.complete(Data(randomBytes(16)), "00000000") }
-            }
-        },
-        LimitProbe(name: "epochOpenings", limit: 3, rules: { $0.epochOpening = three }) { server, amount in
-            // SharingTests opens real epochs.
-            try await last(amount) { _ in
-                do {
-                    try server.services.limiter.count(
-                        .epochOpening, .author(owner: 1, zone: 1, caller: Int64(amount)),
-                        rule: server.services.limits.epochOpening, now: server.clock.now)
-                    return nil
-                } catch let error as ServerError {
-                    return error.code
-                }
-            }
-        },
-        LimitProbe(name: "serverKeyCreations", limit: 3, rules: { $0.serverKeyCreation = three }) { server, amount in
-            let anna = try await Person.ready(server)
-            return try await last(amount) { _ in
-                let key = try ServerKeyClient(server)
-                return try await refusal { try await anna.createServerKey(key.chain, signer: key.key) }
-            }
-        },
-        LimitProbe(name: "recoveries", limit: 3, rules: { $0.recovery = three }) { server, amount in
-            let client = try stranger(server, amount)
-            let request = Sealkit_V1_RecoverRequest.with { $0.recoveryID = Data(count: 16) }
-            return try await last(amount) { _ in
-                try await refusal { try await client.call("/1/accounts/recover", request, as: Sealkit_V1_RecoverResponse.self) }
-            }
-        },
-    ]
-
-    // MARK: Everybody together
-
-    /// LoadTests meets both over HTTP.
-    private static let together = [
-        LimitProbe(name: "requestsInFlight", limit: 3) { _, amount in
-            held(LoadGate(requests: 3, bytes: 0), amount, bytes: 0)
-        },
-        LimitProbe(name: "bytesInFlight", limit: 30) { _, amount in held(LoadGate(requests: 0, bytes: 30), amount, bytes: 1) },
-    ]
-
-    private static func held(_ gate: LoadGate, _ amount: Int, bytes: Int) -> ErrorCode? {
-        do {
-            var passes: [LoadGate.Pass] = []
-            for _ in 0..<amount { passes.append(try gate.enter(bytes: bytes)) }
-            withExtendedLifetime(passes) {}
-            return nil
-        } catch let error as ServerError {
-            return error.code
-        } catch {
-            return .internalError
-        }
-    }
 }
