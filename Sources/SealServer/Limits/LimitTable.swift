@@ -20,6 +20,7 @@ enum LimitTable {
             row("nameBytes", Limits.nameBytes, "bytes", .invalidArguments),
             row("recordBytes", Limits.recordBytes, "bytes", .limitExceeded),
             row("fieldsPerRecord", Limits.fieldsPerRecord, "fields", .limitExceeded),
+            row("indexedPartsPerRecord", RecordIndex.mostParts, "parts", .limitExceeded),
             row("assetBytes", Int(configuration.maximumAssetSize), "bytes", .limitExceeded),
             row("participantsPerShare", Limits.participantsPerScope, "participants", .tooManyParticipants),
             row("previewBytes", Limits.previewBytes, "bytes", .limitExceeded),

@@ -1,5 +1,6 @@
 import SealQuery
 import SealStatements
+import SealWire
 
 /// Keeps a zone's index entries in step with its records, inside each save's transaction: an entry for each value of a field
 /// that the schema marks, written and removed only where it changed.
@@ -19,6 +20,8 @@ struct RecordIndex {
         let isWanted = { (name: String) in type.fields[name].map { $0.isOrdered || $0.isSearchable } ?? false }
         let hasFields = !type.ordered.isEmpty || !type.searchable.isEmpty
         let values = hasFields ? try PlainFields.values(change.fields, where: isWanted) : [:]
+        let words = type.searchable.isEmpty ? [] : Self.words(values, type)
+        guard Self.parts(values, words, type) <= Self.mostParts else { throw Self.tooMany }
         let former = hasFields ? try PlainFields.values(change.formerFields, where: isWanted) : [:]
         for (name, field) in type.ordered {
             try replace(former[name], with: values[name], field.id, change)
@@ -28,8 +31,23 @@ struct RecordIndex {
         }
         guard !type.searchable.isEmpty else { return }
         let search = SearchIndex(zone: zone, connection: connection)
-        let words = Self.words(values, type)
         if words != Self.words(former, type) { try search.replace(words, of: change.name, type: type.name) }
+    }
+
+    /// What one record may bring into the indexes: each part is a row, or a term with the names of its zone and type, that
+    /// no account pays for and every other write waits for.
+    static let mostParts = 10_000
+
+    static let tooMany = ServerError(
+        .limitExceeded, "A record has more than \(mostParts) words and list elements in fields that are indexed.",
+        remedy: "Take the index from such fields in the schema, or spread the values over several records.")
+
+    /// Words, and elements of indexed lists.
+    private static func parts(_ values: [String: Value], _ words: Set<String>, _ type: IndexedType) -> Int {
+        type.ordered.reduce(words.count) { sum, field in
+            guard case .list(_, let elements) = values[field.name] else { return sum }
+            return sum + elements.count
+        }
     }
 
     static func words(_ values: [String: Value], _ type: IndexedType) -> Set<String> {
@@ -58,9 +76,11 @@ struct RecordIndex {
             zone.key + [.integer(field), .blob(key.bytes), .text(record), .integer(position)])
     }
 
-    /// Adds one field's entries of a stored record, where they are missing.
+    /// Adds one field's entries of a stored record, where they are missing. One that has too many is not found by them.
     func add(_ record: StoredRecord, _ type: IndexedType, _ id: Int64) throws {
         let subject = try Query.Subject(record, type)
+        let words = type.searchable.isEmpty ? [] : subject.words
+        guard Self.parts(subject.fields, words, type) <= Self.mostParts else { return }
         let ordered = type.ordered.first { $0.field.id == id }?.name ?? type.orderedSystem.first { $0.field.id == id }?.name.rawValue
         if let ordered, let value = subject.value(ordered) {
             for key in IndexKey.entries(of: value) {
@@ -70,7 +90,7 @@ struct RecordIndex {
                 if !isThere { try insert(key, id, record.name, at: record.position) }
             }
         }
-        try SearchIndex(zone: zone, connection: connection).replace(type.searchable.isEmpty ? [] : subject.words, of: record.name, type: type.name)
+        try SearchIndex(zone: zone, connection: connection).replace(words, of: record.name, type: type.name)
     }
 
     /// With the zone's records goes what was known of them.

@@ -24,6 +24,18 @@ struct Cascade {
     /// Nearest to their target first.
     private(set) var members: [Member] = []
     private(set) var names: Set<String> = []
+    private let bounds: Bounds
+    private var size = (steps: 0, records: 0)
+
+    /// What all that goes with a request may take, in bytes.
+    struct Bounds: Sendable {
+        /// The steps of all proofs: they are kept, and no account pays for them.
+        var steps = 16 * 1024 * 1024
+        /// The records: all of them are read and hashed in the transaction, while other writes wait.
+        var records = 256 * 1024 * 1024
+    }
+
+    init(bounds: Bounds = Bounds()) { self.bounds = bounds }
 
     /// Four targets with all the sources that they may have.
     static let limit = 4 * DeleteReference.limit
@@ -31,7 +43,7 @@ struct Cascade {
     static let proofBytes = 1024 * 1024
 
     static let tooLarge = ServerError(
-        .limitExceeded, "More than \(limit) records would be deleted with this one, or a chain of them is too long.",
+        .limitExceeded, "More than \(limit) records would be deleted with this one, a chain of them is too long, or they are too large.",
         remedy: "Delete the records at the ends of the chains first, then this one.")
 
     /// Why so many records do not go with one; nil when they do.
@@ -54,6 +66,7 @@ struct Cascade {
     ) throws -> ServerError? {
         var found: [Member] = []
         var reached = names
+        var size = size
         var next = (name: target, proofBytes: 0)
         var index = 0
         while true {
@@ -63,8 +76,12 @@ struct Cascade {
                 else { continue }
                 // A reader takes the deletion for older than the record otherwise.
                 guard try record.rosterSequence <= deletion.rosterSequence else { return Self.behind }
+                size.records += record.fields.count
+                guard size.records <= bounds.records else { return Self.tooLarge }
                 let step = try record.serialized(desired: [field])
+                size.steps += step.count
                 let proofBytes = next.proofBytes + step.count
+                guard size.steps <= bounds.steps else { return Self.tooLarge }
                 if let refusal = Self.refusal(count: names.count + found.count + 1, proofBytes: proofBytes) { return refusal }
                 reached.insert(source)
                 found.append(
@@ -76,6 +93,7 @@ struct Cascade {
         }
         members += found
         names = reached
+        self.size = size
         return nil
     }
 }

@@ -100,6 +100,13 @@ struct LimitProbe: Sendable, CustomStringConvertible {
             let anna = try await Person.ready(server)
             return try await anna.codes([try record(storedAs: amount)], in: try await anna.makeZone())[0]
         },
+        LimitProbe(name: "indexedPartsPerRecord") { server, amount in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            let words = (0..<amount / 2).map { "w\($0)" }.joined(separator: " ")
+            let numbers = Value.list(.int64, (0..<amount - amount / 2).map { .int64(Int64($0)) })
+            return try await refusal { try await anna.save([.thing("r", ["numbers": numbers, "text": .string(words)])], in: zone) }
+        },
         LimitProbe(name: "fieldsPerRecord") { server, amount in
             let anna = try await Person.ready(server)
             var write = Write("a", nil)

@@ -1,0 +1,76 @@
+import Foundation
+import SealStatements
+import SealWire
+import Testing
+
+@testable import SealServer
+
+/// Who saves again is judged by what held the last time, and the transaction finds out whether it still does.
+@Suite struct SaveAgainTests {
+    /// What each save costs the one writer that all of them share.
+    @Test func aSaveAfterTheFirstTakesEightStatements() async throws {
+        let counter = StatementCounter()
+        try await RunningServer.with(counter: counter) { server in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            _ = try await anna.save([Write("first")], in: zone)
+            let before = counter.count
+            let saved = try await anna.save([Write("second")], in: zone)
+            #expect(saved.map(\.result.code) == [nil])
+            // Zone, schema's version, predecessor, position, record, usage, feed, operation.
+            #expect(counter.count - before == 8)
+        }
+    }
+
+    @Test func whatIsRefusedIsRefusedAsBefore() async throws {
+        try await RunningServer.withZone { anna, zone, _ in
+            let first = try await anna.save([Write("a")], in: zone)[0]
+            let second = try await anna.save([Write(after: first)], in: zone)[0]
+            let stale = try await anna.save([Write("b"), Write(after: first, "late")], in: zone)
+            #expect(stale.map(\.result.code) == [.batchRequestFailed, .serverRecordChanged])
+            // With what the server has instead.
+            #expect(stale[1].result.serverRecord.changeTag == second.tag)
+            let apart = try await anna.codes([Write("b"), Write(after: first, "late")], in: zone, atomic: false)
+            #expect(apart == [nil, .serverRecordChanged])
+            var forged = try anna.request([Write("c")], in: zone).request
+            forged.signature[0] ^= 1
+            let altered = forged
+            let refused = try await refusal { try await anna.send(altered, to: zone) }
+            #expect(refused == .integrityFailure)
+            #expect(try await anna.lookup(["b", "c"], in: zone).results.map(\.code) == [nil, .unknownItem])
+        }
+    }
+
+    /// The roster has moved on since: the former one judges nobody any more.
+    @Test func aFormerRosterJudgesNobody() async throws {
+        try await RunningServer.with { server in
+            let anna = try await Person.ready(server)
+            let bert = try await Person.ready(server)
+            var zone = try await anna.makeSharedZone()
+            try await anna.share(&zone, with: bert)
+            let before = zone
+            #expect(try await anna.codes([Write("a")], in: before) == [nil])
+            #expect(try await bert.codes([Write("b")], in: before) == [nil])
+            #expect(try await bert.codes([Write("c")], in: before) == [nil])
+            try await anna.remove(bert, from: &zone)
+            let late = try await refusal { try await bert.save([Write("d")], in: before) }
+            #expect(late == .zoneNotFound)
+            let formerKey = try await refusal { try await anna.save([Write("d")], in: before) }
+            #expect(formerKey == .staleEpoch)
+            #expect(try await anna.codes([Write("d")], in: zone) == [nil])
+        }
+    }
+
+    @Test func aZoneThatWasMadeAgainIsAnother() async throws {
+        try await RunningServer.withZone { anna, zone, _ in
+            #expect(try await anna.codes([Write("a")], in: zone) == [nil])
+            _ = try await anna.deleteZone(zone)
+            let gone = try await refusal { try await anna.save([Write("b")], in: zone) }
+            #expect(gone == .zoneNotFound || gone == .userDeletedZone)
+            let again = try await anna.makeZone(zone.name)
+            #expect(try await anna.codes([Write("a")], in: again) == [nil])
+            let formerLife = try await refusal { try await anna.save([Write("b")], in: zone) }
+            #expect(formerLife != nil)
+        }
+    }
+}
