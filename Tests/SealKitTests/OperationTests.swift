@@ -237,9 +237,15 @@ import Testing
         let ann = try await Person()
         let network = LossyTransport(
             try HTTPTransport(server: ann.server.origin), losing: "zones/lookup", [refusal(.serviceUnavailable, after: 50)])
-        let away = try ann.through(network)
+        var pacing = FakePacing().pacing
+        let isWaiting = LockedValue(false)
+        pacing.sleep = { _ in
+            isWaiting.change { $0 = true }
+            try await Task.sleep(for: .seconds(3600))
+        }
+        let away = try ann.through(network, pacing: pacing)
         let task = Task { await failure { _ = try await away.own.allRecordZones() } }
-        while network.bodies.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        while !isWaiting.value { try await Task.sleep(for: .milliseconds(5)) }
         task.cancel()
         #expect(await task.value == .operationCancelled)
     }

@@ -74,6 +74,7 @@ import Testing
 
         // Writers are busy when the server is killed; each notes what was acknowledged.
         let doomed = server
+        let count = LockedValue(0)
         let acknowledged = await withTaskGroup(of: [Record].self) { group in
             for writer in 0..<4 {
                 group.addTask {
@@ -84,18 +85,19 @@ import Testing
                         let done = results.compactMap { try? $0.get() }
                         guard done.count == 2 else { break }
                         saved += done
+                        count.change { $0 += 1 }
                     }
                     return saved
                 }
             }
             group.addTask {
-                try? await Task.sleep(for: .milliseconds(700))
+                while count.value < 20 { try? await Task.sleep(for: .milliseconds(5)) }
                 doomed.kill()
                 return []
             }
             return await group.reduce(into: []) { $0 += $1 }
         }
-        #expect(!acknowledged.isEmpty)
+        #expect(acknowledged.count >= 40)
         server = try ServerProcess(folder: folder, port: port, mail: false)
         defer { server.terminate() }
         let reader = try ann.onFreshDevice()

@@ -34,10 +34,12 @@ struct CrashTorture {
         var totals = Totals()
         for round in 1...rounds {
             journal.begin(round: round)
-            // Up to half a second, from before the first request to the middle of many.
-            let moment = Duration.milliseconds(random.below(random.chance(20) ? 10 : 500))
+            // From before the first request to the middle of many; most often, and the first time, after something was answered.
+            let isEarly = round > 1 && random.chance(20)
+            let moment = Duration.milliseconds(random.below(isEarly ? 10 : 500))
             await withTaskGroup(of: Void.self) { group in
                 for worker in load.workers { group.addTask { await worker.run() } }
+                while !isEarly, !journal.hasAnswer(of: round), journal.unexpected.isEmpty { try? await Task.sleep(for: .milliseconds(2)) }
                 try? await Task.sleep(for: moment)
                 journal.goDown()
                 server.kill()
