@@ -150,7 +150,12 @@ import Testing
         var configuration = HTTPTransport.Configuration()
         configuration.requestTimeout = 0.1
         let impatient = try HTTPTransport(server: silent.origin, configuration: configuration)
-        #expect(await failure { _ = try await impatient.post("/", body: Data(), token: nil) } == .serverResponseLost)
+        // A busy machine may take longer than that to connect, and then no answer is lost.
+        var code: SealKitError.Code? = .networkFailure
+        for _ in 0..<100 where code == .networkFailure {
+            code = await failure { _ = try await impatient.post("/", body: Data(), token: nil) }
+        }
+        #expect(code == .serverResponseLost)
     }
 
     /// The server takes an upload's first bytes and no more: that is no progress, whatever is left to send.
