@@ -47,11 +47,8 @@ final class CapturingMessenger: Messenger {
 
     /// Waits for message number `count` and returns the code in it.
     func code(_ count: Int) async throws -> String {
-        for _ in 0..<500 {
-            if sent.count >= count { return try #require(codes(in: sent[count - 1].body).first) }
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        throw TestFailure("message \(count) was not sent")
+        try await waitUntil("message \(count) is sent") { sent.count >= count }
+        return try #require(codes(in: sent[count - 1].body).first)
     }
 }
 

@@ -94,16 +94,10 @@ import Testing
             #expect(try await send(anna, .PUT, other, in: nowhere, body).code == .zoneNotFound)
             #expect(try await send(anna, .GET, other, in: zone).code == .assetNotAvailable)
             // Cut short: the connection closes before the announced length.
-            await #expect(throws: (any Error).self) {
-                try await send(anna, .PUT, other, in: zone, .stream([ByteBuffer(string: "x")].async_, length: .known(1000)))
-            }
+            let cut = try? await send(anna, .PUT, other, in: zone, .stream([ByteBuffer(string: "x")].async_, length: .known(1000)))
+            #expect(cut == nil)
             // The server may begin with it only now, and takes the id back when the connection's end comes.
-            var again = try await send(anna, .PUT, other, in: zone, body)
-            for _ in 0..<100 where again.status != 201 {
-                try await Task.sleep(for: .milliseconds(20))
-                again = try await send(anna, .PUT, other, in: zone, body)
-            }
-            #expect(again.status == 201)
+            try await waitUntil("the id is free") { try await send(anna, .PUT, other, in: zone, body).status == 201 }
             #expect(try await rows("SELECT id FROM blob", server).sorted() == [id, other].sorted())
         }
     }
@@ -149,14 +143,9 @@ import Testing
         func files() throws -> [String] {
             try FileManager.default.subpathsOfDirectory(atPath: server.folder.file("data/blobs")).filter { $0.utf8.count > 30 }
         }
-        for _ in 0..<200 where try files().count != count { try await Task.sleep(for: .milliseconds(20)) }
-        #expect(try files().count == count)
+        try await waitUntil("there are \(count) files") { try files().count == count }
         // A file goes before its row does.
-        for _ in 0..<200 {
-            if try await rows("SELECT stored FROM blob_garbage", server).isEmpty { break }
-            try await Task.sleep(for: .milliseconds(20))
-        }
-        #expect(try await rows("SELECT stored FROM blob_garbage", server).isEmpty)
+        try await waitUntil("no garbage is left") { try await rows("SELECT stored FROM blob_garbage", server).isEmpty }
     }
 
     @Test func assetsAreCarriedOver() async throws {

@@ -218,46 +218,26 @@ import Testing
             // The answer is the same when the mail cannot go out at all.
             server.mail.fail(with: [.notSent(code: 55, status: 550, reason: "")])
             _ = try await alice.begin("b@example.org")
-            try await Task.sleep(for: .milliseconds(100))
-            #expect(server.mail.tries == 4 && server.mail.sent.count == 1)
+            try await waitUntil("it is tried") { server.mail.tries == 4 }
+            #expect(server.mail.sent.count == 1)
         }
     }
-
-    static let python = "/usr/bin/python3"
 
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/usr/lib/python3/dist-packages/aiosmtpd")))
     func aRealRelayBringsTheCode() async throws {
         let folder = TemporaryFolder()
-        let port = Int.random(in: 20_000..<30_000)
-        let relay = Process()
-        relay.executableURL = URL(fileURLWithPath: Self.python)
-        relay.arguments = ["-m", "aiosmtpd", "-n", "-c", "aiosmtpd.handlers.Mailbox", folder.file("mail"), "-l", "127.0.0.1:\(port)"]
-        // Nothing of ours: a relay that outlived a crash would keep the test run's output open.
-        relay.standardError = FileHandle.nullDevice
-        relay.standardOutput = FileHandle.nullDevice
-        relay.standardInput = FileHandle.nullDevice
-        try relay.start()
-        // Not SIGTERM: the server ignores that while it waits for it, and children inherit it.
-        defer { kill(relay.processIdentifier, SIGKILL) }
-        let mail = MailConfiguration(url: "smtp://127.0.0.1:\(port)", from: "Codes <codes@example.org>", startTLS: .off)
+        let relay = try MailServer(folder: URL(fileURLWithPath: folder.file("mail")))
+        defer { relay.stop() }
+        let mail = MailConfiguration(url: relay.url, from: "Codes <codes@example.org>", startTLS: .off)
         let limits = AbuseLimits()
         try await RunningServer.with(limits: limits, sendsMail: false, mailConfiguration: mail) { server in
             let alice = try await TestClient.ready(server)
-            let inbox = folder.file("mail/new")
-            for _ in 0..<200 where !FileManager.default.fileExists(atPath: inbox) { try await Task.sleep(for: .milliseconds(50)) }
-            // The mailbox is made before the relay listens.
-            try await Task.sleep(for: .milliseconds(500))
+            try await relay.waitUntilListening()
             let begun = try await alice.begin("Alice@Example.org")
-            var text = ""
-            for _ in 0..<200 where text.isEmpty {
-                try await Task.sleep(for: .milliseconds(50))
-                if let name = try FileManager.default.contentsOfDirectory(atPath: inbox).first {
-                    text = try String(contentsOfFile: inbox + "/" + name, encoding: .utf8)
-                }
-            }
-            #expect(text.contains("Alice@Example.org") && text.contains("From: Codes <codes@example.org>"))
-            let body = text[(text.range(of: "\n\n")?.upperBound ?? text.startIndex)...]
-            let token = try await alice.complete(begun.verificationID, #require(codes(in: String(body)).first))
+            let code = try await relay.code(for: "Alice@Example.org")
+            let text = try #require(relay.messages(to: "Alice@Example.org").last)
+            #expect(text.contains("From: Codes <codes@example.org>"))
+            let token = try await alice.complete(begun.verificationID, code)
             #expect(token.hasPrefix("v4.public."))
         }
     }

@@ -111,14 +111,13 @@ import Testing
 
     /// Waits until the webhook has failed so often since the last success.
     private static func failures(_ count: Int64, _ server: RunningServer) async throws {
-        for _ in 0..<3_000 {
+        try await waitUntil("the webhook has failed \(count) times") {
             let found = try await server.services.database.read { connection in
                 try connection.first("SELECT attempts, due FROM webhook") { (try $0.int64(0), try $0.int64(1)) }
             }
-            if let found, found.0 == count, count > 0 || found.1 == 0 { return }
-            try await Task.sleep(for: .milliseconds(10))
+            guard let found else { return false }
+            return found.0 == count && (count > 0 || found.1 == 0)
         }
-        throw TestFailure("the webhook did not fail \(count) times")
     }
 
     @Test func whatWaitsOutlivesARestart() async throws {

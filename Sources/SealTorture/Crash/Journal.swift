@@ -61,6 +61,14 @@ final class Journal: Sendable {
     var operations: [Operation] { state.withLock { state in state.order.compactMap { state.operations[$0] } } }
     func statement(_ hash: Digest) -> Sent? { state.withLock { $0.statements[hash] } }
 
+    /// Whether a whole request of a round was done.
+    func hasAnswer(of round: Int) -> Bool {
+        operations.contains { operation in
+            guard operation.round == round, case .answered = operation.outcome else { return false }
+            return (try? operation.results().refused.isEmpty) ?? false
+        }
+    }
+
     /// An error that no client should have met.
     func note(unexpected text: String) { state.withLock { $0.unexpected.append(text) } }
     var unexpected: [String] { state.withLock { $0.unexpected } }

@@ -63,13 +63,13 @@ import Testing
             try await brake.waitUntilHeld()
             async let waiting: Void = logOut(client)
             var refused: Refusal?
-            for _ in 0..<1_000 where refused == nil {
+            try await waitUntil("the logout has come") {
                 do {
                     _ = try await client.me()
-                    try await Task.sleep(for: .milliseconds(5))
                 } catch let refusal as Refusal {
                     refused = refusal
                 }
+                return refused != nil
             }
             #expect(refused?.status == 503 && refused?.code == .serviceUnavailable && refused?.failure.retryAfter == 1)
             // Load balancers still get their answer.
@@ -108,7 +108,7 @@ import Testing
             async let slow = post(.stream(parts, length: .unknown))
             continuation.yield(ByteBuffer(repeating: 0, count: 10))
             let large = ByteBuffer(repeating: 0, count: 2 << 20)
-            for _ in 0..<1_000 where server.services.gate.bytesUnderWay == 0 { try await Task.sleep(for: .milliseconds(5)) }
+            try await waitUntil("the body is under way") { server.services.gate.bytesUnderWay != 0 }
             #expect(server.services.gate.bytesUnderWay == server.services.configuration.maximumMessageSize)
             let refused = try await post(.bytes(large))
             #expect(refused == 503)

@@ -1,15 +1,18 @@
-import Foundation
-import SealLab
+public import Foundation
 
 /// Debian's aiosmtpd on loopback: a real SMTP server that keeps mail in a folder.
-final class MailServer: @unchecked Sendable {
-    let url: String
+public final class MailServer: @unchecked Sendable {
+    // Unchecked: started in the initialiser, then only read, and stopped once.
+    public let url: String
+    private let port: Int
     private let folder: URL
     private let process: Process
 
-    init(folder: URL) throws {
+    /// Starts it and returns before it listens: who sends mail tries again.
+    /// - Parameter folder: where the mail goes; made by the server.
+    public init(folder: URL) throws {
         self.folder = folder
-        let port = try MailServer.freePort()
+        port = try MailServer.freePort()
         url = "smtp://127.0.0.1:\(port)"
         process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
@@ -22,26 +25,38 @@ final class MailServer: @unchecked Sendable {
         try process.start()
     }
 
-    func stop() {
+    public func waitUntilListening() async throws {
+        for _ in 0..<1_200 {
+            if (try? HTTPConnection(port: port)) != nil { return }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        throw NoMail()
+    }
+
+    public func stop() {
         abandon()
         process.waitUntilExit()
     }
 
-    /// It takes no notice of SIGTERM.
-    func abandon() { kill(process.processIdentifier, SIGKILL) }
+    /// Ends it without waiting for its end. It takes no notice of SIGTERM.
+    public func abandon() { kill(process.processIdentifier, SIGKILL) }
 
-    struct NoMail: Error {}
+    /// No mail came, or the server did not start.
+    public struct NoMail: Error {
+        public init() {}
+    }
 
     /// The newest code sent to an address; waits for it.
-    func code(for address: String) async throws -> String {
-        for _ in 0..<300 {
+    public func code(for address: String) async throws -> String {
+        for _ in 0..<1_200 {
             if let code = messages(to: address).last.flatMap(MailServer.code) { return code }
             try await Task.sleep(for: .milliseconds(50))
         }
         throw NoMail()
     }
 
-    func messages(to address: String) -> [String] {
+    /// All that was sent to an address, oldest first.
+    public func messages(to address: String) -> [String] {
         let new = folder.appendingPathComponent("new")
         let files = (try? FileManager.default.contentsOfDirectory(at: new, includingPropertiesForKeys: [.creationDateKey])) ?? []
         return files.sorted { modified($0) < modified($1) }
@@ -60,7 +75,7 @@ final class MailServer: @unchecked Sendable {
         return body[range].filter(\.isNumber)
     }
 
-    static func freePort() throws -> Int {
+    private static func freePort() throws -> Int {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         var address = sockaddr_in()
