@@ -4,7 +4,8 @@ CONFIGURATION ?= debug
 # Of `make fuzz`: how long each target runs, and which (all where none is named).
 SECONDS ?= 60
 TARGETS ?=
-# Of `make torture`: kills, steps of the model, and the seed of all choices (a new one where none is named).
+# Of `make torture`: kills, steps of the model, and the seed of all choices (a new one where none is named); with STEPS=… in
+# the environment the model plays only the steps that a failure named.
 ROUNDS ?= 100
 MODEL ?= 10000
 SEED ?=

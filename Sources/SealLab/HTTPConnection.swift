@@ -91,6 +91,12 @@ public final class HTTPConnection {
         return (status, Data(buffer[head..<head + length]))
     }
 
+    /// Some bytes of an answer, and no more.
+    public func receiveSome() throws(Failure) {
+        filled = 0
+        try fill()
+    }
+
     private func fill() throws(Failure) {
         if filled == buffer.count { buffer.append(contentsOf: [UInt8](repeating: 0, count: buffer.count)) }
         while true {

@@ -2,7 +2,8 @@ import Foundation
 import SealLab
 
 /// `make torture`: kills, vanishing clients and a full disk, then the model. `SEED` makes the same choices again, `ROUNDS` and
-/// `MODEL` say how long; parts can be named: `SealTorture crash vanish disk model`.
+/// `MODEL` say how long; `STEPS` plays only the model's steps that a failure named (numbers with commas between). Parts can be
+/// named: `SealTorture crash vanish disk model`.
 @main
 struct SealTorture {
     static func main() async {
@@ -28,7 +29,12 @@ struct SealTorture {
     private static func model(seed: UInt64, steps: Int) async throws -> String {
         let server = try ServerProcess.temporary()
         defer { server.remove() }
+        let shown = ProcessInfo.processInfo.environment["STEPS"]?.split(separator: ",").compactMap { UInt64($0) } ?? []
+        guard shown.isEmpty else {
+            try await ModelTest(seed: seed, steps: shown.count, origin: server.origin).replay(shown)
+            return "The model and the server agreed on the answers to these \(shown.count) steps."
+        }
         try await ModelTest(seed: seed, steps: steps, origin: server.origin).run()
-        return "The model and the server agreed on the answers to \(steps) random steps of three devices."
+        return "The model and the server agreed on the answers to \(steps) random steps of five devices and three people."
     }
 }

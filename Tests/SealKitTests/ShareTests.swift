@@ -286,6 +286,49 @@ import Testing
         #expect(await failure { try await ann.own.leaveShare(of: zone) } == .badDatabase)
     }
 
+    /// A device need not have heard of the change before it writes.
+    @Test func aReaderWhoMayWriteNowWrites() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let (zone, note, share) = try await sharedZone(ann, [(bob, .readOnly)])
+        let joined = try await join(bob, share)
+        var current = try await ann.own.share(for: zone)
+        var participant = try #require(current.participants.first { $0.role != .owner })
+        participant.permission = .readWrite
+        current.addParticipant(participant)
+        current = try await ann.own.save(current)
+        try await bob.shared.deleteRecord(withID: Record.ID(recordName: note.recordID.recordName, zoneID: joined))
+        #expect(await failure { _ = try await ann.own.record(for: note.recordID) } == .unknownItem)
+        try await bob.shared.save(bob.note(in: joined, "bob's"))
+    }
+
+    @Test func whoeverHasLeftIsToldThatThereIsNoZone() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let (_, _, share) = try await sharedZone(ann, [(bob, .readWrite)])
+        let joined = try await join(bob, share)
+        let saved = try await bob.shared.save(bob.note(in: joined, "while it lasted"))
+        try await bob.shared.leaveShare(of: joined)
+        #expect(await failure { try await bob.shared.save(bob.note(in: joined, "too late")) } == .zoneNotFound)
+        #expect(await failure { try await bob.shared.save(saved) } == .zoneNotFound)
+        #expect(await failure { try await bob.shared.deleteRecord(withID: saved.recordID) } == .zoneNotFound)
+        #expect(await failure { try await bob.shared.leaveShare(of: joined) } == .zoneNotFound)
+    }
+
+    /// One that is gone fails by itself, though its values were to be fetched for the new key.
+    @Test func aRecordThatIsGoneDoesNotKeepOthersFromTheNewKey() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let note = try await ann.own.save(ann.note(in: zone, "body"))
+        let other = try ann.onFreshDevice()
+        var partly = try #require(try await other.own.records(for: [note.recordID], desiredKeys: [])[note.recordID]?.get())
+        try await ann.own.deleteRecord(withID: note.recordID)
+        try await ann.own.rotateKey(of: zone)
+        partly["headline"] = "too late"
+        let fresh = other.note(in: zone, "new")
+        let results = try await other.own.modifyRecords(saving: [partly, fresh], atomically: false).saveResults
+        #expect(results[note.recordID]?.failureCode == .unknownItem && results[fresh.recordID]?.failureCode == nil)
+        #expect(try await ann.own.record(for: fresh.recordID).encryptedValues["body"] == "new")
+    }
+
     @Test func whatADeviceHasSeenIsNotRolledBack() async throws {
         let (ann, bob) = (try await Person(), try await Person())
         let (zone, note, share) = try await sharedZone(ann, [(bob, .readWrite)])

@@ -70,9 +70,9 @@ struct ZoneBatch {
         for round in 1...ZoneBatch.rounds where !items.isEmpty {
             // What was looked up just now may be of a newer life of the zone than the one that this began with.
             if items.contains(where: { $0.isNewer(than: view) }) { view = try await keeper.current() }
-            // This device may have seen the zone's end; another one may have made it again since.
-            if view.roster.isClosed { view = try await keeper.refresh() }
-            guard !view.roster.isClosed else {
+            // This device may have seen the zone's end, or that this account may not write: that may have changed since.
+            if view.roster.isClosed || view.roster.permission(of: view.user) != .readWrite { view = try await keeper.refresh() }
+            guard !view.roster.isClosed, view.roster.members[view.user] != nil else {
                 throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)", remedy: "make it first")
             }
             if view.roster.rotationDue { view = try await database.rotate(zoneID) }
@@ -123,12 +123,12 @@ struct ZoneBatch {
                 continue
             }
             switch outcome {
-            case .failure(let error): throw error
+            case .failure(let error) where error.code != .unknownItem: throw error
             case .success(.record(let current)) where current.base?.hash == record.base?.hash:
                 for key in record.omittedKeys { record.fields[key] = current.fields[key] }
                 completed.append(.save(record))
-            case .success:
-                // It has changed meanwhile: the server says so when it is sent, so what cannot be carried is left out of it.
+            case .success, .failure:
+                // It has changed meanwhile, or is gone: the server says so when it is sent, so what cannot be carried is left out of it.
                 for key in record.omittedKeys { record.fields[key] = nil }
                 completed.append(.save(record))
             }

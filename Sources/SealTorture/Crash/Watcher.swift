@@ -13,9 +13,6 @@ actor Watcher {
     }
 
     static let markerZone = "marker"
-    /// As many seconds nobody waits for a notification of what was committed.
-    private static let patience = 60
-
     private let container: Container
     /// Another device, which saves what the watcher knows to come last.
     private let marker: Database
@@ -75,14 +72,8 @@ actor Watcher {
     func catchUp(round: Int, _ feed: Feed) async throws -> Int {
         let last = Self.mark(round)
         try await marker.save(last)
-        try await withThrowingTaskGroup { group in
-            group.addTask { try await self.listen(until: Subject(zone: Self.markerZone, record: last.recordID.recordName)) }
-            group.addTask {
-                try await Task.sleep(for: .seconds(Self.patience))
-                throw Finding("a change was not told in \(Self.patience) seconds")
-            }
-            try await group.next()
-            group.cancelAll()
+        try await patiently("a notification") {
+            try await self.listen(until: Subject(zone: Self.markerZone, record: last.recordID.recordName))
         }
         defer { told = [:] }
         var count = 0

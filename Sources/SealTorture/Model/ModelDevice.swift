@@ -1,6 +1,8 @@
 import SealKit
+import SealLab
+import SealStatements
 
-/// A device of the model's account: the SDK's side and the model's, kept alike.
+/// A device of one of the model's people: the SDK's side and the model's, kept alike.
 struct ModelDevice {
     struct Key: Hashable {
         let zone: String
@@ -13,24 +15,51 @@ struct ModelDevice {
         var draft: ModelStore.Draft
     }
 
-    let database: Database
+    /// Whose device it is: 0 owns all zones, the others take part in shares of them.
+    let person: Int
+    let container: Container
+    private let owner: String
     var copies: [Key: Copy] = [:]
     var zoneTokens: [String: [(sdk: ServerChangeToken, model: ModelToken)]] = [:]
     var databaseTokens: [(sdk: ServerChangeToken, model: ModelToken)] = []
+
+    init(person: Int, _ account: Account, owner: String) throws {
+        self.person = person
+        self.owner = owner
+        container = try Container(ModelRun.container, account: account)
+    }
+
+    /// The one that has the zones.
+    var database: Database { person == 0 ? container.privateDatabase : container.sharedDatabase }
+
+    func zoneID(_ zone: String) -> RecordZone.ID {
+        person == 0 ? RecordZone.ID(zoneName: zone) : RecordZone.ID(zoneName: zone, ownerName: owner)
+    }
+
+    func recordID(_ name: String, _ zone: String) -> Record.ID { Record.ID(recordName: name, zoneID: zoneID(zone)) }
 
     /// In a fixed order, so that the same choices find the same copies.
     var keys: [Key] { copies.keys.sorted { ($0.zone, $0.name) < ($1.zone, $1.name) } }
 }
 
-/// The fields of the model's records: two plain and two sealed ones, each with its way to carry a small number.
+/// The fields of the model's records: two plain ones and two sealed ones, each with its way to carry a small number, and a
+/// reference to the record of that number, to go with it.
 enum ModelFields {
-    static let keys = ["a", "b", "x", "y"]
+    static let keys = ["a", "b", "go", "x", "y"]
     static let sealed: Set<String> = ["x", "y"]
+
+    static func random(for key: String, _ random: inout SeededRandom) -> Int {
+        random.below(key == "go" ? ModelRun.recordNames.count : 1_000)
+    }
+
+    /// What a record goes with.
+    static func target(of fields: [String: Int]) -> String? { fields["go"].map { ModelRun.recordNames[$0] } }
 
     static func set(_ key: String, _ value: Int?, in record: inout Record) {
         switch key {
         case "a": record["a"] = value
         case "b": record["b"] = value.map { "value \($0)" }
+        case "go": record["go"] = value.map { Record.Reference(recordName: ModelRun.recordNames[$0], action: .deleteSelf) }
         case "x": record.encryptedValues["x"] = value.map { "value \($0)" }
         default: record.encryptedValues["y"] = value
         }
@@ -44,6 +73,9 @@ enum ModelFields {
             switch key {
             case "a": number = record["a"]
             case "b": number = (record["b"] as String?).flatMap(parse)
+            case "go":
+                let reference: Record.Reference? = record["go"]
+                number = reference.flatMap { $0.action == .deleteSelf ? ModelRun.recordNames.firstIndex(of: $0.recordName) : nil }
             case "x": number = (record.encryptedValues["x"] as String?).flatMap(parse)
             case "y": number = record.encryptedValues["y"]
             default: number = nil

@@ -1,22 +1,54 @@
 import SealKit
 import SealLab
+import SealStatements
 
-/// Plays steps against a server and against the model, one device at a time, and compares every answer.
+/// Plays steps against a server and against the model and compares every answer: three devices of one person who owns zones,
+/// and one device each of two people who take part in shares of them.
 struct ModelRun {
     static let container = "org.sealkit.model"
     static let zoneNames = ["alpha", "beta"]
     static let recordNames = (0..<9).map { "r\($0)" }
+    private static let owners = 3
+    static let participants = 2
 
     var store = ModelStore()
     var devices: [ModelDevice]
+    var ears: [ModelEar] = []
     /// What the step that is being played does, for the report.
     var doing = ""
 
-    init(origin: String, devices count: Int) async throws {
-        let first = try await Account.create(transport: HTTPTransport(server: origin), deviceName: "device 0").account
-        let others = try Devices.more(of: first, through: (1..<count).map { _ in try HTTPTransport(server: origin) })
-        devices = try ([first] + others).map {
-            ModelDevice(database: try Container(Self.container, account: $0).privateDatabase)
+    init(origin: String) async throws {
+        func account(_ name: String) async throws -> Account {
+            try await Account.create(transport: HTTPTransport(server: origin), deviceName: name).account
+        }
+        let owner = try await account("device 0")
+        // One more device of each writes what ends a listener's waiting.
+        let further = try Devices.more(of: owner, through: (0..<Self.owners).map { _ in try HTTPTransport(server: origin) })
+        let name = try Container(Self.container, account: owner).userRecordID().recordName
+        devices = try ([owner] + further.dropLast()).map { try ModelDevice(person: 0, $0, owner: name) }
+        var bells = [further[Self.owners - 1]]
+        for person in 1...Self.participants {
+            let account = try await account("device of person \(person)")
+            bells += try Devices.more(of: account, through: [HTTPTransport(server: origin)])
+            devices.append(try ModelDevice(person: person, account, owner: name))
+        }
+        store.makeZone(ModelEar.zone)
+        for (person, account) in bells.enumerated() {
+            let bell = try Container(Self.container, account: account)
+            try await ModelEar.subscribe(person, bell)
+            for device in devices where device.person == person { ears.append(try await ModelEar(device, bell: bell.privateDatabase)) }
+        }
+        _ = store.takeNews()
+    }
+
+    /// Makes the record types known to the container, so that queries for them are none for unknown ones.
+    static func prepare(origin: String) async throws {
+        let account = try await Account.create(transport: HTTPTransport(server: origin), deviceName: "schema").account
+        let database = try Container(container, account: account).privateDatabase
+        for type in ["Note", "Task"] {
+            var record = Record(recordType: type)
+            for key in ModelFields.keys { ModelFields.set(key, 0, in: &record) }
+            try await database.save(record)
         }
     }
 
@@ -24,26 +56,32 @@ struct ModelRun {
     mutating func play(_ step: UInt64) async throws {
         var random = SeededRandom(seed: step)
         let device = random.below(devices.count)
+        let owner = random.below(Self.owners)
         let zone = Self.zoneNames[random.below(Self.zoneNames.count)]
         switch random.below(100) {
-        case 0..<5: try await makeZone(device, zone)
-        case 5..<7: try await deleteZone(device, zone)
-        case 7..<60: try await modify(device, zone, &random)
-        case 60..<76: try await lookUp(device, zone, &random)
-        case 76..<93: try await zoneChanges(device, zone, &random)
-        case 93..<98: try await databaseChanges(device, &random)
+        case 0..<5: try await makeZone(owner, zone)
+        case 5..<7: try await deleteZone(owner, zone)
+        case 7..<12: try await share(owner, zone, &random)
+        case 12..<50: try await play(modification(device, zone, &random))
+        case 50..<60: try await playAtOnce(zone, &random)
+        case 60..<70: if let call = lookUp(device, zone, &random) { try await play(call) }
+        case 70..<78: try await play(ModelQuery(device: device, zone: zone, &random))
+        case 78..<91: try await zoneChanges(device, zone, &random)
+        case 91..<95: try await databaseChanges(owner, &random)
+        case 95..<98: try await listen(device)
         default: try await listZones(device)
         }
     }
 
-    /// A device that has seen nothing finds what the model has, and nothing else.
+    /// Devices that start anew find what the model has, and nothing else.
     mutating func checkEnd() async throws {
-        doing = "reads everything at the end"
         for index in devices.indices {
+            doing = "reads everything at the end"
             devices[index].zoneTokens = [:]
             devices[index].databaseTokens = []
             for zone in Self.zoneNames { try await readAll(index, zone) }
             try await listZones(index)
+            try await listen(index)
         }
     }
 
@@ -68,6 +106,7 @@ struct ModelRun {
         let database = devices[device].database
         try checkCode(await code { () throws(SealKitError) in try await database.save(RecordZone(zoneName: zone)) }, nil)
         store.makeZone(zone)
+        tell(from: device)
     }
 
     private mutating func deleteZone(_ device: Int, _ zone: String) async throws {
@@ -77,12 +116,14 @@ struct ModelRun {
             try await database.deleteRecordZone(withID: RecordZone.ID(zoneName: zone))
         }
         try checkCode(found, store.deleteZone(zone))
+        tell(from: device)
     }
 
     private mutating func listZones(_ device: Int) async throws {
         doing = "device \(device) lists zones"
+        let person = devices[device].person
         let found = try await devices[device].database.allRecordZones().map(\.zoneID.zoneName).sorted()
-        let expected = store.zones.filter(\.value.isOpen).keys.sorted()
+        let expected = store.zones.keys.filter { store.zone($0, for: person) != nil }.sorted()
         try check(found == expected, "the zones are \(found), not \(expected)")
     }
 }

@@ -1,7 +1,7 @@
 import SealKit
 
-/// What CloudKit's documentation says that a private database holds, and how it answers: in memory, without keys,
-/// statements, positions or a network.
+/// What CloudKit's documentation says that a database and its shared zones hold, and how they answer: in memory, without
+/// keys, statements, positions or a network.
 struct ModelStore {
     typealias Code = SealKitError.Code
 
@@ -14,7 +14,11 @@ struct ModelStore {
         var version: Int
         /// What can be told of each field without opening it: a plain one's value, a sealed one's writing.
         var marks: [String: Int] = [:]
+        /// Of the zone, when it was written.
+        var epoch = 0
         var isDeleted = false
+        /// The deleted record that it went with. Under its name only a record of its type can be made again.
+        var wentWith: String?
     }
 
     struct Zone {
@@ -24,6 +28,26 @@ struct ModelStore {
         var records: [String: Stored] = [:]
         /// The version of its last change.
         var touched: Int
+        /// Who takes part in its share, and may write or only read; its owner is person 0 and not among them.
+        var participants: [Int: Share.Participant.Permission] = [:]
+        /// Goes up whenever somebody loses a right: what is written then is sealed under a new key, all of it.
+        var epoch = 0
+    }
+
+    /// Whether a device may doubt that a record went with another. That one is there again: a device that learns of this first
+    /// is shown a deletion that is not the newest, and cannot tell it from one that is held against a reference to the new one.
+    func isDoubtful(_ name: String, in zone: String) -> Bool {
+        guard let zone = open(zone), let stored = zone.records[name], stored.isDeleted, let target = stored.wentWith else { return false }
+        return (zone.records[target]?.version ?? 0) > stored.version
+    }
+
+    /// Something that subscriptions are told of.
+    struct News {
+        let zone: String
+        /// The record as it is now, or, where it was deleted, as it was; nil when something of the zone itself changed.
+        var record: (name: String, stored: Stored)?
+        /// The zone came or went, or somebody did.
+        var isOfZone: Bool { record == nil }
     }
 
     /// A record as a device is about to save it.
@@ -55,11 +79,18 @@ struct ModelStore {
     }
 
     private(set) var zones: [String: Zone] = [:]
+    /// What has happened since somebody last asked.
+    private(set) var news: [News] = []
     private var lastVersion = 0
 
     func open(_ zone: String) -> Zone? { zones[zone].flatMap { $0.isOpen ? $0 : nil } }
 
-    private mutating func nextVersion() -> Int {
+    mutating func takeNews() -> [News] {
+        defer { news = [] }
+        return news
+    }
+
+    mutating func nextVersion() -> Int {
         lastVersion += 1
         return lastVersion
     }
@@ -70,133 +101,49 @@ struct ModelStore {
     mutating func makeZone(_ name: String) {
         guard open(name) == nil else { return }
         zones[name] = Zone(life: (zones[name]?.life ?? 0) + 1, touched: nextVersion())
+        news.append(News(zone: name))
     }
 
     mutating func deleteZone(_ name: String) -> Code? {
         guard var zone = open(name) else { return .zoneNotFound }
         zone.isOpen = false
         zone.records = [:]
+        zone.participants = [:]
         zone.touched = nextVersion()
         zones[name] = zone
+        news.append(News(zone: name))
         return nil
     }
 
-    // MARK: Records
+    // MARK: Sharing
 
-    /// One call to modify records of one zone.
-    mutating func modify(
-        _ zoneName: String, saving: [Draft], deleting: [String], policy: Database.SavePolicy, atomically: Bool
-    ) -> [String: Outcome] {
-        let names = saving.map(\.name) + deleting
-        guard var zone = open(zoneName) else { return outcomes(names, .failed(.zoneNotFound)) }
-        var failures: [String: Code] = [:]
-        var saves: [String: Stored] = [:]
-        for draft in saving {
-            switch merged(draft, in: zone, policy) {
-            case .success(let stored): saves[draft.name] = stored
-            case .failure(let error): failures[draft.name] = error.code
-            }
-        }
-        // Deleting what is not there is a success, whatever becomes of the others.
-        var deletes = Set(deleting.filter { zone.records[$0]?.isDeleted == false })
-        refuseBrokenParents(&saves, &deletes, &failures, in: zone)
-
-        if atomically, !failures.isEmpty {
-            var result = outcomes(Array(saves.keys) + Array(deletes), .failed(.batchRequestFailed))
-            for (name, code) in failures { result[name] = .failed(code) }
-            for name in deleting where result[name] == nil { result[name] = .deleted }
-            return result
-        }
-        var result = failures.mapValues { Outcome.failed($0) }
-        for name in deleting where failures[name] == nil {
-            result[name] = .deleted
-            guard deletes.contains(name) else { continue }
-            zone.records[name]?.isDeleted = true
-            let version = nextVersion()
-            zone.records[name]?.version = version
-        }
-        for (name, stored) in saves.sorted(by: { $0.key < $1.key }) {
-            var stored = stored
-            stored.version = nextVersion()
-            zone.records[name] = stored
-            result[name] = .saved(stored)
-        }
-        if !saves.isEmpty || !deletes.isEmpty { zone.touched = nextVersion() }
-        zones[zoneName] = zone
-        return result
+    /// What somebody may do in a zone; nil where the zone is not there for them.
+    func permission(of person: Int, in zone: String) -> Share.Participant.Permission? {
+        open(zone).flatMap { person == 0 ? .readWrite : $0.participants[person] }
     }
 
-    private func outcomes(_ names: [String], _ outcome: Outcome) -> [String: Outcome] {
-        Dictionary(names.map { ($0, outcome) }) { first, _ in first }
+    /// - Parameter permission: nil takes the person out of the share.
+    mutating func share(_ zoneName: String, with person: Int, _ permission: Share.Participant.Permission?) {
+        guard let before = open(zoneName)?.participants else { return }
+        zones[zoneName]?.participants[person] = permission
+        if permission != .readWrite, before[person] != nil { zones[zoneName]?.epoch += 1 }
+        let version = nextVersion()
+        zones[zoneName]?.touched = version
+        news.append(News(zone: zoneName))
     }
 
-    struct Refusal: Error { let code: Code }
+    /// The zone as somebody sees it; nil where it is not there for them.
+    func zone(_ name: String, for person: Int) -> Zone? { permission(of: person, in: name) == nil ? nil : zones[name] }
 
-    /// What saving would store; the version is not given yet.
-    private mutating func merged(_ draft: Draft, in zone: Zone, _ policy: Database.SavePolicy) -> Result<Stored, Refusal> {
-        // A copy from an earlier life of the zone is a copy of something that is gone.
-        if let base = draft.base, base.life != zone.life { return .failure(Refusal(code: .unknownItem)) }
-        guard let server = zone.records[draft.name], !server.isDeleted else {
-            guard draft.base == nil else { return .failure(Refusal(code: .unknownItem)) }
-            return .success(stored(draft, over: [:]))
-        }
-        if draft.base?.version == server.version { return .success(stored(draft, over: server.marks)) }
-        // Saved again without a change: nothing is lost by saving over it.
-        let isUnchanged = draft.base.map { $0.marks == server.marks && $0.type == server.type && $0.parent == server.parent } ?? false
-        guard isUnchanged || policy != .ifServerRecordUnchanged else { return .failure(Refusal(code: .serverRecordChanged)) }
-        var result = server
-        let keys = policy != .allKeys ? draft.changed : draft.changed.union(draft.fields.keys).subtracting(draft.omitted)
-        for key in keys { result.fields[key] = draft.fields[key] }
-        result.marks = marks(of: result.fields, written: keys, over: server.marks)
-        if draft.parent != draft.base?.parent { result.parent = draft.parent }
-        return .success(result)
+    /// Something changed there that is not looked at.
+    mutating func touch(_ zone: String) {
+        let version = nextVersion()
+        zones[zone]?.touched = version
     }
 
-    private mutating func stored(_ draft: Draft, over former: [String: Int]) -> Stored {
-        Stored(
-            type: draft.type, fields: draft.fields, parent: draft.parent, version: 0,
-            marks: marks(of: draft.fields, written: draft.changed, over: former))
-    }
-
-    private mutating func marks(
-        of fields: [String: Int], written: Set<String>, over former: [String: Int]
-    ) -> [String: Int] {
-        var marks: [String: Int] = [:]
-        for (key, value) in fields {
-            if let mark = former[key], !written.contains(key) {
-                marks[key] = mark
-            } else {
-                // The same value sealed twice is two writings.
-                marks[key] = ModelFields.sealed.contains(key) ? nextVersion() : value
-            }
-        }
-        return marks
-    }
-
-    /// A child's parent is there after the call, and what has children stays.
-    private func refuseBrokenParents(
-        _ saves: inout [String: Stored], _ deletes: inout Set<String>, _ failures: inout [String: Code], in zone: Zone
-    ) {
-        while true {
-            let orphans = saves.filter { _, stored in
-                guard let parent = stored.parent, saves[parent] == nil else { return false }
-                return deletes.contains(parent) || zone.records[parent].map(\.isDeleted) ?? true
-            }.map(\.key)
-            let parents = deletes.filter { name in
-                saves.values.contains { $0.parent == name }
-                    || zone.records.contains { child, stored in
-                        stored.parent == name && !stored.isDeleted && !deletes.contains(child) && saves[child] == nil
-                    }
-            }
-            if orphans.isEmpty, parents.isEmpty { return }
-            for name in orphans {
-                saves[name] = nil
-                failures[name] = .referenceViolation
-            }
-            for name in parents {
-                deletes.remove(name)
-                failures[name] = .referenceViolation
-            }
-        }
+    /// Takes over what a call led to.
+    mutating func put(_ zone: Zone, _ name: String, _ told: [News]) {
+        zones[name] = zone
+        news += told
     }
 }

@@ -7,7 +7,6 @@ struct ModelTest {
     let steps: Int
     let origin: String
 
-    private static let devices = 3
     /// Steps that one account plays; then another one begins, with fresh zones and devices.
     private static let life = 400
     /// How often a failure is played again to shorten it.
@@ -19,6 +18,7 @@ struct ModelTest {
 
     func run() async throws {
         var random = SeededRandom(seed: seed)
+        try await ModelRun.prepare(origin: origin)
         var left = steps
         while left > 0 {
             let count = min(left, Self.life)
@@ -27,15 +27,21 @@ struct ModelTest {
             if let failure = try await play(all) {
                 let prefix = Array(all.prefix(failure.count))
                 let (shortest, text) = try await shortened(prefix, failure.text)
-                throw Failure(description: "step \(failure.count) of seed \(seed): \(text)\n  steps that show it: \(shortest)")
+                throw Failure(description: "step \(failure.count) of seed \(seed): \(text)\n  they are shown by STEPS=\(shortest.map(String.init).joined(separator: ","))")
             }
             left -= count
         }
     }
 
+    /// Plays only the steps that a failure named.
+    func replay(_ steps: [UInt64]) async throws {
+        try await ModelRun.prepare(origin: origin)
+        if let failure = try await play(steps) { throw Failure(description: failure.text) }
+    }
+
     /// - Returns: nil when all went well; otherwise how many steps it took to fail, and how.
     private func play(_ steps: [UInt64]) async throws -> (count: Int, text: String)? {
-        var run = try await ModelRun(origin: origin, devices: Self.devices)
+        var run = try await ModelRun(origin: origin)
         var done: [String] = []
         func failure(_ error: any Error) -> String { (done.suffix(12) + ["\(run.doing): \(error)"]).joined(separator: "\n    ") }
         for (index, step) in steps.enumerated() {

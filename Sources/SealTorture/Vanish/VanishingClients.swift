@@ -4,14 +4,15 @@ import SealLab
 import SealWire
 import SwiftProtobuf
 
-/// Clients that disappear in the middle: after half a head, half a body, or a whole request whose answer they do not wait
-/// for. Afterwards each request happened whole or not at all, and the server holds nothing of those clients any more.
+/// Clients that disappear in the middle: after half a head, half a body, a whole request whose answer they do not wait for, or
+/// half an answer. Afterwards each request happened whole or not at all, and the server holds nothing of those clients any more.
 struct VanishingClients {
     let seed: UInt64
     let count: Int
 
     struct Totals {
         var cutShort = 0
+        var unread = 0
         var unheard = 0
         var happened = 0
         var filesBefore = 0
@@ -22,7 +23,10 @@ struct VanishingClients {
 
     private enum Manner: CaseIterable {
         case insideTheHead, insideTheBody, insideTheBodyWithReset, beforeTheAnswer, beforeTheAnswerWithReset, insideTheUpload
+        case insideTheAnswer, insideTheDownload, insideTheEvents
 
+        /// They change nothing, and something is on its way to them when they go.
+        var isReading: Bool { self == .insideTheAnswer || self == .insideTheDownload || self == .insideTheEvents }
         var isWhole: Bool { self == .beforeTheAnswer || self == .beforeTheAnswerWithReset }
     }
 
@@ -35,6 +39,8 @@ struct VanishingClients {
         let container = try Container(CrashTorture.container, account: account)
         let (database, owner) = (container.privateDatabase, try container.userRecordID().recordName)
         let zone = try await database.save(RecordZone(zoneName: "vanishing")).zoneID
+        try await saveAsset(in: zone, database, folder: server.folder)
+        var blob = ""
         var totals = Totals()
         var batches: [(manner: Manner, names: [String])] = []
         // What the first clients make the server build stays, so it is measured after them.
@@ -54,7 +60,8 @@ struct VanishingClients {
                 })
             }
             guard let request = captured.first else { throw Finding("the SDK sent nothing") }
-            try vanish(manner, request, owner: owner, zone: zone.zoneName, server, &random)
+            if blob.isEmpty { blob = try await Self.blob(in: zone, request, HTTPTransport(server: server.origin)) }
+            try vanish(manner, request, zone: zone.zoneName, assets: "assets/\(owner)/\(zone.zoneName)", blob: blob, server, &random)
             batches.append((manner, names))
         }
         try await settle(server, files: totals.filesBefore)
@@ -70,12 +77,31 @@ struct VanishingClients {
         try await examine(batches, database, zone, &totals)
         let files = DatabaseCheck(dataFolder: server.dataFolder)
         try files.run()
-        try check(try files.count("SELECT COUNT(*) FROM blob") == 0, "uploads that were cut short have left something")
+        try check(try files.count("SELECT COUNT(*) FROM blob") == 1, "uploads that were cut short have left something")
         return totals
     }
 
+    /// Larger than what lies between a server and a client that does not read.
+    private func saveAsset(in zone: RecordZone.ID, _ database: Database, folder: URL) async throws {
+        let file = folder.appendingPathComponent("asset")
+        try Data(count: 16 << 20).write(to: file)
+        var record = Record(recordType: "Note", recordID: Record.ID(recordName: "asset", zoneID: zone))
+        record["scan"] = Asset(fileURL: file)
+        try await database.save(record)
+    }
+
+    private static func blob(
+        in zone: RecordZone.ID, _ request: CapturingTransport.Captured, _ transport: HTTPTransport
+    ) async throws -> String {
+        let base = String(request.path.dropLast("/records/modify".count))
+        let items = try await Feed(transport: transport, base: base, token: request.token)
+            .changes(in: zone.zoneName, since: Data(), limit: 0).items
+        guard let blob = items["asset"]?.assets.first else { throw Finding("an asset that was saved is not there") }
+        return blob
+    }
+
     private func vanish(
-        _ manner: Manner, _ request: CapturingTransport.Captured, owner: String, zone: String, _ server: ServerProcess,
+        _ manner: Manner, _ request: CapturingTransport.Captured, zone: String, assets: String, blob: String, _ server: ServerProcess,
         _ random: inout SeededRandom
     ) throws {
         let connection = try HTTPConnection(port: server.port)
@@ -90,11 +116,26 @@ struct VanishingClients {
             if random.chance(50) { usleep(UInt32(random.below(3_000))) }
         case .insideTheUpload:
             let id = UUID().uuidString.replacing("-", with: "").lowercased()
-            let path = request.path.replacing("records/modify", with: "assets/\(owner)/\(zone)/\(id)")
+            let path = request.path.replacing("records/modify", with: "\(assets)/\(id)")
             let announced = HTTPConnection.request("PUT", path: path, body: Data(count: 1_000_000), token: request.token)
             try connection.send(Array(announced.prefix(announced.count - 1 - random.below(900_000))))
+        case .insideTheAnswer:
+            let changes = try Sealkit_V1_RecordChangesRequest.with { $0.zone.zoneName = zone }.serializedData()
+            let path = request.path.replacing("records/modify", with: "records/changes")
+            try connection.send(HTTPConnection.request(path: path, body: changes, token: request.token))
+            try connection.receiveSome()
+        case .insideTheDownload:
+            let path = request.path.replacing("records/modify", with: "\(assets)/\(blob)")
+            try connection.send(HTTPConnection.request("GET", path: path, body: Data(), token: request.token))
+            try connection.receiveSome()
+        case .insideTheEvents:
+            let path = request.path.replacing("private/records/modify", with: "notifications")
+            try connection.send(HTTPConnection.request("GET", path: path, body: Data(), token: request.token))
+            try connection.receiveSome()
         }
-        if manner == .insideTheBodyWithReset || manner == .beforeTheAnswerWithReset { connection.reset() }
+        if manner == .insideTheBodyWithReset || manner == .beforeTheAnswerWithReset || (manner.isReading && random.chance(50)) {
+            connection.reset()
+        }
     }
 
     /// Waits until the server has noticed that its clients are gone, as long as it goes on noticing.
@@ -121,7 +162,7 @@ struct VanishingClients {
                 totals.unheard += 1
                 if there > 0 { totals.happened += 1 }
             } else {
-                totals.cutShort += 1
+                if manner.isReading { totals.unread += 1 } else { totals.cutShort += 1 }
                 try check(there == 0, "a request that was never whole had an effect")
             }
         }
@@ -132,8 +173,9 @@ extension VanishingClients.Totals {
     /// What was proven.
     var text: String {
         """
-        \(cutShort + unheard) clients vanished: \(cutShort) in the middle of a request, which had no effect; \(unheard) before their \
-        answer, \(happened) of whose requests happened, each as a whole.
+        \(cutShort + unheard + unread) clients vanished: \(cutShort) in the middle of a request, which had no effect; \(unheard) before their \
+        answer, \(happened) of whose requests happened, each as a whole; \
+        \(unread) in the middle of an answer, a download or a stream of events.
           Files that the server holds: \(filesBefore) before most of them, \(filesAfter) after; memory \(Int(megabytesBefore)) and \
         \(Int(megabytesAfter)) MiB.
         """

@@ -1,0 +1,109 @@
+import SealKit
+
+/// Saves and deletes records of one zone.
+struct Modification: ModelCall {
+    let device: Int
+    let zone: String
+    let saving: [ModelDevice.Copy]
+    let deleting: [String]
+    let policy: Database.SavePolicy
+    let isAtomic: Bool
+    /// Names of which the device keeps what it is answered.
+    let keeps: Set<String>
+
+    struct Answer: Sendable {
+        let saved: [String: Result<Record, SealKitError>]
+        let deleted: [String: Result<Void, SealKitError>]
+    }
+
+    var description: String {
+        let saves = saving.map { copy in
+            let draft = copy.draft
+            return "\(draft.name) (base \(draft.base.map { "\($0.version)" } ?? "none"), parent \(draft.parent ?? "none"), goes with \(ModelFields.target(of: draft.fields) ?? "none"), changed \(draft.changed.sorted()))"
+        }
+        return "device \(device) in \(zone): \(policy) \(isAtomic ? "atomically" : "one by one") saves \(saves) deletes \(deleting)"
+    }
+
+    func answer(from device: ModelDevice) async throws(SealKitError) -> Answer {
+        let results = try await device.database.modifyRecords(
+            saving: saving.map(\.record), deleting: deleting.map { device.recordID($0, zone) }, savePolicy: policy,
+            atomically: isAtomic)
+        return Answer(
+            saved: Dictionary(uniqueKeysWithValues: results.saveResults.map { ($0.key.recordName, $0.value) }),
+            deleted: Dictionary(uniqueKeysWithValues: results.deleteResults.map { ($0.key.recordName, $0.value) }))
+    }
+
+    func explain(
+        _ answer: Answer, by store: inout ModelStore, for device: ModelDevice
+    ) throws -> [ModelDevice.Key: ModelDevice.Copy?] {
+        let before = store.open(zone)
+        let expected = store.modify(
+            zone, by: device.person, saving: saving.map(\.draft), deleting: deleting, policy: policy, atomically: isAtomic)
+        // Of several culprits in an atomic call one is named; the others may be told apart from it or not.
+        let codes = answer.saved.values.map(Self.code) + answer.deleted.values.map(Self.code)
+        let hasCulprit = isAtomic && codes.contains { $0 != nil && $0 != .batchRequestFailed }
+        var copies: [ModelDevice.Key: ModelDevice.Copy?] = [:]
+        for copy in saving {
+            let name = copy.draft.name
+            guard let result = answer.saved[name] else { throw Finding("no result for \(name)") }
+            // A copy from before an earlier deletion of the zone: the SDK need not ask whether there is a zone at all now.
+            if expected[name] == .failed(.zoneNotFound), Self.code(result) == .unknownItem,
+                let base = copy.draft.base, base.life != store.zones[zone]?.life
+            {
+                continue
+            }
+            if hasCulprit, Self.code(result) == .batchRequestFailed, case .failed = expected[name] { continue }
+            try settle(name, result, expected[name], before: before, now: store.open(zone), &copies)
+        }
+        for name in deleting {
+            guard let result = answer.deleted[name] else { throw Finding("no result for \(name)") }
+            if case .failure(let error) = result {
+                if hasCulprit, error.code == .batchRequestFailed, case .failed = expected[name] { continue }
+                try check(expected[name] == .failed(error.code), "deleting \(name): \(error.code.rawValue), not \(Self.text(expected[name]))")
+            } else {
+                try check(expected[name] == .deleted, "deleting \(name): success, not \(Self.text(expected[name]))")
+            }
+        }
+        return copies
+    }
+
+    private static func code<T>(_ result: Result<T, SealKitError>) -> SealKitError.Code? {
+        if case .failure(let error) = result { error.code } else { nil }
+    }
+
+    private func settle(
+        _ name: String, _ result: Result<Record, SealKitError>, _ expected: ModelStore.Outcome?, before: ModelStore.Zone?,
+        now: ModelStore.Zone?, _ copies: inout [ModelDevice.Key: ModelDevice.Copy?]
+    ) throws {
+        let key = ModelDevice.Key(zone: zone, name: name)
+        let keeps = keeps.contains(name)
+        switch (result, expected) {
+        case (.success(let record), .saved(let stored)):
+            // What was not at hand may still be left out of what comes back.
+            try record.checkEqual(stored, desired: stored.fields.keys.filter { !record.omittedKeys.contains($0) })
+            if keeps, let life = now?.life { copies[key] = record.copy(stored, life: life) }
+        case (.failure(let error), .failed(let code)):
+            try check(error.code == code, "saving \(name): \(error.code.rawValue) (\(error.reason)), not \(code.rawValue)")
+            guard code == .serverRecordChanged else {
+                if keeps, code == .unknownItem { copies.updateValue(nil, forKey: key) }
+                return
+            }
+            guard let server = error.serverRecord, let stored = before?.records[name] else {
+                throw Finding("saving \(name): a conflict comes without the server's record")
+            }
+            try check(error.clientRecord?.recordID.recordName == name, "saving \(name): a conflict comes without the client's record")
+            try server.checkEqual(stored)
+            if keeps, let life = before?.life { copies[key] = server.copy(stored, life: life) }
+        case (.success, _): throw Finding("saving \(name): success, not \(Self.text(expected))")
+        case (.failure(let error), _): throw Finding("saving \(name): \(error.code.rawValue) (\(error.reason)), not \(Self.text(expected))")
+        }
+    }
+
+    private static func text(_ outcome: ModelStore.Outcome?) -> String {
+        switch outcome {
+        case .failed(let code): code.rawValue
+        case .saved, .deleted: "success"
+        case nil: "nothing"
+        }
+    }
+}
