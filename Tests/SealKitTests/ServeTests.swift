@@ -1,6 +1,5 @@
 import Foundation
 import SealLab
-import Synchronization
 import Testing
 
 @testable import SealKit

@@ -58,9 +58,11 @@ extension LimitProbe {
                 try await server.services.database.read { connection in
                     let path = DatabasePath(container: TestClient.container, environment: .development, database: .private)
                     let row = try Zones.writable(zone.id(for: anna), by: anna.caller(connection), path, in: connection)
+                    let seal = try CursorSeal(
+                        server.services.addresses.cursorKey(), query, zone: nil, account: 1, path)
                     let pager = QueryPager(
                         query: query, type: type, zones: Array(repeating: row, count: amount), rights: nil, cursor: nil,
-                        subject: [], limit: 10, connection: connection)
+                        seal: seal, limit: 10, connection: connection)
                     _ = try pager.page()
                 }
             }
