@@ -17,7 +17,7 @@ extension PublicNotificationTests {
                     let counted = QuietConnection(base: connection)
                     let zone = try PublicZone.find(Self.path, in: connection)
                     let caller = try anna.caller(connection)
-                    try Notifier(zone: zone, caller: caller, now: 1, connection: counted)
+                    try Notifier(zone: zone, caller: caller, now: server.clock.now, connection: counted)
                         .recordsChanged([Self.change(name, type: type, by: anna.user)])
                     return counted.count
                 }
@@ -82,7 +82,7 @@ extension PublicNotificationTests {
                 let zone = try PublicZone.find(Self.path, in: connection)
                 let caller = try anna.caller(connection)
                 try PublicChanges.note(
-                    [Self.change("late", by: anna.user)], in: zone, by: caller, now: 1,
+                    [Self.change("late", by: anna.user)], in: zone, by: caller, now: server.clock.now,
                     connection: QuietConnection(base: connection))
             }
             subscriber.withLock { $0 = bert }
@@ -106,7 +106,7 @@ extension PublicNotificationTests {
                 let caller = try anna.caller(connection)
                 for name in ["a", "b", "c"] {
                     try PublicChanges.note(
-                        [Self.change(name, by: anna.user)], in: zone, by: caller, now: 1, most: 1, connection: connection)
+                        [Self.change(name, by: anna.user)], in: zone, by: caller, now: server.clock.now, most: 1, connection: connection)
                 }
             }
             // The first is told as ever, the others as one; what the stream has not read by then goes with it.

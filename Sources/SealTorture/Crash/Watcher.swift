@@ -21,6 +21,9 @@ actor Watcher {
     private var lastID: String?
     private var ids: Set<String> = []
     private var told: [Subject: Int] = [:]
+    /// Told since the last id. What changed together has one id, which comes with the last of it: a stream that was cut before
+    /// begins with all of it again.
+    private var unfinished: [Subject] = []
 
     init(_ container: Container, marker: Database, zones: [RecordZone.ID]) async throws {
         self.container = container
@@ -47,6 +50,8 @@ actor Watcher {
 
     /// Takes down what is told; for ever, or until a record's change is.
     private func listen(until last: Subject?) async throws {
+        for subject in unfinished { told[subject, default: 1] -= 1 }
+        unfinished = []
         for try await notification in container.notifications(after: lastID) {
             if let id = notification.id { lastID = id }
             switch notification.content {
@@ -56,6 +61,7 @@ actor Watcher {
                 if let id = notification.id { try check(ids.insert(id).inserted, "the notification \(id) came twice") }
                 let subject = Subject(zone: fired.zoneID.zoneName, record: fired.recordID?.recordName)
                 told[subject, default: 0] += 1
+                if notification.id == nil { unfinished.append(subject) } else { unfinished = [] }
                 if subject == last { return }
             }
         }
@@ -79,7 +85,7 @@ actor Watcher {
         var count = 0
         for (zone, state) in states {
             let changed = try await feed.changes(in: zone, since: state.token, limit: 0)
-            let names = Set(told.keys.compactMap { $0.zone == zone ? $0.record : nil })
+            let names = Set(told.compactMap { $0.key.zone == zone && $0.value > 0 ? $0.key.record : nil })
             let missed = Set(changed.items.keys).subtracting(names)
             let invented = names.subtracting(changed.items.keys)
             try check(missed.isEmpty, "changes were not told: \(missed.sorted().prefix(5))")

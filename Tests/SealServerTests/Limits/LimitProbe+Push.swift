@@ -20,9 +20,10 @@ extension LimitProbe {
                 let long = (0..<amount / 1_020).map { String(repeating: "x", count: 1_000) + "\($0)" }
                 return .query(where: Query.Predicate([Query.Field<String>("f").isIn(long + [String(repeating: "y", count: last)])]))
             }
-            // Lengths below 128 are told in one byte, others in two, so the last value stays among the latter.
-            let size = try subscription(500).serializedData().count
-            return try await subscribe([subscription(500 + amount - size)], server)
+            // Twice, since the lengths inside take more or fewer bytes themselves.
+            var last = 500
+            for _ in 0..<2 { last += amount - (try subscription(last).serializedData().count) }
+            return try await subscribe([subscription(last)], server)
         },
         LimitProbe(name: "notificationInfoBytes") { server, amount in
             var subscription = Sealkit_V1_Subscription.database()
