@@ -10,7 +10,7 @@ final class RawSQLite {
     init() throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         var configuration = Configuration()
-        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA page_size = 16384") }
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA page_size = 4096") }
         queue = try DatabasePool(path: folder.appendingPathComponent("limit.sqlite").path, configuration: configuration)
         try queue.writeWithoutTransaction { database in
             try database.execute(

@@ -9,13 +9,14 @@ public enum Load {
 
     /// - Parameters:
     ///   - requests: of each connection, in order, as `HTTPConnection.request` makes them.
-    ///   - isGood: judges an answer.
+    ///   - isGood: judges an answer, when all have come: until then both cores are the server's.
     /// - Returns: seconds from the first byte to the last answer. Connections are made before.
     public static func run(
         port: Int, _ requests: [[[UInt8]]], isGood: @escaping @Sendable (_ status: Int, _ body: Data) -> Bool
     ) throws -> Double {
         let connections = try requests.map { _ in try HTTPConnection(port: port) }
         let failure = Mutex<String?>(nil)
+        let answers = Mutex<[(status: Int, body: Data)]>([])
         let group = DispatchGroup()
         let start = ContinuousClock.now
         for (connection, own) in zip(connections, requests) {
@@ -24,13 +25,13 @@ public enum Load {
             Thread.detachNewThread {
                 defer { group.leave() }
                 do {
+                    var received: [(status: Int, body: Data)] = []
+                    received.reserveCapacity(own.count)
                     for request in own {
                         try sender.connection.send(request)
-                        let answer = try sender.connection.receive()
-                        guard isGood(answer.status, answer.body) else {
-                            throw HTTPConnection.Failure(description: "an answer with status \(answer.status) is not what was asked for")
-                        }
+                        received.append(try sender.connection.receive())
                     }
+                    answers.withLock { $0 += received }
                 } catch {
                     failure.withLock { $0 = "\(error)" }
                 }
@@ -39,6 +40,9 @@ public enum Load {
         group.wait()
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         if let failure = failure.withLock({ $0 }) { throw Failure(description: failure) }
+        if let bad = answers.withLock({ $0.first { !isGood($0.status, $0.body) } }) {
+            throw Failure(description: "an answer with status \(bad.status) is not what was asked for")
+        }
         return seconds
     }
 
