@@ -73,7 +73,7 @@ public struct Location: Sendable, Hashable {
 
 /// A reference to a record in the same zone.
 public struct ReferenceValue: Sendable, Hashable {
-    public enum Action: UInt8, Sendable, Codable { case none = 0, deleteSelf = 1 }
+    public enum Action: UInt8, Sendable { case none = 0, deleteSelf = 1 }
     public var recordName: String
     public var action: Action
 

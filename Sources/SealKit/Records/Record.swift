@@ -177,3 +177,6 @@ extension Record: CustomStringConvertible {
     /// Names only: values do not end up in logs.
     public var description: String { "Record(\(recordType) \(recordID.recordName), keys: \(allKeys().joined(separator: " ")))" }
 }
+
+/// As its number. Stated here: the core, which is Embedded Swift, has no `Codable`.
+extension ReferenceValue.Action: Codable {}

@@ -128,6 +128,8 @@ final class TestEvents: Sendable {
         var request = HTTPClientRequest(
             url: client.server.origin + "/database/1/\(TestClient.container)/development/notifications")
         request.headers.add(name: "Authorization", value: "Bearer \(client.token)")
+        // The server closes the connection when a stream has ended: nobody else may be about to use it then.
+        request.headers.add(name: "Connection", value: "close")
         if let id { request.headers.add(name: "Last-Event-ID", value: id) }
         let response = try await HTTPClient.shared.execute(request, timeout: .seconds(300))
         status = response.status.code
