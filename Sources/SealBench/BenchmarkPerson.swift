@@ -80,6 +80,12 @@ struct BenchmarkPerson {
             })
     }
 
+    /// A request for the stream of what is told.
+    func notifications() -> [UInt8] {
+        HTTPConnection.request(
+            "GET", path: "/database/1/\(Self.container)/development/notifications", body: Data(), token: token)
+    }
+
     private func request(_ call: String, _ message: some Message) throws -> [UInt8] {
         HTTPConnection.request(
             path: "/database/1/\(Self.container)/development/private/\(call)", body: try message.serializedData(), token: token)

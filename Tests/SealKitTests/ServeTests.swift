@@ -39,6 +39,27 @@ import Testing
         #expect(foreign.status == 65 && foreign.errors.contains("192.0.2.1:8080 is no address of this machine"), "\(foreign.errors)")
     }
 
+    /// Shells start programs with fewer open files than the devices that listen to one server.
+    @Test func itRaisesTheLimitOfOpenFilesAsFarAsItMay() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sealkit-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let script = """
+            ulimit -S -n 256
+            "$0" serve --data "$1/data" --listen 127.0.0.1:0 > "$1/out" &
+            until [ -s "$1/out" ]; do kill -0 $! || exit 1; sleep 0.05; done
+            grep 'open files' /proc/$!/limits
+            ulimit -H -n
+            kill $!
+            wait
+            """
+        let shown = try Command.run(
+            URL(fileURLWithPath: "/bin/sh"), ["-c", script, ServerProcess.executable.path, folder.path]
+        ).output.split(whereSeparator: \.isWhitespace)
+        // "Max open files SOFT HARD files", and the shell's own hard limit.
+        #expect(shown.count == 7 && shown[3] == shown[4] && shown[4] == shown[6], "\(shown)")
+    }
+
     @Test(arguments: ["0.0.0.0:0", "[::]:0"])
     func itDoesNotListenBeyondThisMachineWithoutTLS(listen: String) throws {
         do {

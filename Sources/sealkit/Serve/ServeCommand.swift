@@ -86,6 +86,7 @@ struct ServeCommand: AsyncParsableCommand {
         let configuration = try await ServerConfiguration.load(
             flags: try flags(), environment: ProcessInfo.processInfo.environment, file: config)
         let scheme = configuration.tls == nil ? "http" : "https"
+        OpenFileLimit.raise()
         do {
             let server = try await Server(configuration: configuration) { address in
                 Output.standardOutput("listening on \(scheme)://\(address)")
