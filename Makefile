@@ -10,6 +10,9 @@ ROUNDS ?= 100
 MODEL ?= 10000
 SEED ?=
 SEALKIT = .build/$(CONFIGURATION)/sealkit
+# With Swift's libraries in them, released programs are faster and run where no Swift is installed.
+release = -c release --static-swift-stdlib
+debug = -c debug
 
 .PHONY: help setup build demo test torture bench fuzz vectors protobuf clean
 
@@ -20,7 +23,7 @@ setup: ## Installs the Debian packages that are missing
 	@Tests/Support/setup
 
 build: setup ## Builds the sealkit command
-	swift build -c $(CONFIGURATION) --product sealkit
+	swift build $($(CONFIGURATION)) --product sealkit
 
 demo: build ## Three people share documents; a fourth, the server, and one who was removed see nothing
 	@/usr/bin/python3 Tests/Demo/demo.py --sealkit $(SEALKIT)
@@ -34,7 +37,7 @@ torture: setup ## Kills the server ROUNDS=100 times under load, and plays MODEL=
 
 bench: ## Measures the core against bare libsodium and age, the server against bare SQLite and Hummingbird, and the whole path
 	@Tests/Support/setup age
-	swift build -c release
+	swift build $(release)
 	.build/release/SealBench
 
 fuzz: setup ## Feeds every decoder of the core hostile bytes, SECONDS=60 each; TARGETS="value statement" for some
