@@ -40,7 +40,7 @@ struct RecordsController: Sendable {
         if carrying.isEmpty, let answer = try await saveAgain(message, operation, session, path) {
             return try Self.answer(answer, as: Sealkit_V1_ModifyRecordsResponse.self, to: request)
         }
-        let (rosters, schemas) = (services.rosters, services.schemas)
+        let (rosters, schemas, grounds) = (services.rosters, services.schemas, services.saveGrounds)
         let snapshot = try await services.database.read { connection -> Snapshot in
             let caller = try Caller(session, container: path.container, in: connection)
             if let answer = try operation.answer(of: caller.accountID, in: connection) { return .answered(answer) }
@@ -57,6 +57,11 @@ struct RecordsController: Sendable {
                 }
                 predecessors[name] = record
             }
+            if path.database != .public {
+                grounds.keep(
+                    SaveGround(callerID: caller.id, userID: caller.userID, owner: zone.owner, zone: zone.zone),
+                    message.ground(session, path))
+            }
             return .fresh(
                 caller, try SaveJudge(zone, caller, path, rosters, in: connection),
                 try schemas.schema(path.container, path.environment, in: connection), predecessors: predecessors)
@@ -66,10 +71,6 @@ struct RecordsController: Sendable {
             return try Self.answer(
                 try await addingServerRecords(to: [UInt8](answer), message.zone, session, path),
                 as: Sealkit_V1_ModifyRecordsResponse.self, to: request)
-        }
-        if case .roster(let roster) = judge {
-            services.saveGrounds.keep(
-                SaveGround(callerID: caller.id, userID: caller.userID, roster: roster, schema: schema), message.ground(session, path))
         }
         // Decoding, hashing and the signature: here, beside other requests, not on the writer's thread.
         let batch = try RecordBatch(

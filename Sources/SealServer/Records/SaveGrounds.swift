@@ -1,7 +1,8 @@
 import SealStatements
 import Synchronization
 
-/// What one user's saves in one zone were judged by last.
+/// What one user's saves in one zone rest on, besides the zone's roster and its container's schema, which have their own
+/// memory: who the user is, and which zone it is. None of it ever changes.
 struct SaveGround: Sendable {
     struct Key: Hashable {
         let account: Int64
@@ -12,8 +13,8 @@ struct SaveGround: Sendable {
 
     let callerID: Int64
     let userID: UserID
-    let roster: Roster
-    let schema: StoredSchema
+    let owner: Int64
+    let zone: Int64
 }
 
 /// The grounds of saves, remembered: who saves again is judged by what held the last time, without a look into the database,

@@ -32,7 +32,7 @@ final class SchemaStore: Sendable {
         return loaded
     }
 
-    /// What is remembered, for tests.
+    /// What is remembered, whatever holds now.
     func remembered(_ container: String, _ environment: Environment) -> StoredSchema? {
         cache.withLock { $0[Key(container: container, environment: environment)] }
     }

@@ -30,15 +30,22 @@ final class RosterCache: Sendable {
     /// The zone's roster up to the head in its row.
     func roster(of zone: ZoneRow, in connection: any SQLConnection) throws -> Roster {
         let key = Key(owner: zone.owner, zone: zone.zone)
-        let known = state.withLock { state -> Roster? in
-            state.clock += 1
-            state.entries[key]?.used = state.clock
-            return state.entries[key]?.roster
-        }
+        let known = remembered(key)
         if let known, known.head == zone.head { return known }
         let roster = try known.flatMap { try continued($0, zone, in: connection) } ?? replayed(zone, in: connection)
         keep(roster, key)
         return roster
+    }
+
+    /// What is remembered, whatever the zone's head says now.
+    func remembered(owner: Int64, zone: Int64) -> Roster? { remembered(Key(owner: owner, zone: zone)) }
+
+    private func remembered(_ key: Key) -> Roster? {
+        state.withLock { state in
+            state.clock += 1
+            state.entries[key]?.used = state.clock
+            return state.entries[key]?.roster
+        }
     }
 
     /// Nil when what is known is not a beginning of the log: a write that was taken back had been remembered.
