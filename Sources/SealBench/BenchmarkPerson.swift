@@ -36,19 +36,13 @@ struct BenchmarkPerson {
         return record
     }
 
-    /// So many requests, each of which saves one new record.
-    func saves(_ count: Int, _ prefix: String, zone: String = "bench") async throws -> [[UInt8]] {
-        let id = zones[zone] ?? .default
-        var requests: [[UInt8]] = []
-        for index in 0..<count {
-            // One at a time: keeping a request ends the call that made it.
-            let captured = try await transport.capture {
-                _ = try await database.modifyRecords(saving: [Self.record("\(prefix)-\(index)", id)])
-            }
-            requests += captured.map { HTTPConnection.request(path: $0.path, body: $0.body, token: $0.token) }
+    /// The request that saves one new record.
+    func save(_ name: String, zone: String = "bench") async throws -> [UInt8] {
+        let captured = try await transport.capture {
+            _ = try await database.modifyRecords(saving: [Self.record(name, zones[zone] ?? .default)])
         }
-        guard requests.count == count else { throw Missing(requests: count - requests.count) }
-        return requests
+        guard let request = captured.first, captured.count == 1 else { throw Missing(requests: 1) }
+        return HTTPConnection.request(path: request.path, body: request.body, token: request.token)
     }
 
     struct Missing: Error { let requests: Int }

@@ -31,8 +31,11 @@ struct ServerBenchmark {
         var single = Double.infinity
         var grouped = Double.infinity
         for round in 0..<3 {
-            var requests: [[[UInt8]]] = []
-            for person in people { requests.append(try await person.saves(Self.savesEach, "round-\(round)")) }
+            var requests: [[[UInt8]]] = Array(repeating: [], count: people.count)
+            // Made in the order in which they will come, as when each is sent at once.
+            for index in 0..<Self.savesEach {
+                for (own, person) in people.enumerated() { requests[own].append(try await person.save("round-\(round)-\(index)")) }
+            }
             single = min(single, try limit.seconds(commits: 2_000, rowsEach: 1) / 2_000)
             grouped = min(grouped, try limit.seconds(commits: 200, rowsEach: Self.clients) / Double(200 * Self.clients))
             let seconds = try Load.run(port: server.port, requests) { status, body in

@@ -1,7 +1,9 @@
 import Logging
+import SealPrimitives
 
-/// What controllers work with. Each controller keeps the whole value; everything in it may be replaced in tests.
-struct Services: Sendable {
+/// What controllers work with; everything in it may be replaced in tests. One object: it goes with every request through many
+/// hands, and as a value each of them would count every reference in it.
+final class Services: Sendable {
     let database: any SQLDatabase
     let blobs: any BlobStore
     let messenger: (any Messenger)?
@@ -15,11 +17,11 @@ struct Services: Sendable {
     // Accounts and verification
     let origin: ServerOrigin
     let limits: AbuseLimits
-    let limiter: RateLimiter
+    let limiter = RateLimiter()
     let gate: LoadGate
     var quotas: Quotas { Quotas(configuration.limits) }
     let challenges: LoginChallenges
-    let sessions: Sessions
+    let sessions = Sessions()
     let addresses: AddressHasher
     let tokenIssuer: TokenIssuer
     let tokenVerifier: TokenVerifier
@@ -44,4 +46,40 @@ struct Services: Sendable {
     let indexBuildsState = IndexBuilder.State()
     var indexBuilder: IndexBuilder { IndexBuilder(services: self) }
     var housekeeping: Housekeeping { Housekeeping(services: self) }
+
+    /// Puts everything together; what can fail has been opened before.
+    init(
+        database: any SQLDatabase, blobs: any BlobStore, messenger: (any Messenger)?, secrets: ServerSecrets,
+        configuration: ServerConfiguration, logger: Logger, replacing: ServiceReplacements
+    ) {
+        let origin = ServerOrigin(configuration.origin(port: configuration.listen.port))
+        var random = SystemRandom()
+        let schemas = SchemaStore()
+        let clock = replacing.clock ?? systemClock
+        self.database = database
+        self.blobs = blobs
+        self.messenger = messenger
+        self.configuration = configuration
+        self.logger = logger
+        self.clock = clock
+        randomBytes = systemRandomBytes
+        self.origin = origin
+        limits = replacing.limits ?? AbuseLimits(configuration.limits)
+        gate = LoadGate(requests: configuration.limits.requestsInFlight, bytes: configuration.limits.bytesInFlight)
+        challenges = LoginChallenges(key: SecretBytes(random: &random))
+        addresses = secrets.addresses
+        tokenIssuer = TokenIssuer(keys: secrets.tokenKeys, origin: origin)
+        tokenVerifier = TokenVerifier(keys: secrets.tokenKeys, origin: origin)
+        seats = replacing.seats ?? SharingPlaceholderSeats()
+        outbox = messenger.map {
+            Outbox(messenger: $0, logger: logger, waits: replacing.outboxWaits ?? Outbox.defaultWaits)
+        }
+        self.schemas = schemas
+        webhookKeys = secrets.webhookKeys
+        webhooks = WebhookSender(
+            database: database, keys: secrets.webhookKeys, targets: WebhookTargets(origins: configuration.webhookOrigins),
+            clock: clock, logger: logger)
+        publicNotifier = PublicNotifier(database: database, schemas: schemas, clock: clock, logger: logger)
+        management = secrets.management
+    }
 }

@@ -62,11 +62,11 @@ struct Housekeeping: Sendable {
     /// Everything that is due now.
     func sweep(now: Int64) async throws {
         try await services.database.write { connection in
-            try RepeatableOperation.sweep(now: now, in: connection)
             try Blobs.sweepStaged(now: now, in: connection)
             try ServerKeys.sweep(now: now, in: connection)
             try NotificationFeed.sweep(now: now, in: connection)
         }
+        while try await services.database.write({ try RepeatableOperation.sweep(now: now, in: $0) }) {}
         let old = now - Int64(services.configuration.tombstoneAge) * 86_400_000_000
         while try await services.database.write({ try Compaction.strip(before: old, in: $0) }) {}
         for id in try await services.blobs.staleUploads(olderThan: .seconds(86_400)) {

@@ -31,6 +31,7 @@ extension Migration {
         .publicPush,
         .operationRequests,
         .deleteReferenceUpgrade,
+        .operationOrder,
     ]
 }
 

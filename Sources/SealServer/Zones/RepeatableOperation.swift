@@ -36,7 +36,7 @@ struct RepeatableOperation: Sendable {
     /// The stored answer's bytes, where this account has done this already.
     func answer(of account: Int64, in connection: any SQLConnection) throws -> Data? {
         let found = try connection.first(
-            "SELECT kind, request, response FROM operation WHERE account = $1 AND id = $2", [.integer(account), .data(id)]
+            "SELECT kind, request, response FROM operation WHERE id = $1 AND account = $2", [.data(id), .integer(account)]
         ) { (kind: try $0.text(0), request: try $0.optionalBytes(1), response: try $0.data(2)) }
         guard let found else { return nil }
         // Those of before requests were kept have none.
@@ -55,12 +55,40 @@ struct RepeatableOperation: Sendable {
             [.integer(account), .data(id), .text(kind), .blob(request), .data(response), .integer(now)])
     }
 
-    static func sweep(now: Int64, in connection: any SQLConnection) throws {
-        try connection.execute("DELETE FROM operation WHERE created < $1", [.integer(now - kept)])
+    /// Forgets some that are old enough: of the first that were kept, since rows lie in that order.
+    ///
+    /// - Returns: whether there may be more.
+    static func sweep(now: Int64, in connection: any SQLConnection) throws -> Bool {
+        try connection.execute(
+            "DELETE FROM operation WHERE number IN (SELECT number FROM operation ORDER BY number LIMIT $2) AND created < $1",
+            [.integer(now - kept), .integer(sweptAtOnce)]) == Int(sweptAtOnce)
     }
+
+    private static let sweptAtOnce: Int64 = 1_000
 }
 
 extension Migration {
+    /// Rows in the order in which they are kept, ids first in their index: clients begin an id with the time, so that what is
+    /// kept together lies together.
+    static let operationOrder = Migration(
+        name: "operation-order",
+        sql: """
+            CREATE TABLE operation_new (
+                number INTEGER PRIMARY KEY,
+                account BIGINT NOT NULL,
+                id BLOB NOT NULL,
+                kind TEXT NOT NULL,
+                request BLOB,
+                response BLOB NOT NULL,
+                created BIGINT NOT NULL
+            );
+            INSERT INTO operation_new (account, id, kind, request, response, created)
+                SELECT account, id, kind, request, response, created FROM operation ORDER BY created;
+            DROP TABLE operation;
+            ALTER TABLE operation_new RENAME TO operation;
+            CREATE UNIQUE INDEX operation_id ON operation (id, account);
+            """)
+
     /// What an operation id was used for.
     static let operationRequests = Migration(
         name: "operation-requests", sql: "ALTER TABLE operation ADD COLUMN request BLOB;")

@@ -1,0 +1,18 @@
+import Foundation
+import SealPrimitives
+
+/// What lies in the secrets folder, made at the first start.
+struct ServerSecrets: Sendable {
+    let addresses: AddressHasher
+    let tokenKeys: TokenKeys
+    let management: ManagementTokens
+    let webhookKeys: TokenKeys
+
+    init(folder: String) throws {
+        Sodium.start()
+        addresses = try AddressHasher(secretsFolder: folder, randomBytes: systemRandomBytes)
+        tokenKeys = try TokenKeys(secretsFolder: folder, randomBytes: systemRandomBytes)
+        management = try ManagementTokens(secretsFolder: folder, randomBytes: systemRandomBytes)
+        webhookKeys = try TokenKeys(secretsFolder: folder, name: "webhook-keys", randomBytes: systemRandomBytes)
+    }
+}

@@ -1,0 +1,14 @@
+import Logging
+
+/// What tests put in the place of the real thing. Nil: the real thing.
+struct ServiceReplacements: Sendable {
+    var clock: (@Sendable () -> Int64)?
+    var messenger: (any Messenger)?
+    var limits: AbuseLimits?
+    var seats: (any PlaceholderSeats)?
+    var outboxWaits: [Duration]?
+    var logger: Logger?
+    var mostWaitingWrites: Int?
+    /// Put around the real one.
+    var database: (@Sendable (any SQLDatabase) -> any SQLDatabase)?
+}
