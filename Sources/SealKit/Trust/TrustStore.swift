@@ -27,7 +27,7 @@ public final class TrustStore: Sendable {
                 database = try DatabaseQueue()
             }
             try database.write { db in
-                try db.execute(sql: TrustStore.schema)
+                for schema in [TrustStore.schema, TrustStore.contactsSchema, TrustStore.violationsSchema] { try db.execute(sql: schema) }
             }
         } catch {
             throw TrustStore.failure(error)
