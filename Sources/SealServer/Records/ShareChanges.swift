@@ -209,6 +209,8 @@ struct ShareChanges: Sendable {
         try Notifier(zone: stored, caller: caller, now: now, connection: connection).zoneChanged(comesOrGoes: true)
         try RosterEffects.apply(before: closing.before, after: closing.after, zone: stored, in: connection)
         try StoredLinks.removeAll(ofScope: stored, in: connection)
+        try SealedLinkSet.removeAll(of: stored, in: connection)
+        try AccessRequests.removeAll(of: stored, in: connection)
         try DatabaseFeed.touch(stored, in: connection)
     }
 }

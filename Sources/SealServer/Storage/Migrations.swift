@@ -33,6 +33,7 @@ extension Migration {
         .deleteReferenceUpgrade,
         .operationOrder,
         .hierarchicalShares,
+        .participants,
     ]
 }
 
