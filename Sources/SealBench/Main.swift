@@ -2,7 +2,7 @@ import SealPrimitives
 
 @main
 struct SealBench {
-    /// `SealBench core`, `SealBench end-to-end`, `SealBench server`, `SealBench changes`, `SealBench streams`, or one part of the first two alone
+    /// `SealBench core`, `SealBench end-to-end`, `SealBench server`, `SealBench changes`, `SealBench streams`, `SealBench removal`, or one part of the first two alone
     /// (`records`, `assets`; `sealing`, `statements`, `grants`, `rosters`, `chunks`). Nothing fails on a slow machine: what misses its aim says so.
     static func main() async throws {
         Sodium.start()
@@ -19,7 +19,8 @@ struct SealBench {
         if part == nil || part == "server" { try await ServerBenchmark().run(&report) }
         if part == nil || part == "changes" { try await ChangesBenchmark().run(&report) }
         if part == nil || part == "streams" { try await StreamsBenchmark().run(&report) }
-        if !["end-to-end", "server", "changes", "streams"].contains(part) {
+        if part == nil || part == "removal" { try await RemovalBenchmark().run(&report) }
+        if !["end-to-end", "server", "changes", "streams", "removal"].contains(part) {
             let zone = try BenchmarkZone()
             func isWanted(_ name: String) -> Bool { part == nil || part == "core" || part == name }
             if isWanted("sealing") { try RecordBenchmark(zone: zone).run(&report) }

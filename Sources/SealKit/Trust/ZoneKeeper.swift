@@ -118,7 +118,7 @@ actor ZoneKeeper {
         guard let next else {
             throw SealKitError(.zoneNotFound, "there is no zone \(scope.zoneName)", remedy: "make it, or accept its share, first")
         }
-        try await observe(next, since: fresh.isEmpty ? next : roster)
+        if !fresh.isEmpty { try await observe(next, since: roster) }
         try await core.trust.append(fresh, scope: next.scopeID, from: UInt64(known))
         guard stored.count == known else { return try await adopt(entries, grants: grants) }
         stored += fresh
@@ -130,8 +130,10 @@ actor ZoneKeeper {
     /// Whoever is named with keys that the roster did not show before is held against what this device knows of that person,
     /// before anything is sealed to them or taken from them.
     private func observe(_ roster: Roster, since before: Roster?) async throws(SealKitError) {
-        let known = Set((before?.knownIdentities ?? []).map(\.hash))
-        try await core.contacts.observe(roster.knownIdentities.filter { !known.contains($0.hash) })
+        try await core.contacts.observe(
+            roster.knownIdentities.filter { chain in
+                before?.knownIdentity(of: chain.userID) != chain && before?.invitation(for: chain.userID)?.invitee != chain
+            })
     }
 
     /// After an own entry was acknowledged: what was sent is what the log holds.
