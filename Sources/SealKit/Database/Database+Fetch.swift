@@ -87,7 +87,7 @@ extension Database {
                 if let desiredKeys { $0.desiredKeys = Sealkit_V1_DesiredKeys(desiredKeys) }
             }
             let response: Sealkit_V1_LookupRecordsResponse = try await core.call(scope, "records/lookup", request)
-            let ground = try await asked.settled(by: response.scopes, response.authors, keeper: try keeper(of: asked))
+            let ground = try await asked.settled(by: response.scopes, response.authors, core)
             guard response.results.count == ids.count else {
                 throw SealKitError(.serverRejectedRequest, "the server answered \(response.results.count) of \(ids.count) records")
             }
