@@ -110,7 +110,9 @@ extension Database {
                 case .failure(let failure):
                     let error = SealKitError(failure)
                     // The server shows a deletion with the statement that made it: without one, what was seen is being hidden.
-                    if error.code == .unknownItem, try await core.trust.hasSeen(id.recordName, in: ground.place) {
+                    if error.code == .unknownItem,
+                        try await core.trust.hasSeen(id.recordName, in: ground.place, scopes: ground.readableScopes)
+                    {
                         outcomes.append((id, .failure(Database.hidden(id))))
                     } else {
                         outcomes.append((id, .failure(error)))

@@ -17,6 +17,13 @@ enum RecordGround: Sendable {
         }
     }
 
+    /// The scopes that this account reads, where it does not read the whole zone.
+    var readableScopes: Set<TrustStore.ScopePlace>? {
+        guard case .zone(let ground) = self, ground.own == nil else { return nil }
+        return Set(
+            ground.views.values.map { TrustStore.ScopePlace($0.roster.scopeID, $0.roster.incarnations.scope) })
+    }
+
     var zoneIDOnWire: Sealkit_V1_ZoneID {
         switch self {
         case .zone(let ground): ground.zone.zoneIDOnWire

@@ -43,9 +43,12 @@ struct ZoneGround: Sendable {
 
     struct Verifier: Sendable {
         private var verifiers: [Digest: StatementVerifier]
+        /// The owner's devices alone take what an earlier life of a share has left, to carry it over.
+        private let isOwners: Bool
 
         init(_ ground: ZoneGround) {
             verifiers = ground.views.mapValues { StatementVerifier(roster: $0.roster) }
+            isOwners = ground.views.values.contains { $0.user == ground.zone.owner }
         }
 
         mutating func verify(
@@ -59,7 +62,8 @@ struct ZoneGround: Sendable {
             }
             guard var verifier = verifiers.removeValue(forKey: scope) else { throw .wrongContext }
             defer { verifiers[scope] = verifier }
-            return try verifier.verify(bytes, proof: proof, recordName: recordName)
+            let isShare = !verifier.roster.scope.shareRecordName.isEmpty
+            return try verifier.verify(bytes, proof: proof, recordName: recordName, migrating: isOwners && isShare)
         }
 
         /// By the scope that the record left.

@@ -237,17 +237,21 @@ public final class TrustStore: Sendable {
     }
 
     /// Whether this device has seen the record in the zone's present life.
-    func hasSeen(_ recordName: String, in place: Place) async throws(SealKitError) -> Bool {
+    /// - Parameter scopes: those that are still this account's to read, where that is not all of the zone: what it knows from
+    ///   another one it may not see any more.
+    func hasSeen(
+        _ recordName: String, in place: Place, scopes: Set<ScopePlace>? = nil
+    ) async throws(SealKitError) -> Bool {
+        let readable = scopes.map { $0.map(\.data) }
         let key = Data(place.zone.bytes)
         let incarnation = place.incarnation
-        do {
-            return try await database.read { db in
-                try Bool.fetchOne(
-                    db, sql: "SELECT EXISTS (SELECT 1 FROM seen WHERE zone = ? AND incarnation = ? AND name = ?)",
-                    arguments: [key, incarnation, recordName]) ?? false
-            }
-        } catch {
-            throw TrustStore.failure(error)
+        return try await reading { db in
+            guard try self.seen(recordName, key, incarnation, db) != nil else { return false }
+            guard let readable else { return true }
+            let last = try Data.fetchOne(
+                db, sql: "SELECT place FROM stay WHERE zone = ? AND incarnation = ? AND name = ?",
+                arguments: [key, incarnation, recordName])
+            return last.map { readable.contains($0) } ?? false
         }
     }
 
