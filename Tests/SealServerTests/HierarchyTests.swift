@@ -181,7 +181,9 @@ import Testing
             var own = share
             own.roster = shared.zone.roster
             #expect(try await bert.fetchRoster(own).failure.errorCode == .zoneNotFound)
-            #expect(try await bert.fetchRoster(share).entries.count == share.roster.hashes.count)
+            let tail = try await bert.fetchRoster(share)
+            #expect(tail.entries.count == share.roster.hashes.count)
+            #expect(tail.grants.map(\.epoch) == [0])
             // What happens beside the share is not told.
             let token = try await bert.zoneChanges(shared: true).token
             #expect(try await shared.anna.codes([Write("secret")], in: shared.zone) == [nil])

@@ -35,20 +35,26 @@ extension Database {
     ) async throws(SealKitError) -> RekeyResult {
         try requireKeys()
         try await core.requireAccount(for: scope)
-        let keeper = try keeper(zoneID)
-        var view = try await keeper.refresh()
-        guard view.roster.permission(of: view.user) == .readWrite else {
+        let views = try await scopes(of: zoneID).filter { $0.roster.permission(of: $0.user) == .readWrite }
+        guard !views.isEmpty else {
             throw SealKitError(
                 .permissionFailure, "this account may read the zone \(zoneID), not write to it", remedy: "ask its owner")
         }
-        if view.roster.rotationDue { view = try await rotate(zoneID) }
-        try await catchUp(zoneID, keeper)
+        for view in views where view.roster.rotationDue { try await rotate(core.keeper(of: view.scope)) }
+        try await catchUp(zoneID, views)
         var run = RekeyRun(database: self, zoneID: zoneID, progress: progress)
+        for view in views { try await rekey(core.keeper(of: view.scope), &run) }
+        return run.result
+    }
+
+    /// One scope's records.
+    private func rekey(_ keeper: ZoneKeeper, _ run: inout RekeyRun) async throws(SealKitError) {
+        var view = try await keeper.refresh()
         while true {
-            try await run.pass()
+            try await run.pass(keeper)
             let newer = try await keeper.refresh()
             // Another key was opened on the way: what was done first is under an older one again.
-            guard newer.roster.currentEpoch.context != view.roster.currentEpoch.context else { return run.result }
+            guard newer.roster.currentEpoch.context != view.roster.currentEpoch.context else { return }
             view = newer
         }
     }
@@ -56,11 +62,17 @@ extension Database {
     /// Reads the zone's feed from where the app has read it to: from then on a statement that was written under an older key
     /// and kept back until now is refused. Without that, whoever seals blindly would give what a removed participant and the
     /// server slip in the newest key, and a member's signature.
-    private func catchUp(_ zoneID: RecordZone.ID, _ keeper: ZoneKeeper) async throws(SealKitError) {
-        let roster = try await keeper.current().roster
-        let zone = (id: roster.scopeID, incarnation: roster.incarnations.zone)
-        let known = try await core.trust.feed(zone: zone.id, incarnation: zone.incarnation)
-        if let epoch = known?.caughtUpEpoch, epoch >= roster.currentEpoch.number { return }
+    private func catchUp(_ zoneID: RecordZone.ID, _ views: [ZoneView]) async throws(SealKitError) {
+        let place = ZoneGround(zone: try zoneScope(zoneID), views).place
+        let known = try await core.trust.feed(zone: place.zone, incarnation: place.incarnation)
+        var isCaughtUp = true
+        for view in views {
+            let roster = try await core.keeper(of: view.scope).current().roster
+            let epoch = try await core.trust.caughtUp(
+                in: TrustStore.ScopePlace(roster.scopeID, roster.incarnations.scope), of: place)
+            if epoch ?? -1 < Int64(roster.currentEpoch.number) { isCaughtUp = false }
+        }
+        guard !isCaughtUp else { return }
         do {
             try await readOn(zoneID, from: known?.token)
         } catch where error.code == .changeTokenExpired && known != nil {
@@ -69,8 +81,7 @@ extension Database {
     }
 
     private func readOn(_ zoneID: RecordZone.ID, from start: Data?) async throws(SealKitError) {
-        let keeper = try keeper(zoneID)
-        let zone = try await keeper.current().roster.scopeID.hex
+        let zone = try zoneScope(zoneID).id.hex
         var token = start.map { ServerChangeToken(bytes: $0, zone: zone) }
         while true {
             if Task.isCancelled { throw .cancelled }
@@ -81,11 +92,10 @@ extension Database {
                 in: response, zoneID, since: token, desiredKeys: [], asked: known, marking: false)
             token = changes.changeToken
             guard !changes.moreComing else { continue }
-            let roster = try await keeper.current().roster
-            let cited = response.scopes.first { $0.shareRecordName.isEmpty }
-            guard let epoch = cited.flatMap({ roster.epochInForce(at: $0.sequence)?.number }) else { return }
+            let ground = try await known.settled(by: response.scopes, core)
             return try await core.trust.noteCaughtUp(
-                zone: roster.scopeID, incarnation: roster.incarnations.zone, from: start, to: changes.changeToken.bytes, epoch: epoch)
+                zone: ground.place.zone, incarnation: ground.place.incarnation, from: start, to: changes.changeToken.bytes,
+                caughtUp: ground.caughtUp(by: response.scopes))
         }
     }
 }
@@ -107,12 +117,12 @@ private struct RekeyRun {
     private var done: Int { result.rekeyed + result.writtenByOthers + result.failures.count }
 
     /// From the oldest record to the newest that is under an older key. What is done comes after those; what fails is passed.
-    mutating func pass() async throws(SealKitError) {
+    mutating func pass(_ keeper: ZoneKeeper) async throws(SealKitError) {
         var place = Database.StalePlace(isCounting: true)
         while true {
             if Task.isCancelled { throw .cancelled }
             let page = try await patiently { () throws(SealKitError) in
-                try await database.stale(zoneID, place, desiredKeys: nil)
+                try await database.stale(zoneID, keeper, place, desiredKeys: nil)
             }
             if place.isCounting { total = done + page.count }
             guard let last = page.outcomes.last else { return }

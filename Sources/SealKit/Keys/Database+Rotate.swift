@@ -3,7 +3,7 @@ import SealPrimitives
 import SealStatements
 
 extension Database {
-    /// Opens a new key for a zone, so that what is written from now on cannot be opened with the keys before.
+    /// Opens a new key for a zone, and for each hierarchical share in it, so that what is written from now on cannot be opened with the keys before.
     ///
     /// It happens by itself whenever somebody's right is taken away, and before the first write after somebody has left or has
     /// changed keys. Call it when a key may have come into wrong hands. What was written before stays under the keys before:
@@ -13,13 +13,25 @@ extension Database {
     ///   `badDatabase` in the public database, which has no keys.
     public func rotateKeys(of zoneID: RecordZone.ID) async throws(SealKitError) {
         try requireKeys()
-        try await rotate(zoneID, onDemand: true)
+        let views = try await scopes(of: zoneID)
+        // Of several shares that somebody takes part in, those whose keys are its own to renew.
+        let own = views.filter { $0.mayAdminister || $0.roster.rotationDue }
+        for view in own.isEmpty ? views : own { try await rotate(core.keeper(of: view.scope), onDemand: true) }
+    }
+
+    /// A zone's scopes that this account is in: its own, and those of the hierarchical shares that are open.
+    /// - Throws: `zoneNotFound`.
+    func scopes(of zoneID: RecordZone.ID) async throws(SealKitError) -> [ZoneView] {
+        let ground = try await zoneGround(zoneID)
+        var views: [ZoneView] = []
+        for view in ground.views.values { views.append(try await core.keeper(of: view.scope).refresh()) }
+        if scope == .private { views += try await openShares(in: ground.zone) }
+        return views.sorted { $0.scope.shareRecordName < $1.scope.shareRecordName }
     }
 
     /// Opens a new epoch where one is due, or in any case on demand; somebody else's meanwhile serves as well.
     @discardableResult
-    func rotate(_ zoneID: RecordZone.ID, onDemand: Bool = false) async throws(SealKitError) -> ZoneView {
-        let keeper = try keeper(zoneID)
+    func rotate(_ keeper: ZoneKeeper, onDemand: Bool = false) async throws(SealKitError) -> ZoneView {
         var first: EpochContext?
         return try await whileRosterMoves { _ throws(SealKitError) in
             let view = try await keeper.refresh()

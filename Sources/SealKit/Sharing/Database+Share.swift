@@ -19,9 +19,17 @@ extension Database {
         guard view.roster.isShared else {
             throw SealKitError(.unknownItem, "the zone \(zoneID) is not shared", remedy: "save a Share for it first")
         }
-        var share = Share(recordZoneID: zoneID)
+        return try await filled(Share(recordZoneID: zoneID), view, keeper)
+    }
+
+    /// With all that the share's record and roster say.
+    /// - Throws: `unknownItem` without a record.
+    func filled(_ share: Share, _ view: ZoneView, _ keeper: ZoneKeeper) async throws(SealKitError) -> Share {
+        var share = share
         guard let record = try await shareRecord(share.recordID) else {
-            throw SealKitError(.unknownItem, "the zone \(zoneID) is not shared any more", remedy: "save a Share for it")
+            throw SealKitError(
+                .unknownItem, "the share \(share.recordID.recordName) in the zone \(share.zoneID) is not there any more",
+                remedy: "save a Share anew")
         }
         share.title = record.encryptedValues["title"] ?? ""
         share.shareType = record.encryptedValues["shareType"] ?? ""
@@ -68,10 +76,17 @@ extension Database {
     ///   changes what only the owner may; `tooManyParticipants`; `invalidArguments`, as for inviting while the share is public.
     @discardableResult
     public func save(_ share: Share) async throws(SealKitError) -> Share {
+        if share.rootRecordID != nil { return try await saveHierarchical(share) }
         guard share.zoneID.zoneName != RecordZone.defaultName else {
             throw SealKitError(.invalidArguments, "the default zone cannot be shared", remedy: "put shared records in a custom zone")
         }
         let keeper = try keeper(share.zoneID)
+        try await saveChanges(of: share, keeper)
+        return try await self.share(for: share.zoneID)
+    }
+
+    /// Sends what has changed in a share since it was fetched.
+    func saveChanges(of share: Share, _ keeper: ZoneKeeper) async throws(SealKitError) {
         let known = try await keeper.refresh()
         guard known.mayAdminister else {
             throw SealKitError(
@@ -94,7 +109,6 @@ extension Database {
             return try await ShareEditor(database: self, share: share, view: view, links: links).apply(keeper)
         }
         try await saveAccess(of: share, view: view)
-        return try await self.share(for: share.zoneID)
     }
 
     /// Title, type and thumbnail live in the share's own record, as encrypted values.
@@ -106,14 +120,12 @@ extension Database {
         let before: [String?] = [record.encryptedValues["title"], record.encryptedValues["shareType"]]
         let thumbnail: Data? = record.encryptedValues["thumbnailImageData"]
         guard isNew || before != [share.title, share.shareType] || thumbnail != share.thumbnailImageData else { return nil }
-        record.encryptedValues["title"] = share.title
-        record.encryptedValues["shareType"] = share.shareType
-        record.encryptedValues["thumbnailImageData"] = share.thumbnailImageData
+        share.describe(&record)
         return record
     }
 
     /// nil only when it is verifiably not there: one that does not verify is an error, not an empty title.
-    private func shareRecord(_ id: Record.ID) async throws(SealKitError) -> Record? {
+    func shareRecord(_ id: Record.ID) async throws(SealKitError) -> Record? {
         switch try await look(up: [id], desiredKeys: nil).first?.1 {
         case .success(.record(let record)): return record
         case .failure(let error) where error.code != .unknownItem: throw error
@@ -158,18 +170,13 @@ extension Database {
 
     // MARK: Leaving
 
-    /// Leaves a share: the zone disappears from the shared database, and the next member who writes opens a new key.
+
+    /// Leaves all that the zone's owner shares in it: the zone disappears from the shared database, and the next member who writes opens a new key.
     public func leaveShare(of zoneID: RecordZone.ID) async throws(SealKitError) {
         guard scope == .shared else {
             throw SealKitError(.badDatabase, "an owner cannot leave its own share", remedy: "remove the participants instead")
         }
-        let keeper = try keeper(zoneID)
-        try await whileRosterMoves { _ throws(SealKitError) in
-            let view = try await keeper.refresh()
-            let draft = core.author.plain(.leave, on: view.roster, time: currentTime())
-            try await append(draft, view: view)
-            _ = try await keeper.adopt(draft)
-        }
+        for view in try await zoneGround(zoneID).views.values { try await leave(view.scope) }
     }
 
     func append(

@@ -13,21 +13,30 @@ extension TrustStore {
         }
     }
 
-    /// Notes that the feed was read on from where the app has read it to, nil for the beginning, without a gap up to an
-    /// epoch. The app's place stays: it reads on from there.
+    /// Up to which epoch a scope's records were read without a gap.
+    func caughtUp(in scope: ScopePlace, of place: Place) async throws(SealKitError) -> Int64? {
+        try await reading { db in
+            try ScopeMarks(zone: place.zone, incarnation: place.incarnation, db).caughtUp(in: scope, db)
+        }
+    }
+
+    /// Notes that the feed was read on from where the app has read it to, nil for the beginning, without a gap up to each
+    /// scope's epoch. The app's place stays: it reads on from there.
     func noteCaughtUp(
-        zone: Digest, incarnation: UInt32, from start: Data?, to end: Data, epoch: UInt32
+        zone: Digest, incarnation: UInt32, from start: Data?, to end: Data, caughtUp: [ScopePlace: UInt32]
     ) async throws(SealKitError) {
         guard let start else {
-            return try await advance(zone: zone, incarnation: incarnation, since: nil, token: end, caughtUpEpoch: epoch)
+            return try await advance(zone: zone, incarnation: incarnation, since: nil, token: end, caughtUp: caughtUp)
         }
         let key = Data(zone.bytes)
-        try await writing { db in
+        try await writing { [self] db in
             try db.execute(
                 sql: """
-                    UPDATE feed SET caughtUpEpoch = MAX(COALESCE(caughtUpEpoch, 0), ?)
+                    UPDATE feed SET caughtUpEpoch = MAX(COALESCE(caughtUpEpoch, 0), COALESCE(?, 0))
                     WHERE zone = ? AND incarnation = ? AND token = ?
-                    """, arguments: [Int64(epoch), key, incarnation, start])
+                    """, arguments: [caughtUp[ScopePlace(zone, incarnation)].map { Int64($0) }, key, incarnation, start])
+            guard db.changesCount == 1 else { return }
+            for (scope, epoch) in caughtUp { try noteRead(scope, epoch, db) }
         }
     }
 }

@@ -75,12 +75,12 @@ enum Shares {
         guard Names.isPlain(name), zone.shares > 0, let found = try find(name, in: zone, connection), let share = found.share
         else { throw unknown }
         guard caller.id != zone.owner else { return (found, nil) }
-        let until = try connection.first(
+        let view = try connection.first(
             "SELECT gone, until_sequence FROM share_view WHERE viewer = $1 AND owner = $2 AND zone = $3 AND share = $4",
             [.integer(caller.id)] + zone.key + [.integer(share.number)]
-        ) { try $0.bool(0) ? UInt64(bitPattern: try $0.int64(1)) : found.sequence }
-        guard let until else { throw unknown }
-        return (found, until)
+        ) { (isGone: try $0.bool(0), until: UInt64(bitPattern: try $0.int64(1))) }
+        guard let view else { throw unknown }
+        return (found, view.isGone ? view.until : nil)
     }
 
     /// The shares that limit what a participant sees.

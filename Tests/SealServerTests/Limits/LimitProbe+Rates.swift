@@ -47,8 +47,8 @@ extension LimitProbe {
             for index in 0..<count {
                 try connection.execute(
                     """
-                    INSERT INTO access_request (owner, zone, requester, request, contact, created, approved)
-                    SELECT z.owner, z.zone + $3, CASE WHEN $4 > 0 THEN $4 ELSE i.id END, $5, $5, 1, 0
+                    INSERT INTO access_request (owner, zone, share, requester, request, contact, created, approved)
+                    SELECT z.owner, z.zone + $3, 0, CASE WHEN $4 > 0 THEN $4 ELSE i.id END, $5, $5, 1, 0
                     FROM zone z, identity i WHERE z.owner_name = $1 AND z.name = 'notes' AND i.user_name = $2
                     """,
                     [
