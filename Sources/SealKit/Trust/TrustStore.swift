@@ -27,7 +27,9 @@ public final class TrustStore: Sendable {
                 database = try DatabaseQueue()
             }
             try database.write { db in
-                for schema in [TrustStore.schema, TrustStore.contactsSchema, TrustStore.violationsSchema] { try db.execute(sql: schema) }
+                for schema in [TrustStore.schema, TrustStore.scopesSchema, TrustStore.contactsSchema, TrustStore.violationsSchema] {
+                    try db.execute(sql: schema)
+                }
             }
         } catch {
             throw TrustStore.failure(error)
@@ -47,7 +49,6 @@ public final class TrustStore: Sendable {
         CREATE TABLE IF NOT EXISTS went (
             zone BLOB NOT NULL, incarnation INTEGER NOT NULL, name TEXT NOT NULL, hash BLOB NOT NULL,
             PRIMARY KEY (zone, incarnation, name)) WITHOUT ROWID;
-        \(scopesSchema)
         """
 
     func reading<T: Sendable>(_ body: @escaping @Sendable (GRDB.Database) throws -> T) async throws(SealKitError) -> T {
@@ -69,14 +70,6 @@ public final class TrustStore: Sendable {
         return SealKitError(
             .internalError, "this device's record of what it has verified cannot be used (\(type(of: error)))",
             remedy: "check the file beside the key file")
-    }
-
-    func reading<T: Sendable>(_ body: @Sendable (GRDB.Database) throws -> T) async throws(SealKitError) -> T {
-        do { return try await database.read(body) } catch { throw TrustStore.failure(error) }
-    }
-
-    func writing(_ body: @Sendable (GRDB.Database) throws -> Void) async throws(SealKitError) {
-        do { try await database.write(body) } catch { throw TrustStore.failure(error) }
     }
 
     // MARK: Rosters
