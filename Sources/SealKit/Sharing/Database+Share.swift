@@ -73,6 +73,7 @@ extension Database {
         }
         let keeper = try keeper(share.zoneID)
         let known = try await keeper.refresh()
+        guard !known.roster.isClosed else { throw SealKitError(.zoneNotFound, "there is no zone \(share.zoneID)") }
         guard known.mayAdminister else {
             throw SealKitError(
                 .permissionFailure, "only the owner and administrators change a share",
