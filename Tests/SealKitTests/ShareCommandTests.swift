@@ -38,7 +38,7 @@ import Testing
         let url = try ann("share", "invite", "Notes", bob.name, "--permission", "readWrite", "--quiet")
         _ = try bob("share", "accept", url)
         // An administrator, from its own key file.
-        _ = try bob("share", "show", "Notes")
+        _ = try bob("share", "show", "Notes", "--owner", ann.name)
         _ = try bob("share", "invite", "Notes", carol.name, "--owner", ann.name, status: 77)
         _ = try ann("share", "role", "Notes", bob.name, "administrator")
         let shareURL = try bob("share", "url", "Notes", "--owner", ann.name, "--quiet")
