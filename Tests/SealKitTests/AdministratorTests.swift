@@ -148,4 +148,29 @@ import Testing
             keys: bob.container.core.identity().keys)
         #expect(opened.id(in: view.roster.scopeID) != view.roster.linkID)
     }
+
+    @Test func twoAdministratorsAtOnceConverge() async throws {
+        let (ann, bob, zone, bobs) = try await administered()
+        let (carol, dave) = (try await Person(), try await Person())
+        let (annas, bobsInvitee) = (try await ann.participant(carol, .readWrite), try await bob.participant(dave))
+        async let first = ann.edit(zone) { $0.addParticipant(annas) }
+        async let second = bob.edit(bobs) { $0.addParticipant(bobsInvitee) }
+        let saved = try await [first, second]
+        #expect(saved.allSatisfy { $0.url != nil })
+        let (one, other) = (try await ann.share(of: zone), try await bob.share(of: bobs))
+        #expect(one.participants.map(\.participantID) == other.participants.map(\.participantID))
+        #expect(one.participants.count == 4 && one.url == other.url)
+        // Both put out the same person: the second finds it gone.
+        try await carol.join(one.url)
+        async let removed: Share = ann.edit(zone) { share in
+            if let participant = share.participant(carol) { share.removeParticipant(participant) }
+        }
+        async let removedToo: Share = bob.edit(bobs) { share in
+            if let participant = share.participant(carol) { share.removeParticipant(participant) }
+        }
+        _ = try await [removed, removedToo]
+        #expect(try await ann.share(of: zone).participants.count == 3)
+        let epochs = (try await ann.epoch(of: zone), try await bob.epoch(of: bobs))
+        #expect(epochs.0 == epochs.1)
+    }
 }

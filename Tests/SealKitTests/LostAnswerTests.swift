@@ -96,6 +96,16 @@ import Testing
         #expect(try await ann.own.share(for: zone).participants.map(\.acceptanceStatus) == [.accepted, .accepted])
     }
 
+    @Test(arguments: losses) func aRequestForAccessIsMadeOnce(losses: [LossyTransport.Loss]) async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let (zone, _, share) = try await ann.share()
+        try await ann.edit(zone) { $0.allowsAccessRequests = true }
+        let (away, network, _) = try lossy(bob, "share/request", losses)
+        try await away.container.requestShareAccess(try #require(share.url), contact: "Bob")
+        expectRepeated(network, losses)
+        #expect(try await ann.share(of: zone).requesters.map(\.contact) == ["Bob"])
+    }
+
     @Test(arguments: losses) func anAccountIsMadeOnce(losses: [LossyTransport.Loss]) async throws {
         let server = try ServerProcess.shared.get()
         let network = LossyTransport(try HTTPTransport(server: server.origin), losing: "accounts/create", Array(losses.prefix(2)))

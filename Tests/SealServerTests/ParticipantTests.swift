@@ -13,10 +13,8 @@ import Testing
 
 /// What the server checks and keeps of administrators, the public, and those who ask for access.
 @Suite struct ServerParticipantTests {
-    typealias Draft = RosterAuthor<XWingHPKE>.Draft
-
     /// Anna's shared zone, with Bert in it.
-    private func withBert(
+    func withBert(
         _ role: SealStatements.Role = .privateUser,
         _ body: @Sendable (Person, Person, TestZone, RunningServer) async throws -> Void
     ) async throws {
@@ -38,17 +36,22 @@ import Testing
         try await withBert { anna, bert, made, _ in
             var zone = made
             let before = zone
-            #expect(try await refusal { try await bert.links(before) } == .permissionFailure)
-            #expect(try await refusal { try await bert.updateLinks(before) } == .permissionFailure)
-            #expect(try await refusal { try await bert.access(before) } == .permissionFailure)
-            #expect(try await refusal { try await bert.updateAccess(before, allows: true) } == .permissionFailure)
+            let refused1 = try await refusal { try await bert.links(before) }
+            #expect(refused1 == .permissionFailure)
+            let refused2 = try await refusal { try await bert.updateLinks(before) }
+            #expect(refused2 == .permissionFailure)
+            let refused3 = try await refusal { try await bert.access(before) }
+            #expect(refused3 == .permissionFailure)
+            let refused4 = try await refusal { try await bert.updateAccess(before, allows: true) }
+            #expect(refused4 == .permissionFailure)
             // Sealed for one who is no administrator yet, then for one who becomes one by the same entry.
             let copy = bert.sealedLink()
             let promotion = try anna.next(on: zone, [.setRole(bert.user, .administrator)])
             var request = anna.appendRequest(promotion, to: zone)
             request.sealedLinks = [copy]
             let (early, sent) = (Sealkit_V1_UpdateLinksRequest.with { $0.sealedLinks = [copy] }, request)
-            #expect(try await refusal { try await anna.updateLinks(before, early) } == .invalidArguments)
+            let refused5 = try await refusal { try await anna.updateLinks(before, early) }
+            #expect(refused5 == .invalidArguments)
             _ = try await anna.send(sent, to: zone)
             try zone.roster.append(promotion.entry)
             let promoted = zone
@@ -66,10 +69,12 @@ import Testing
                 [.with { $0.reader = copy.reader; $0.sealed = Data(count: 4_097) }],
             ] as [[Sealkit_V1_SealedLink]] {
                 let message = Sealkit_V1_UpdateLinksRequest.with { $0.sealedLinks = wrong }
-                #expect(try await refusal { try await anna.updateLinks(promoted, message) } == .invalidArguments)
+                let refused6 = try await refusal { try await anna.updateLinks(promoted, message) }
+                #expect(refused6 == .invalidArguments)
             }
             let many = Sealkit_V1_UpdateLinksRequest.with { $0.sealedLinks = Array(repeating: copy, count: 102) }
-            #expect(try await refusal { try await anna.updateLinks(promoted, many) } == .limitExceeded)
+            let refused7 = try await refusal { try await anna.updateLinks(promoted, many) }
+            #expect(refused7 == .limitExceeded)
 
             // Who is no administrator any more, has no copy.
             try await anna.append(try anna.next(on: zone, [.setRole(bert.user, .privateUser)], rotating: true), to: &zone)
@@ -100,10 +105,14 @@ import Testing
             #expect(try await bert.links(zone).links.count == 2)
             let (theirs, unknown) = (update(Data(own.routingID)), update(Data(randomBytes(16))))
             let (large, short) = (update(shareWide, 65_537), update(Data([1])))
-            #expect(try await refusal { try await anna.updateLinks(current, theirs) } == .unknownItem)
-            #expect(try await refusal { try await bert.updateLinks(current, unknown) } == .unknownItem)
-            #expect(try await refusal { try await bert.updateLinks(current, large) } == .limitExceeded)
-            #expect(try await refusal { try await bert.updateLinks(current, short) } == .invalidArguments)
+            let refused8 = try await refusal { try await anna.updateLinks(current, theirs) }
+            #expect(refused8 == .unknownItem)
+            let refused9 = try await refusal { try await bert.updateLinks(current, unknown) }
+            #expect(refused9 == .unknownItem)
+            let refused10 = try await refusal { try await bert.updateLinks(current, large) }
+            #expect(refused10 == .limitExceeded)
+            let refused11 = try await refusal { try await bert.updateLinks(current, short) }
+            #expect(refused11 == .invalidArguments)
             try await bert.updateLinks(zone, theirs)
             try await bert.updateLinks(zone, update(shareWide))
             let carl = try await Person.ready(server)
@@ -120,7 +129,8 @@ import Testing
             link.routingID = Data(randomBytes(16))
             let taken = bert.appendRequest(try bert.next(on: zone, rotating: true), to: zone, links: [link])
             let current = zone
-            #expect(try await refusal { try await bert.send(taken, to: current) } == .permissionFailure)
+            let refused12 = try await refusal { try await bert.send(taken, to: current) }
+            #expect(refused12 == .permissionFailure)
             #expect(try await anna.links(zone).links[0].routingID == before)
             let renewal = try bert.next(on: zone, [.settings(.init(linkID: Digest(randomBytes(32))))])
             try await bert.append(renewal, to: &zone, links: [link])
@@ -140,7 +150,8 @@ import Testing
             var bare = anna.appendRequest(seat.draft, to: zone, links: [seat.link])
             bare.grants = []
             let (sent, current) = (bare, zone)
-            #expect(try await refusal { try await anna.send(sent, to: current) } == .integrityFailure)
+            let refused13 = try await refusal { try await anna.send(sent, to: current) }
+            #expect(refused13 == .integrityFailure)
             try await anna.append(seat.draft, to: &zone, links: [seat.link])
             let metadata = try await carl.metadata(seat.routingID)
             #expect([UInt8](metadata.invitationID) == seat.keys.id.bytes && metadata.grant.subjectKind == 2)
@@ -151,14 +162,16 @@ import Testing
             let invitation = try anna.invitation(to: nil, in: zone)
             let mixed = anna.appendRequest(try anna.next(on: zone, invitations: [invitation.draft]), to: zone, links: [invitation.link])
             let open = zone
-            #expect(try await refusal { try await anna.send(mixed, to: open) } == .invalidArguments)
+            let refused14 = try await refusal { try await anna.send(mixed, to: open) }
+            #expect(refused14 == .invalidArguments)
 
             // Closed: whoever joined is out, and its grant goes.
             try await anna.append(
                 try anna.next(on: zone, [.settings(.init(linkID: try #require(zone.roster.linkID)))], rotating: true), to: &zone)
             #expect(zone.roster.members[carl.user] == nil)
             #expect(try await carl.zones(shared: true).isEmpty)
-            #expect(try await refusal { try await carl.metadata(seat.routingID) } == .unknownItem)
+            let refused15 = try await refusal { try await carl.metadata(seat.routingID) }
+            #expect(refused15 == .unknownItem)
         }
     }
 
@@ -169,7 +182,8 @@ import Testing
             try await anna.append(try anna.next(on: zone, invitations: [invitation.draft]), to: &zone, links: [invitation.link])
             let seat = try anna.publicSeat(in: zone)
             let (request, current) = (anna.appendRequest(seat.draft, to: zone, links: [seat.link]), zone)
-            #expect(try await refusal { try await anna.send(request, to: current) } == .invalidArguments)
+            let refused16 = try await refusal { try await anna.send(request, to: current) }
+            #expect(refused16 == .invalidArguments)
         }
     }
 
@@ -180,9 +194,11 @@ import Testing
             try await anna.append(try anna.next(on: zone, [.block(carl.user)], rotating: true), to: &zone)
             let seat = try anna.publicSeat(in: zone)
             try await anna.append(seat.draft, to: &zone, links: [seat.link])
-            #expect(try await refusal { try await carl.metadata(seat.routingID) } == .unknownItem)
+            let refused17 = try await refusal { try await carl.metadata(seat.routingID) }
+            #expect(refused17 == .unknownItem)
             let (request, _) = try carl.publicAcceptance(seat, in: zone)
-            #expect(try await refusal { try await carl.send(request) } == .unknownItem)
+            let refused18 = try await refusal { try await carl.send(request) }
+            #expect(refused18 == .unknownItem)
             _ = bert
         }
     }
@@ -199,7 +215,8 @@ import Testing
             let last = try await Person.ready(server)
             // Its own core would refuse to make the entry: it is made for a roster with room.
             let request = try last.publicAcceptance(seat, in: zone).request
-            #expect(try await refusal { try await last.send(request) } == .tooManyParticipants)
+            let refused19 = try await refusal { try await last.send(request) }
+            #expect(refused19 == .tooManyParticipants)
         }
     }
 
@@ -214,94 +231,14 @@ import Testing
             #expect(try await carl.metadata(single.routingID).invitationID == Data(single.keys.id.bytes))
             let (late, _) = try dora.acceptRequest(single, in: zone)
             try await carl.accept(single, in: &zone)
-            #expect(try await refusal { try await dora.send(late) } == .unknownItem)
+            let refused20 = try await refusal { try await dora.send(late) }
+            #expect(refused20 == .unknownItem)
             #expect(try await carl.metadata(single.routingID).alreadyMember)
-            #expect(try await refusal { try await dora.metadata(single.routingID) } == .unknownItem)
+            let refused21 = try await refusal { try await dora.metadata(single.routingID) }
+            #expect(refused21 == .unknownItem)
             try await anna.remove(carl, from: &zone)
-            #expect(try await refusal { try await carl.metadata(single.routingID) } == .unknownItem)
-        }
-    }
-
-    // MARK: Access requests
-
-    @Test func aRequestIsToldToTheOwnerAndAnswered() async throws {
-        try await withBert { anna, bert, zone, server in
-            let carl = try await Person.ready(server)
-            let routing = [UInt8](try await anna.links(zone).links[0].routingID)
-            #expect(try await refusal { try await carl.ask(routing) } == .unknownItem)
-            #expect(try await refusal { try await carl.shareOwner(routing) } == .unknownItem)
-            try await anna.updateAccess(zone, allows: true)
-            #expect(try await carl.shareOwner(routing).zone.zoneName == zone.name)
-            try await anna.subscribe(.database())
-            try await bert.subscribe(.database(), in: "shared")
-            let (annas, berts) = (try await anna.listen(), try await bert.listen())
-            let (annaBefore, bertBefore) = (try await anna.zoneChanges().token, try await bert.zoneChanges(shared: true).token)
-            try await carl.ask(routing)
-            _ = try await annas.notification()
-            #expect(try await anna.zoneChanges(annaBefore).modifications.count == 1)
-            // Asking again wakes nobody, and who answers nothing hears of nothing: the next that Bert hears of is a record.
-            try await carl.ask(routing)
-            #expect(try await bert.zoneChanges(bertBefore, shared: true).modifications.isEmpty)
-            #expect(try await anna.access(zone).requesters.count == 1)
-            try await anna.updateAccess(zone, denied: [carl.user.recordName])
-            #expect(try await anna.access(zone).requesters.isEmpty)
-            _ = (annas, berts)
-        }
-    }
-
-    @Test func whatIsAskedHasToBeWellFormed() async throws {
-        try await withBert { anna, bert, zone, server in
-            let carl = try await Person.ready(server)
-            let routing = [UInt8](try await anna.links(zone).links[0].routingID)
-            try await anna.updateAccess(zone, allows: true)
-            #expect(try await refusal { try await carl.ask(routing, id: 15) } == .invalidArguments)
-            #expect(try await refusal { try await carl.ask(routing, contact: 0) } == .invalidArguments)
-            #expect(try await refusal { try await carl.ask(routing, contact: 4_097) } == .invalidArguments)
-            #expect(try await refusal { try await carl.ask(randomBytes(16)) } == .unknownItem)
-            #expect(try await refusal { try await bert.ask(routing) } == .invalidArguments)
-            #expect(try await refusal { try await anna.ask(routing) } == .invalidArguments)
-            #expect(try await refusal { try await anna.updateAccess(zone, denied: ["nobody"]) } == .invalidArguments)
-            let many = Array(repeating: carl.user.recordName, count: 101)
-            #expect(try await refusal { try await anna.updateAccess(zone, denied: many) } == .limitExceeded)
-            let unshared = try await anna.makeZone("unshared")
-            #expect(try await refusal { try await anna.updateAccess(unshared, allows: true) } == .unknownItem)
-            // The zone's end is the end of its requests.
-            try await carl.ask(routing)
-            _ = try await anna.deleteZone(zone)
-            #expect(try await refusal { try await carl.ask(routing) } == .unknownItem)
-        }
-    }
-
-    // MARK: The page
-
-    @Test func thePageNamesTheFallbackOfEveryContainerAndIsTheSameForAll() async throws {
-        let fallback = ["org.example.notes": "https://notes.example.org/get?a=1&b=2", "org.example.tasks": "https://tasks.example.org"]
-        try await RunningServer.with(fallbackURLs: fallback) { server in
-            let client = try TestClient(server)
-            let first = try await client.raw("GET", "/s/" + String(repeating: "A", count: 22)).body
-            let second = try await client.raw("GET", "/s/" + String(repeating: "B", count: 22)).body
-            #expect(first == second)
-            let page = String(decoding: first, as: UTF8.self)
-            #expect(page.contains(#"<a rel="noreferrer" href="https://notes.example.org/get?a=1&amp;b=2">org.example.notes</a>"#))
-            #expect(page.contains("https://tasks.example.org") && !page.contains("<script"))
-        }
-        try await RunningServer.with { server in
-            let page = String(decoding: try await TestClient(server).raw("GET", "/s/x").body, as: UTF8.self)
-            #expect(page.contains("sealkit share accept") && !page.contains("No app opened it?"))
-        }
-    }
-
-    @Test func aFallbackIsOneHTTPSURLOfAContainer() async throws {
-        func load(_ text: String) async throws -> [String: String] {
-            try await ServerConfiguration.load(flags: ["data": "/data", "fallback-url": text], environment: [:]).fallbackURLs
-        }
-        #expect(try await load("a.b=https://x.example.org/get?a=b c=https://y.example.org") == ["a.b": "https://x.example.org/get?a=b", "c": "https://y.example.org"])
-        for wrong in [
-            "https://x.example.org", "a b=https://x.example.org", "a=http://x.example.org", "a=javascript:alert(1)",
-            #"a=https://x.example.org/"onclick="#, "a=https://u:p@x.example.org", "a=https://x.example.org,a=https://y.example.org",
-            "a=https://x.example.org/" + String(repeating: "x", count: 2_048), "a=https://",
-        ] {
-            await #expect(throws: ConfigurationError.self) { try await load(wrong) }
+            let refused22 = try await refusal { try await carl.metadata(single.routingID) }
+            #expect(refused22 == .unknownItem)
         }
     }
 }

@@ -88,6 +88,7 @@ extension Database {
     /// Sends what has changed in a share since it was fetched.
     func saveChanges(of share: Share, _ keeper: ZoneKeeper) async throws(SealKitError) {
         let known = try await keeper.refresh()
+        guard !known.roster.isClosed else { throw SealKitError(.zoneNotFound, "there is no zone \(share.zoneID)") }
         guard known.mayAdminister else {
             throw SealKitError(
                 .permissionFailure, "only the owner and administrators change a share",

@@ -37,7 +37,7 @@ extension ShareEditor {
         var successor = participant
         successor.participantID = Share.Participant.newID()
         let link = links.links.first { $0.invitationID == open.id }
-        guard link != nil || open.invitee != nil else {
+        guard link != nil || (open.invitee != nil && participant.userIdentity.lookupInfo?.address == nil) else {
             throw SealKitError(
                 .permissionFailure, "the invitation was made by somebody else, who alone has its URL",
                 remedy: "remove it, and invite anew")

@@ -1,0 +1,78 @@
+import Foundation
+import SealKit
+import SealLab
+import Testing
+
+/// Sharing on the command line, by people who have nothing but key files.
+@Suite struct ShareCommandTests {
+    private struct User {
+        let server: ServerProcess
+        let keyFile: String
+        let name: String
+
+        init(_ server: ServerProcess, _ name: String) throws {
+            self.server = server
+            keyFile = server.folder.appendingPathComponent("\(name).json").path
+            let made = try Command.run(
+                ServerProcess.executable, ["account", "create", "--server", server.origin, "--key-file", keyFile])
+            #expect(made.status == 0, "\(made.errors)")
+            let whoami = try Command.run(ServerProcess.executable, ["account", "whoami", "--quiet", "--key-file", keyFile])
+            self.name = whoami.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+
+        /// What a command prints; nothing where it fails with another status than the one that is due.
+        func callAsFunction(_ arguments: String..., status: Int32 = 0) throws -> String {
+            let said = try Command.run(ServerProcess.executable, arguments + ["--key-file", keyFile])
+            #expect(said.status == status, "\(arguments): \(said.errors)")
+            return said.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+    }
+
+    @Test func participantsAreManagedFromTheCommandLine() async throws {
+        let server = try ServerProcess(mail: false)
+        defer { server.stop() }
+        let (ann, bob, carol) = (try User(server, "ann"), try User(server, "bob"), try User(server, "carol"))
+        _ = try ann("zone", "create", "Notes")
+        _ = try ann("record", "save", "--zone", "Notes", "--type", "Note", "--name", "first", "--seal", "title=Plans")
+        _ = try ann("share", "create", "Notes", "--title", "Our notes")
+        let url = try ann("share", "invite", "Notes", bob.name, "--permission", "readWrite", "--quiet")
+        _ = try bob("share", "accept", url)
+        // An administrator, from its own key file.
+        _ = try bob("share", "show", "Notes", "--owner", ann.name)
+        _ = try bob("share", "invite", "Notes", carol.name, "--owner", ann.name, status: 77)
+        _ = try ann("share", "role", "Notes", bob.name, "administrator")
+        let shareURL = try bob("share", "url", "Notes", "--owner", ann.name, "--quiet")
+        #expect(shareURL == url)
+        let single = try bob("share", "invite", "Notes", "--one-time", "--expires-in", "7", "--owner", ann.name, "--quiet")
+        _ = try carol("share", "accept", single)
+        #expect(try carol("record", "list", "--zone", "Notes", "--owner", ann.name, "--quiet").contains("first"))
+        _ = try bob("share", "block", "Notes", carol.name, "--owner", ann.name)
+        _ = try carol("record", "list", "--zone", "Notes", "--owner", ann.name, status: 66)
+        _ = try ann("share", "unblock", "Notes", carol.name)
+        _ = try ann("share", "unblock", "Notes", carol.name, status: 66)
+
+        // Asking for access.
+        _ = try carol("share", "request", url, "--contact", "Carol", status: 66)
+        _ = try ann("share", "requests", "Notes", "--allow", "on")
+        _ = try carol("share", "request", url, "--contact", "Carol, from next door")
+        #expect(try ann("share", "requests", "Notes").contains("Carol, from next door"))
+        _ = try ann("share", "deny", "Notes", carol.name)
+        _ = try ann("share", "approve", "Notes", carol.name, status: 66)
+        _ = try carol("share", "request", url, "--contact", "Carol")
+        _ = try ann("share", "approve", "Notes", carol.name, "--permission", "readWrite")
+        _ = try carol("share", "accept", url)
+        _ = try carol("share", "leave", "Notes", "--owner", ann.name)
+
+        // The public, and the end.
+        #expect(try ann("share", "public", "Notes", "readOnly", "--quiet") == url)
+        _ = try carol("share", "accept", url)
+        #expect(try ann("share", "show", "Notes").contains("publicUser"))
+        _ = try ann("share", "public", "Notes", "none")
+        _ = try carol("record", "list", "--zone", "Notes", "--owner", ann.name, status: 66)
+        _ = try ann("share", "stop", "Notes")
+        _ = try bob("record", "list", "--zone", "Notes", "--owner", ann.name, status: 66)
+        _ = try ann("share", "show", "Notes", status: 66)
+        #expect(try ann("record", "list", "--zone", "Notes", "--quiet").contains("first"))
+        _ = try ann("share", "invite", "Notes", status: 64)
+    }
+}
