@@ -97,6 +97,13 @@ enum Forgery {
             bytes: bytes, signature: person.identity.keys.signingKey.sign(RosterEntry.signedBytes(bytes)))
     }
 
+    /// A seat for somebody under a link secret that only its maker knows.
+    static func invitation(of person: Person, to roster: Roster, _ permission: Permission = .readWrite) throws -> InvitationDraft {
+        var random = SystemRandom()
+        let keys = try LinkSecret(random: &random).invitationKeys(scopeID: roster.scopeID, invitationID: ID16(random: &random))
+        return try InvitationDraft(keys: keys, permission: permission, invitee: person.identity.chain, using: XWingHPKE.self)
+    }
+
     /// The grant of a key that its maker chose, bound to whatever it says: HPKE asks nobody who seals.
     static func grant(_ key: [UInt8], for epoch: Roster.Epoch, to member: IdentityChain) throws -> [UInt8] {
         try XWingHPKE.seal(key, to: member.current.grantKey, info: grantInfo(epoch.context, epoch.keyID, .member(member.userID)))

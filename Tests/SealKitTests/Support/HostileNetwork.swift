@@ -1,6 +1,8 @@
 import Foundation
 import NIOCore
+import SealCoding
 import SealLab
+import SealStatements
 import SealWire
 import SwiftProtobuf
 import Synchronization
@@ -26,6 +28,9 @@ final class HostileNetwork: Transport {
         var blobLies: [BlobLie] = []
         var exchanges: [Exchange] = []
         var uploads: [(path: String, bytes: Data)] = []
+        var afterUpload: (@Sendable () -> Void)?
+        var breakPoint: (start: UInt64, after: Int)?
+        var broken = 0
     }
 
     private let next: HTTPTransport
@@ -61,6 +66,13 @@ final class HostileNetwork: Transport {
 
     /// Changes whatever is downloaded of assets.
     func rewriteBlobs(_ lie: @escaping BlobLie) { state.withLock { $0.blobLies.append(lie) } }
+
+    /// The next upload arrives as a whole, and its answer is lost; `then` runs before anything else is sent.
+    func loseNextUpload(then: @escaping @Sendable () -> Void) { state.withLock { $0.afterUpload = then } }
+
+    /// The next download that starts there breaks off.
+    func breakDownloads(startingAt start: UInt64, after count: Int) { state.withLock { $0.breakPoint = (start, count) } }
+    var brokenDownloads: Int { state.withLock { $0.broken } }
 
     /// From now on the real answers.
     func beHonest() {
@@ -127,8 +139,15 @@ final class HostileNetwork: Transport {
             kept.change { $0 += Data(part.readableBytesView) }
             return part
         }
-        defer { state.withLock { $0.uploads.append((path, kept.value)) } }
-        return try await next.upload(path, length: length, parts: copied, token: token)
+        let response = try await next.upload(path, length: length, parts: copied, token: token)
+        let then = state.withLock { state in
+            state.uploads.append((path, kept.value))
+            defer { state.afterUpload = nil }
+            return state.afterUpload
+        }
+        guard let then else { return response }
+        then()
+        throw SealKitError(.serverResponseLost, "the hostile network lost the answer")
     }
 
     /// Unchecked: the connection is the only reader, and pulls the parts one after the other.
@@ -147,6 +166,16 @@ final class HostileNetwork: Transport {
         try await next.download(path, range: range, token: token) { bytes += Data($0.readableBytesView) }
         do {
             for lie in lies { bytes = try lie(path, range, bytes) }
+            let breaks = state.withLock { state -> Int? in
+                guard let point = state.breakPoint, point.start == range.lowerBound else { return nil }
+                state.breakPoint = nil
+                state.broken += 1
+                return point.after
+            }
+            if let breaks {
+                try await consume(ByteBuffer(bytes: bytes.prefix(breaks)))
+                throw SealKitError(.networkFailure, "the hostile network broke the download off")
+            }
             for start in stride(from: 0, to: bytes.count, by: 60_000) {
                 try await consume(ByteBuffer(bytes: bytes[start..<min(start + 60_000, bytes.count)]))
             }
@@ -188,5 +217,15 @@ extension Data {
             base64.replacing("+", with: "-").replacing("/", with: "_"),
         ]
         return range(of: raw) != nil || texts.contains { range(of: Data($0.utf8)) != nil }
+    }
+}
+
+extension HostileNetwork {
+    /// Rosters that are asked for get these entries after their real ones.
+    func serve(_ entries: [SignedRosterEntry]) {
+        rewrite("rosters/fetch", Sealkit_V1_FetchRostersResponse.self) { answer in
+            guard !answer.rosters.isEmpty, !answer.rosters[0].hasFailure else { return }
+            answer.rosters[0].entries += entries.map(\.wire)
+        }
     }
 }

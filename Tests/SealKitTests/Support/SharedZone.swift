@@ -34,11 +34,24 @@ struct SharedZone {
     var shared: Record.ID { Record.ID(recordName: note.recordID.recordName, zoneID: joined) }
 
     /// The owner takes somebody out; a new epoch comes with it.
-    func remove(_ person: Person) async throws {
-        var current = try await ann.own.share(for: zone)
+    static func remove(_ person: Person, from zone: RecordZone.ID, of owner: Person) async throws {
+        var current = try await owner.own.share(for: zone)
         current.removeParticipant(try #require(current.participants.first { $0.userIdentity.userRecordID?.recordName == person.name }))
-        _ = try await ann.own.save(current)
+        _ = try await owner.own.save(current)
     }
+
+    /// The owner signs whatever the core lets it sign, and the server takes it.
+    func append(_ changes: [RosterChange], rotating: Bool = false) async throws {
+        let view = try await ann.keeper(of: zone).refresh()
+        var random = SystemRandom()
+        let draft = try ann.container.core.author.next(
+            on: view.roster, changes: changes, rotating: rotating, current: view.currentKey(), time: 1, random: &random)
+        try await ann.own.append(draft, view: view)
+        _ = try await ann.keeper(of: zone).adopt(draft)
+    }
+
+    /// The owner makes a writer an administrator.
+    func promote(_ person: Person) async throws { try await append([.setRole(person.userID, .administrator)]) }
 
     /// The zone as somebody's device has verified it.
     func view(_ person: Person) async throws -> ZoneView { try await person.view(of: person.name == ann.name ? zone : joined) }
