@@ -144,7 +144,8 @@ extension LinkAttacks {
         await expectRefused(.zoneNotFound) { try await bob.shared.deleteRecord(withID: id) }
         await expectRefused(.zoneNotFound) { _ = try await bob.shared.recordZoneChanges(inZoneWith: foreign) }
         await expectRefused(.zoneNotFound) { _ = try await bob.shared.share(for: foreign) }
-        #expect(try await bob.shared.allRecordZones().isEmpty && bob.shared.databaseChanges().modifications.isEmpty)
+        #expect(try await bob.shared.allRecordZones().isEmpty)
+        #expect(try await bob.shared.databaseChanges().modifications.isEmpty)
 
         // A modified client opens the invitation's grant without accepting, and writes: the server and everybody refuse it.
         let view = try await ann.view(of: zone)

@@ -28,6 +28,7 @@ final class HostileNetwork: Transport {
         var blobLies: [BlobLie] = []
         var exchanges: [Exchange] = []
         var uploads: [(path: String, bytes: Data)] = []
+        var duringUpload: (@Sendable () async throws -> Void)?
         var afterUpload: (@Sendable () -> Void)?
         var breakPoint: (start: UInt64, after: Int)?
         var broken = 0
@@ -69,6 +70,9 @@ final class HostileNetwork: Transport {
 
     /// The next upload arrives as a whole, and its answer is lost; `then` runs before anything else is sent.
     func loseNextUpload(then: @escaping @Sendable () -> Void) { state.withLock { $0.afterUpload = then } }
+
+    /// Runs when a part of an upload is on its way and others are to come.
+    func duringUpload(_ body: @escaping @Sendable () async throws -> Void) { state.withLock { $0.duringUpload = body } }
 
     /// The next download that starts there breaks off.
     func breakDownloads(startingAt start: UInt64, after count: Int) { state.withLock { $0.breakPoint = (start, count) } }
@@ -136,6 +140,7 @@ final class HostileNetwork: Transport {
         let iterator = Parts(parts)
         let copied = AsyncThrowingStream<ByteBuffer, any Error> {
             guard let part = try await iterator.next() else { return nil }
+            if !kept.value.isEmpty { try await self.state.withLock { $0.duringUpload }?() }
             kept.change { $0 += Data(part.readableBytesView) }
             return part
         }
