@@ -105,7 +105,7 @@ import Testing
 
     @Test("An asset of one record or field that is attached to another is refused.")
     func attack31_anAssetAttachedElsewhere() async throws {
-        let world = try await SharedZone()
+        let world = try await AttackedZone()
         let content = pattern(100_000)
         let (id, _) = try await saveFile(world.ann, world.zone, content)
         let (otherID, _) = try await saveFile(world.ann, world.zone, Data(content.reversed()), name: "other")
@@ -146,7 +146,7 @@ import Testing
 
     @Test("A reader and the server replace one chunk of an asset: refused before it is opened, in a resumed read too.")
     func attack58_aReaderReplacesAChunk() async throws {
-        let world = try await SharedZone(bob: .readOnly)
+        let world = try await AttackedZone(bob: .readOnly)
         let content = pattern(300_000)
         let (id, _) = try await saveFile(world.ann, world.zone, content)
         // Bob may read: he has the file's key, and seals a chunk of his own at the right place.

@@ -70,7 +70,7 @@ extension CodeAttacks {
     func attack51_removalEndsWhatIsUnderWay() async throws {
         let server = try ServerProcess()
         defer { server.stop() }
-        let world = try await SharedZone(server: server)
+        let world = try await AttackedZone(server: server)
         let bob = world.bob
         try await bob.shared.save(DatabaseSubscription(subscriptionID: "all"))
         let desk = try bob.onFreshDevice()
@@ -93,7 +93,7 @@ extension CodeAttacks {
         network.duringUpload {
             guard !isRemoved.value else { return }
             isRemoved.change { $0 = true }
-            try await SharedZone.remove(bob, from: world.zone, of: world.ann)
+            try await AttackedZone.remove(bob, from: world.zone, of: world.ann)
         }
         let draft = record
         await expectRefused(.zoneNotFound) { try await uploader.shared.save(draft) }

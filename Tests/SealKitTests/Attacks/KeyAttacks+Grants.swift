@@ -15,7 +15,7 @@ import Testing
 extension KeyAttacks {
     @Test("A grant replayed to another scope, epoch or member is refused.")
     func attack09_aReplayedGrant() async throws {
-        let world = try await SharedZone()
+        let world = try await AttackedZone()
         let ann = world.ann
         let other = try await ann.makeZone()
         let letter = try await ann.own.save(ann.note(in: other, "in the other zone"))
@@ -60,7 +60,7 @@ extension KeyAttacks {
 
     @Test("One ciphertext that opens under two keys: every key that opens anything shared is committed to.")
     func attack10_aCiphertextThatOpensUnderTwoKeys() async throws {
-        let world = try await SharedZone()
+        let world = try await AttackedZone()
         try await world.carol.shared.leaveShare(of: world.joined)
         let (ann, bob) = (world.ann, world.bob)
         let view = try await bob.keeper(of: world.joined).refresh()
@@ -109,7 +109,7 @@ extension KeyAttacks {
 
     @Test("Nothing that the server announces makes a client hand out or escrow a key without its user's signed consent.")
     func attack11_nothingAnnouncedGetsAKey() async throws {
-        let world = try await SharedZone()
+        let world = try await AttackedZone()
         let mallory = try await Person()
         let (ann, network) = try world.ann.behindAttacker()
         // That the key has to be renewed, that the roster has moved, and that the directory's people are others now.
@@ -151,7 +151,7 @@ extension KeyAttacks {
 
     @Test("No key pair both signs and agrees.")
     func attack13_noKeyPairSignsAndAgrees() async throws {
-        let world = try await SharedZone()
+        let world = try await AttackedZone()
         let url = try ShareURL(try #require(world.share.url))
         let invitation = try await url.secret.invitationKeys(scopeID: world.view(world.ann).roster.scopeID, invitationID: .zero)
         var agreeing: Set<[UInt8]> = [[UInt8](try XWingHPKE.publicKey(seed: invitation.grantSeed).suffix(32))]

@@ -51,7 +51,7 @@ extension KeyAttacks {
 
     @Test("An older suite or format version than the client's minimum is refused.")
     func attack06_anOlderVersion() async throws {
-        let world = try await SharedZone()
+        let world = try await AttackedZone()
         // A statement whose author signed it under the label of an earlier suite.
         let view = try await world.view(world.bob)
         let good = try await Forgery.record(by: world.bob, zone: world.joined, body: "old suite")
@@ -102,7 +102,7 @@ extension KeyAttacks {
 
     @Test("Points of low order, and keys and signatures that are not canonical, are refused on every path.")
     func attack07_lowOrderPointsAndOtherSpellings() async throws {
-        let world = try await SharedZone()
+        let world = try await AttackedZone()
         let mallory = try await Person()
         let lowOrder = [
             "0000000000000000000000000000000000000000000000000000000000000000",
@@ -226,7 +226,7 @@ extension KeyAttacks {
         #expect(derived.count == Label.all.count && crossings == Label.all.count * (Label.all.count - 1))
 
         // Through the SDK: Ann's own signature of something else, under a record.
-        let world = try await SharedZone()
+        let world = try await AttackedZone()
         let (ann, network) = try world.ann.behindAttacker()
         _ = try await ann.own.record(for: world.note.recordID)
         let keys = ann.identity.keys

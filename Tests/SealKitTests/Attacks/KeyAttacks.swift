@@ -97,7 +97,7 @@ import Testing
 
     @Test("One bit flipped anywhere in a wrapped key, a recovery bundle or a header: one error, and nothing is overwritten.")
     func attack03_oneBitFlipped() async throws {
-        let world = try await SharedZone()
+        let world = try await AttackedZone()
         let (bob, view) = (world.bob, try await world.view(world.bob))
         let good = try await Forgery.record(by: bob, zone: world.joined, body: "good")
         let id = Record.ID(recordName: "forged", zoneID: world.zone)
@@ -158,7 +158,7 @@ import Testing
     func attack04_allUnwrapFailuresLookAlike() async throws {
         let server = try ServerProcess(mail: false)
         defer { server.stop() }
-        let world = try await SharedZone(server: server)
+        let world = try await AttackedZone(server: server)
         let (bob, view) = (world.bob, try await world.view(world.bob))
         let good = try await Forgery.record(by: bob, zone: world.joined, body: "good")
         let other = try await Forgery.record(by: bob, zone: world.joined, body: "other", name: "other")

@@ -74,7 +74,7 @@ extension LinkAttacks {
         let metadata = try await bob.container.shareMetadata(for: url.text())
         let keys = try url.secret.invitationKeys(scopeID: before.scopeID, invitationID: invitation.id)
         let key = try Grants<XWingHPKE>.open(metadata.grant, epoch: before.currentEpoch, invitation: keys, keys: bob.identity.keys)
-        try await SharedZone.remove(bob, from: zone, of: ann)
+        try await AttackedZone.remove(bob, from: zone, of: ann)
         _ = try await ann.own.save(ann.note(in: zone, "after", name: "after"))
         let (fresh, network) = try ann.freshBehindAttacker()
         for name in ["before", "after"] { _ = try await fresh.own.record(for: Record.ID(recordName: name, zoneID: zone)) }

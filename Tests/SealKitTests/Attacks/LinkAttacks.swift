@@ -165,7 +165,7 @@ import Testing
 
     @Test("Another share behind the same URL is refused: the secret part commits to owner and scope too.")
     func attack41_anotherShareBehindTheURL() async throws {
-        let world = try await SharedZone()
+        let world = try await AttackedZone()
         let dave = try await Person()
         let mallory = try await Person()
         let zone = try await mallory.makeZone()

@@ -13,7 +13,7 @@ import Testing
 @Suite struct MembershipAttacks {
     @Test("Who has no signed entry in the roster is not shown as a participant, and gets no key at the next rotation.")
     func attack14_aParticipantWithoutASignedEntry() async throws {
-        let world = try await SharedZone()
+        let world = try await AttackedZone()
         let mallory = try await Person()
         let (ann, network) = try world.ann.behindAttacker()
         let view = try await world.view(ann)
@@ -41,7 +41,7 @@ import Testing
 
     @Test("An entry by somebody without the right to make it is refused by clients, whatever the server says.")
     func attack15_anEntryWithoutTheRight() async throws {
-        let world = try await SharedZone()
+        let world = try await AttackedZone()
         let (bob, mallory) = (world.bob, try await Person())
         let (ann, network) = try world.ann.behindAttacker()
         let roster = try await world.view(ann).roster
@@ -73,7 +73,7 @@ import Testing
 
     @Test("A write by a participant who may only read is refused by other clients, though the server took it.")
     func attack16_aReaderWrites() async throws {
-        let world = try await SharedZone(bob: .readOnly)
+        let world = try await AttackedZone(bob: .readOnly)
         let forged = try await Forgery.record(by: world.bob, zone: world.joined, body: "forged by a reader")
         let edited = try await Forgery.record(
             by: world.bob, zone: world.joined, body: "forged by a reader", name: "note",
@@ -99,7 +99,7 @@ import Testing
 
     @Test("A removed participant with its old keys and the server's whole database opens nothing that is written later.")
     func attack17_aRemovedParticipantWithTheWholeDatabase() async throws {
-        let world = try await SharedZone()
+        let world = try await AttackedZone()
         let old = try await world.view(world.bob)
         let (ann, network) = try world.ann.behindAttacker()
         let before = try await ann.own.share(for: world.zone).url.map { try ShareURL($0) }
@@ -139,7 +139,7 @@ import Testing
 
     @Test("Hints withheld (a rotation is due, a participant left): clients notice by themselves before they next write.")
     func attack18_withheldHints() async throws {
-        let world = try await SharedZone()
+        let world = try await AttackedZone()
         let (bob, network) = try world.bob.behindAttacker()
         let old = try await world.view(bob)
         try await world.carol.shared.leaveShare(of: world.joined)
@@ -165,7 +165,7 @@ import Testing
 
     @Test("Leaving, removal, blocking, an end of public access and an account's new keys each lead to a new epoch before the next write.")
     func attack19_whoeverGoesTakesNoKeyAlong() async throws {
-        let world = try await SharedZone()
+        let world = try await AttackedZone()
         let (ann, network) = try world.ann.behindAttacker()
         var roster = try await world.view(ann).roster
         let view = try await world.view(ann)
@@ -202,7 +202,7 @@ import Testing
         try await world.carol.shared.leaveShare(of: world.joined)
         let first = try await ann.own.save(ann.note(in: world.zone, "after leaving"))
         #expect(first.base?.statement.epoch == 1)
-        try await SharedZone.remove(world.bob, from: world.zone, of: ann)
+        try await AttackedZone.remove(world.bob, from: world.zone, of: ann)
         let second = try await ann.own.save(ann.note(in: world.zone, "after removal"))
         #expect(second.base?.statement.epoch == 2)
         #expect(network.sent(to: "rosters/append").count == 2)

@@ -14,7 +14,7 @@ import Testing
 extension RecordAttacks {
     @Test("A deleted record brought back, and a forged deletion, are noticed.")
     func attack34_aDeletionUndoneOrForged() async throws {
-        let world = try await SharedZone()
+        let world = try await AttackedZone()
         let (ann, network) = try world.ann.behindAttacker()
         let doomed = try await ann.own.save(ann.note(in: world.zone, "doomed"))
         _ = try await ann.own.record(for: doomed.recordID)
@@ -86,7 +86,7 @@ extension RecordAttacks {
 
     @Test("Plaintexts of one padding bucket give equal sizes; nothing is deduplicated or compressed across participants.")
     func attack36_sizesTellTheBucketAndNothingIsShared() async throws {
-        let world = try await SharedZone()
+        let world = try await AttackedZone()
         let (ann, network) = try world.ann.behindAttacker()
         let lengths = Array(1...300)
         try await ann.own.modifyRecords(

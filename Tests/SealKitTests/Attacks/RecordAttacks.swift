@@ -13,7 +13,7 @@ import Testing
 @Suite struct RecordAttacks {
     @Test("Ciphertexts moved to another field, record, type, zone, share or container do not open.")
     func attack25_ciphertextsMovedElsewhere() async throws {
-        let world = try await SharedZone()
+        let world = try await AttackedZone()
         let (bob, view) = (world.bob, try await world.view(world.bob))
         let mine = try await bob.shared.record(for: world.shared)
         let key = try #require(mine.base?.recordKey)
@@ -157,7 +157,7 @@ import Testing
 
     @Test("No date, flag or version that the server supplies waives a check.")
     func attack29_noCheckIsWaivedByWhatTheServerSays() async throws {
-        let world = try await SharedZone()
+        let world = try await AttackedZone()
         let view = try await world.view(world.carol)
         // Carol may only read, and holds the key: everything else about her record holds.
         let forged = try await Forgery.record(by: world.carol, zone: world.joined, body: "forged")
@@ -199,7 +199,7 @@ import Testing
 
     @Test("A record, zone or share put in without a valid author never reaches the app.")
     func attack32_nothingReachesTheAppWithoutAValidAuthor() async throws {
-        let world = try await SharedZone()
+        let world = try await AttackedZone()
         let mallory = try await Person()
         let view = try await world.view(world.carol)
         // Mallory is nobody in the zone; somebody even gave her its key.

@@ -13,7 +13,7 @@ import Testing
 extension TimeAttacks {
     @Test("The server says that a zone or share was deleted or purged: what is known is kept and the claim reported, without a verified end.")
     func attack59_anEndThatNobodySigned() async throws {
-        let world = try await SharedZone()
+        let world = try await AttackedZone()
         let (ann, network) = try world.ann.behindAttacker()
         let (bob, his) = try world.bob.behindAttacker()
         for server in [network, his] {
@@ -47,7 +47,7 @@ extension TimeAttacks {
         his.beHonest()
         #expect(try await bob.body(of: world.shared) == "from Ann")
         // A removal and a deletion that somebody signed are taken for what they are.
-        try await SharedZone.remove(world.bob, from: world.zone, of: world.ann)
+        try await AttackedZone.remove(world.bob, from: world.zone, of: world.ann)
         #expect(try await bob.shared.databaseChanges().deletions.map(\.reason) == [.unshared])
         try await world.ann.own.deleteRecordZone(withID: world.zone)
         #expect(await failure { _ = try await ann.own.recordZone(for: world.zone) } == .zoneNotFound)
@@ -55,7 +55,7 @@ extension TimeAttacks {
 
     @Test("A zone is deleted and made again under its name: clients go on; its old roster, records and grants, replayed, are refused.")
     func attack60_aZonesEarlierLife() async throws {
-        let world = try await SharedZone()
+        let world = try await AttackedZone()
         let (ann, network) = try world.ann.behindAttacker()
         let (fresh, recording) = try world.ann.freshBehindAttacker()
         _ = try await fresh.own.record(for: world.note.recordID)
@@ -180,9 +180,9 @@ extension TimeAttacks {
 
     @Test("A device that another one enrolled is shown rosters from before a removal: it was given the heads.")
     func attack64_anEnrolledDeviceAndOldRosters() async throws {
-        let world = try await SharedZone()
+        let world = try await AttackedZone()
         let before = try await world.ann.keeper(of: world.zone).refresh().roster
-        try await SharedZone.remove(world.bob, from: world.zone, of: world.ann)
+        try await AttackedZone.remove(world.bob, from: world.zone, of: world.ann)
         let roster = try await world.view(world.ann).roster
         var random = SystemRandom()
         let head = Enrolment.Head(scopeID: roster.scopeID, sequence: roster.sequence, hash: roster.head)

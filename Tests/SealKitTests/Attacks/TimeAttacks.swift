@@ -13,9 +13,9 @@ import Testing
 @Suite struct TimeAttacks {
     @Test("A removed participant and the server back-date a write under the old epoch: a client that has read past the rotation refuses it.")
     func attack53_aBackdatedWrite() async throws {
-        let world = try await SharedZone()
+        let world = try await AttackedZone()
         let old = try await world.view(world.bob)
-        try await SharedZone.remove(world.bob, from: world.zone, of: world.ann)
+        try await AttackedZone.remove(world.bob, from: world.zone, of: world.ann)
         _ = try await world.ann.own.recordZoneChanges(inZoneWith: world.zone)
         let forged = try await Forgery.record(by: world.bob, zone: world.joined, body: "back-dated", view: old)
         let edited = try await Forgery.record(
@@ -40,7 +40,7 @@ import Testing
 
     @Test("Two different statements with one revision, shown to two clients or one after the other: whoever sees both refuses.")
     func attack54_twoStatementsWithOneRevision() async throws {
-        let world = try await SharedZone()
+        let world = try await AttackedZone()
         let base = try await world.bob.shared.record(for: world.shared).base
         let faces = [
             try await Forgery.record(by: world.bob, zone: world.joined, body: "for Ann", name: "note", following: base),
@@ -73,7 +73,7 @@ import Testing
 
     @Test("A writer in one share signs a statement about a record outside of it, or its tombstone: refused by everyone.")
     func attack55_aWriterSignsOutsideOfItsShare() async throws {
-        let world = try await SharedZone()
+        let world = try await AttackedZone()
         let view = try await world.view(world.bob)
         let other = try await world.ann.makeZone()
         let letter = try await world.ann.own.save(world.ann.note(in: other, "private", name: "letter"))
@@ -109,7 +109,7 @@ import Testing
 
     @Test("A demoted writer signs under its last writing epoch, citing the old head: refused by whoever has read past the demotion.")
     func attack56_aDemotedWriter() async throws {
-        let world = try await SharedZone()
+        let world = try await AttackedZone()
         let old = try await world.view(world.bob)
         try await world.append([.setPermission(world.bob.userID, .readOnly)], rotating: true)
         _ = try await world.ann.own.recordZoneChanges(inZoneWith: world.zone)
@@ -138,7 +138,7 @@ import Testing
 
     @Test("A reader's forged field is answered to a writer who saves another field: nobody's signature comes to cover it.")
     func attack57_nobodySignsAForgedField() async throws {
-        let world = try await SharedZone(bob: .readOnly)
+        let world = try await AttackedZone(bob: .readOnly)
         // Bob may read, so he can seal; the server hands his field out next to Ann's own.
         let view = try await world.view(world.bob)
         let base = try #require(try await world.bob.shared.record(for: world.shared).base)

@@ -11,14 +11,14 @@ enum AttackOutcome {
         ProcessInfo.processInfo.environment["SEALKIT_ATTACK_OUTCOMES"].flatMap { FileHandle(forWritingAtPath: $0) })
 
     /// Nothing was there to refuse: what the attacker got is worth nothing.
-    static func held(_ what: String) { note(what) }
+    static func held(_ what: String) { note(what, kind: "held") }
 
-    fileprivate static func note(_ text: String) {
+    fileprivate static func note(_ text: String, kind: String = "refused") {
         guard let test = Test.current?.name.prefix(while: { $0 != "(" }) else { return }
         file.withLock { file in
             guard let file else { return }
             _ = try? file.seekToEnd()
-            try? file.write(contentsOf: Data("\(test)\t\(text)\n".utf8))
+            try? file.write(contentsOf: Data("\(test)\t\(kind)\t\(text)\n".utf8))
         }
     }
 }

@@ -8,7 +8,7 @@ import Testing
 @testable import SealKit
 
 /// A zone of Ann's with one note, shared with Bob and Carol: the ground of most attacks.
-struct SharedZone {
+struct AttackedZone {
     let ann: Person
     let bob: Person
     let carol: Person
