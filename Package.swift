@@ -46,7 +46,7 @@ let package = Package(
         .target(
             name: "SealWire",
             dependencies: [.product(name: "SwiftProtobuf", package: "swift-protobuf")],
-            exclude: ["sealkit.proto", "schema.proto", "query.proto", "push.proto", "public.proto", "limits.proto"],
+            exclude: ["sealkit.proto", "schema.proto", "query.proto", "push.proto", "public.proto", "limits.proto", "keys.proto"],
             swiftSettings: house),
         // Floor 2
         .target(name: "SealStatements", dependencies: ["SealPrimitives"], swiftSettings: core),
@@ -166,7 +166,8 @@ let package = Package(
             name: "SealKitTests",
             dependencies: [
                 "SealKit", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire", "SealQuery", "sealkit", "SealLab",
-                "SealTorture", "CSodium", .product(name: "NIOCore", package: "swift-nio"),
+                "SealTorture", "CSodium", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
             swiftSettings: house),

@@ -42,7 +42,7 @@ public struct Roster: Sendable {
         public internal(set) var since: UInt64
 
         public var userID: UserID { identity.userID }
-        var mayAdminister: Bool { role == .owner || role == .administrator }
+        public var mayAdminister: Bool { role == .owner || role == .administrator }
     }
 
     public struct Epoch: Sendable {
@@ -107,6 +107,12 @@ public struct Roster: Sendable {
 
     /// The newest generations that this roster has seen of somebody who is or was a member.
     public func knownIdentity(of user: UserID) -> IdentityChain? { history[user]?.last?.identity }
+
+    /// The newest generations that this roster has seen of everybody whom it names: members, former ones, and those whom an
+    /// open invitation knows.
+    public var knownIdentities: [IdentityChain] {
+        history.values.compactMap { $0.last?.identity } + invitations.values.compactMap(\.invitee)
+    }
 
     public var isShared: Bool { linkID != nil }
 

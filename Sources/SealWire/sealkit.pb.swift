@@ -869,6 +869,10 @@ public nonisolated struct Sealkit_V1_ModifyRecordsRequest: Sendable {
   /// the author's, over the root of that tree and the leaf count
   public var signature: Data = Data()
 
+  /// Nothing that a reader sees has changed: the same values, sealed again under the newest epoch. Change tags and dates of
+  /// modification stay where the server finds nothing that speaks against it.
+  public var rekeying: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -3408,7 +3412,7 @@ nonisolated extension Sealkit_V1_DatabaseChangesResponse: SwiftProtobuf.Message,
 
 nonisolated extension Sealkit_V1_ModifyRecordsRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ModifyRecordsRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}operation_id\0\u{1}zone\0\u{1}atomic\0\u{1}records\0\u{1}signature\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}operation_id\0\u{1}zone\0\u{1}atomic\0\u{1}records\0\u{1}signature\0\u{2}G\u{2}rekeying\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3421,6 +3425,7 @@ nonisolated extension Sealkit_V1_ModifyRecordsRequest: SwiftProtobuf.Message, Sw
       case 3: try { try decoder.decodeSingularBoolField(value: &self.atomic) }()
       case 4: try { try decoder.decodeRepeatedMessageField(value: &self.records) }()
       case 5: try { try decoder.decodeSingularBytesField(value: &self.signature) }()
+      case 140: try { try decoder.decodeSingularBoolField(value: &self.rekeying) }()
       default: break
       }
     }
@@ -3446,6 +3451,9 @@ nonisolated extension Sealkit_V1_ModifyRecordsRequest: SwiftProtobuf.Message, Sw
     if !self.signature.isEmpty {
       try visitor.visitSingularBytesField(value: self.signature, fieldNumber: 5)
     }
+    if self.rekeying != false {
+      try visitor.visitSingularBoolField(value: self.rekeying, fieldNumber: 140)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3455,6 +3463,7 @@ nonisolated extension Sealkit_V1_ModifyRecordsRequest: SwiftProtobuf.Message, Sw
     if lhs.atomic != rhs.atomic {return false}
     if lhs.records != rhs.records {return false}
     if lhs.signature != rhs.signature {return false}
+    if lhs.rekeying != rhs.rekeying {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -74,7 +74,7 @@ import Testing
         let zone = try await ann.makeZone()
         _ = try await ann.own.save(ann.note(in: zone, "x"))
         let (away, network, _) = try lossy(ann, "rosters/append", losses)
-        try await away.own.rotateKey(of: zone)
+        try await away.own.rotateKeys(of: zone)
         expectRepeated(network, losses)
         let core = away.container.core
         let roster = try await core.keeper(of: core.scope(of: zone)).refresh().roster

@@ -321,7 +321,7 @@ import Testing
         let other = try ann.onFreshDevice()
         var partly = try #require(try await other.own.records(for: [note.recordID], desiredKeys: [])[note.recordID]?.get())
         try await ann.own.deleteRecord(withID: note.recordID)
-        try await ann.own.rotateKey(of: zone)
+        try await ann.own.rotateKeys(of: zone)
         partly["headline"] = "too late"
         let fresh = other.note(in: zone, "new")
         let results = try await other.own.modifyRecords(saving: [partly, fresh], atomically: false).saveResults

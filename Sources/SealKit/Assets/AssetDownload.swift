@@ -14,6 +14,14 @@ extension Database {
         _ asset: Asset, of recordID: Record.ID, to file: URL, progress: (@Sendable (_ received: Int64, _ total: Int64) -> Void)? = nil
     ) async throws(SealKitError) {
         try core.requireAccess(to: scope)
+        try await core.witnessing(zone: recordID.zoneID, record: recordID.recordName) { () async throws(SealKitError) in
+            try await fetch(asset, of: recordID, to: file, progress: progress)
+        }
+    }
+
+    private func fetch(
+        _ asset: Asset, of recordID: Record.ID, to file: URL, progress: (@Sendable (_ received: Int64, _ total: Int64) -> Void)?
+    ) async throws(SealKitError) {
         guard let remote = asset.remote else {
             throw SealKitError(.assetNotAvailable, "the asset has not been saved yet", remedy: "its bytes are in its own file")
         }

@@ -81,6 +81,7 @@ final class ContainerCore: Sendable {
     func userID() -> UserID {
         if case .serverKey(let credential) = access { credential.chain.userID } else { own.chain.userID }
     }
+    var contacts: ContactBook { ContactBook(trust: trust, container: identifier, own: userID()) }
     var author: RosterAuthor<XWingHPKE> { RosterAuthor(user: userID(), keys: own.keys) }
 
     // MARK: Calls
@@ -195,7 +196,8 @@ private actor Registration {
             }
             let response: Sealkit_V1_RegisterIdentityResponse = try await core.account.call("/1/accounts/identity", request)
             guard response.userRecordName == core.userID().recordName else {
-                throw SealKitError(.integrityFailure, "the server names this account otherwise than its own keys do")
+                throw await core.noted(
+                    SealKitError(.integrityFailure, "the server names this account otherwise than its own keys do"))
             }
         } catch {
             // The next call tries again.

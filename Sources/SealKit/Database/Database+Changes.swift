@@ -108,7 +108,7 @@ extension Database {
     }
 
     /// - Returns: the request, and the roster's sequence that an answer may not fall behind.
-    private func request(
+    func request(
         _ zoneID: RecordZone.ID, _ configuration: ZoneChangesConfiguration
     ) async throws(SealKitError) -> (Sealkit_V1_RecordChangesRequest, known: UInt64) {
         let known = try await keeper(zoneID).current()
@@ -126,9 +126,10 @@ extension Database {
     }
 
     /// Verifies a zone's answer, and remembers how far it was read.
-    private func changes(
+    /// - Parameter marking: whether the app reads; what the SDK reads for itself leaves the app's place in the feed as it is.
+    func changes(
         in response: Sealkit_V1_RecordChangesResponse, _ zoneID: RecordZone.ID, since token: ServerChangeToken?,
-        desiredKeys: [String]?, asked known: UInt64
+        desiredKeys: [String]?, asked known: UInt64, marking: Bool = true
     ) async throws(SealKitError) -> RecordZoneChanges {
         let view = try await keeper(zoneID).current(citedBy: response.scopes, asked: known)
 
@@ -150,6 +151,7 @@ extension Database {
                 changes.modifications.append((Record.ID(recordName: wire.recordName, zoneID: zoneID), .failure(error)))
             }
         }
+        guard marking else { return changes }
         // Caught up: whatever the server later shows under an epoch before this one, unseen, is back-dated.
         let cited = response.scopes.first { $0.shareRecordName.isEmpty }
         let caughtUp = response.moreComing ? nil : cited.flatMap { view.roster.epochInForce(at: $0.sequence)?.number }

@@ -81,9 +81,10 @@ extension Database {
         guard var roster = try await keeper.known() else { return }
         do { roster = try await keeper.refresh().roster } catch where error.code == .zoneNotFound {}
         guard roster.isClosed || roster.members[core.userID()] == nil else {
-            throw SealKitError(
-                .rollback, "the server says that the zone \(zoneID) is gone, and shows nothing signed that ended it",
-                remedy: "hide it if you like, but keep what you have")
+            throw await core.noted(
+                SealKitError(
+                    .rollback, "the server says that the zone \(zoneID) is gone, and shows nothing signed that ended it",
+                    remedy: "hide it if you like, but keep what you have"), zone: zoneID)
         }
     }
 

@@ -101,7 +101,11 @@ public struct Database: Sendable {
                 readings.append(.failure(.integrity(error, label)))
             }
         }
-        return try await admit(readings, place: reader.ground.place)
+        let outcomes = try await admit(readings, place: reader.ground.place)
+        for (record, outcome) in zip(records, outcomes) {
+            if case .failure(let error) = outcome { _ = await core.noted(error, zone: zone, record: record.name ?? record.wire.recordName) }
+        }
+        return outcomes
     }
 
     private func admit(
@@ -147,9 +151,10 @@ public struct Database: Sendable {
         let place = ground.place
         let verdicts = try await core.trust.admit(sightings, zone: place.zone, incarnation: place.incarnation)
         guard !verdicts.contains(.forked) else {
-            throw SealKitError(
-                .rollback, "the server acknowledged a save where it had shown another revision before",
-                remedy: "it shows different people different data; do not trust it")
+            throw await core.noted(
+                SealKitError(
+                    .rollback, "the server acknowledged a save where it had shown another revision before",
+                    remedy: "it shows different people different data; do not trust it"))
         }
     }
 }

@@ -86,6 +86,10 @@ extension ZoneBatch {
         _ item: Item, _ result: Sealkit_V1_RecordResult, ground: RecordGround, isLast: Bool
     ) async throws(SealKitError) -> Item? {
         let name = item.id.recordName
+        if isRekeying {
+            fail(item, SealKitError(.serverRecordChanged, "record \(name) was written by somebody else meanwhile"))
+            return nil
+        }
         // Many large conflicts do not fit into one answer; the server then leaves its records to be looked up.
         let found =
             result.hasServerRecord
@@ -136,12 +140,27 @@ extension ZoneBatch {
 
 extension Record {
     /// Nothing that an app could see is different from what `record` was made of: another record's save gave it a new
-    /// change tag, or its key was wrapped anew. Signing after the newer statement then loses nothing.
+    /// change tag, its key was wrapped anew, or the same values were sealed under a new one. Signing after the newer statement
+    /// then loses nothing.
     fileprivate func isUnchanged(since record: Record) -> Bool {
         guard let base, let known = record.base, known.statement.kind == .save, record.recordChangeTag != nil else { return false }
-        return base.digests == known.digests && base.statement.recordType == known.statement.recordType
+        return (base.digests == known.digests || showsTheSame(as: known)) && base.statement.recordType == known.statement.recordType
             && base.statement.parent == known.statement.parent && base.statement.share == known.statement.share
             && base.statement.creator == known.statement.creator
+    }
+
+    /// The values of another version, sealed under another key. What was not fetched is the same only as the same bytes.
+    private func showsTheSame(as known: Base) -> Bool {
+        guard let former = known.fields, fields.count == former.count else { return false }
+        return former.allSatisfy { key, state in
+            switch (state, fields[key]) {
+            case (.plain(let one), .plain(let other)?), (.encrypted(let one), .encrypted(let other)?): one == other
+            case (.asset(let one), .asset(let other)?): one.remote?.sealed?.root == other.remote?.sealed?.root
+                && one.remote?.sealed?.salt == other.remote?.sealed?.salt && one.remote?.sealed != nil
+            case (.omitted, .some): known.digests[key] == base?.digests[key]
+            default: false
+            }
+        }
     }
 
     /// The version that this one was made from, as far as it is at hand: what came with system fields only has none.

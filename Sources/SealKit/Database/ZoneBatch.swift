@@ -14,6 +14,8 @@ struct ZoneBatch {
     let savePolicy: Database.SavePolicy
     let isAtomic: Bool
     let progress: (@Sendable (Int64, Int64) -> Void)?
+    /// The records' values stay as they are; whoever has written one meanwhile has given it a new key too.
+    var isRekeying = false
 
     var saveResults: [Record.ID: Result<Record, SealKitError>] = [:]
     var deleteResults: [Record.ID: Result<Void, SealKitError>] = [:]

@@ -26,7 +26,7 @@ extension Database {
             guard response.results.count == names.count else {
                 throw SealKitError(.serverRejectedRequest, "the server answered \(response.results.count) of \(names.count) records")
             }
-            ground = try ground.with(response.authors)
+            ground = try await ground.with(response.authors, core)
             var present: [(wire: Sealkit_V1_Record, name: String?)] = []
             var tooMuch: [String] = []
             for (name, result) in zip(names, response.results) {

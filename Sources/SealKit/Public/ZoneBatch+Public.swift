@@ -49,7 +49,7 @@ extension ZoneBatch {
                 remedy: "lists hold values of one kind; a record has at most 1000 fields")
         }
         let response = try await send(items, signed, signature: signature, zone: scope)
-        let ground = try PublicGround(scope: scope).with(response.authors)
+        let ground = try await PublicGround(scope: scope).with(response.authors, database.core)
         return try await settle(items, (signed, signature), response.results, ground: .publicDatabase(ground), isLast: isLast)
     }
 

@@ -64,7 +64,7 @@ extension Database {
         for (id, wire, outcome) in try await outcomes(response, cursor, asked: asked?.sequence, fetchedKeys: fetchedKeys) {
             switch check.judge(outcome, wire, id) {
             case .success(let record): results.append((id, await materialize(record.keeping(desiredKeys))))
-            case .failure(let error): results.append((id, .failure(error)))
+            case .failure(let error): results.append((id, .failure(await core.noted(error, zone: id.zoneID, record: id.recordName))))
             }
         }
         let next = response.cursor.isEmpty
@@ -78,7 +78,7 @@ extension Database {
     ) async throws(SealKitError) -> [(Record.ID, Sealkit_V1_Record, Outcome)] {
         if scope == .public {
             let zone = RecordZone.ID.default
-            let ground = try PublicGround(scope: try zoneScope(cursor.zoneID ?? zone)).with(response.authors)
+            let ground = try await PublicGround(scope: try zoneScope(cursor.zoneID ?? zone)).with(response.authors, core)
             let wires = response.matches.map(\.record)
             let outcomes = try await read(
                 wires.map { ($0, nil) }, zone: zone, desiredKeys: fetchedKeys, ground: .publicDatabase(ground))
@@ -93,9 +93,10 @@ extension Database {
         var read: [Int: (Record.ID, Sealkit_V1_Record, Outcome)] = [:]
         for (scope, indexes) in byZone {
             guard Int(scope) < response.scopes.count else {
-                throw SealKitError(
-                    .integrityFailure, "the server's answer does not say which zone its records are of",
-                    remedy: "without that nothing in it can be judged; distrust a server that keeps doing so")
+                throw await core.noted(
+                    SealKitError(
+                        .integrityFailure, "the server's answer does not say which zone its records are of",
+                        remedy: "without that nothing in it can be judged; distrust a server that keeps doing so"))
             }
             let head = response.scopes[Int(scope)]
             let zone = cursor.zoneID ?? zoneID(head.zone)

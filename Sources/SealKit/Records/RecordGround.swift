@@ -35,13 +35,14 @@ enum RecordGround: Sendable {
     /// As an answer cites it: with the roster's tail, or with the authors' chains.
     /// - Parameter keeper: of a zone.
     func settled(
-        by heads: [Sealkit_V1_ScopeHead], _ authors: [Sealkit_V1_IdentityChain], keeper: ZoneKeeper?
+        by heads: [Sealkit_V1_ScopeHead], _ authors: [Sealkit_V1_IdentityChain], keeper: ZoneKeeper?,
+        _ core: ContainerCore
     ) async throws(SealKitError) -> RecordGround {
         switch self {
         case .zone(let view):
             guard let keeper else { return self }
             return .zone(try await keeper.current(citedBy: heads, asked: view.roster.sequence))
-        case .publicDatabase(let ground): return .publicDatabase(try ground.with(authors))
+        case .publicDatabase(let ground): return .publicDatabase(try await ground.with(authors, core))
         }
     }
 
@@ -88,16 +89,21 @@ struct PublicGround: Sendable {
 
     init(scope: Scope) { self.scope = scope }
 
-    /// - Throws: `integrityFailure` for a chain that does not hold.
-    func with(_ chains: [Sealkit_V1_IdentityChain]) throws(SealKitError) -> PublicGround {
-        var copy = self
-        for wire in chains {
-            let chain = try verifying("an author's identity") { () throws(SealError) in
-                try IdentityChain(wire, container: scope.container)
+    /// - Throws: `integrityFailure` for a chain that does not hold, or of other keys than its person is known by.
+    func with(_ chains: [Sealkit_V1_IdentityChain], _ core: ContainerCore) async throws(SealKitError) -> PublicGround {
+        try await core.witnessing { () async throws(SealKitError) in
+            var copy = self
+            var verified: [IdentityChain] = []
+            for wire in chains {
+                let chain = try verifying("an author's identity") { () throws(SealError) in
+                    try IdentityChain(wire, container: scope.container)
+                }
+                verified.append(chain)
+                copy.authors[chain.userID] = chain
             }
-            copy.authors[chain.userID] = chain
+            try await core.contacts.observe(verified)
+            return copy
         }
-        return copy
     }
 }
 

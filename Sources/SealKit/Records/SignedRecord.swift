@@ -68,6 +68,7 @@ extension ZoneBatch {
             request.operationID = newOperationID()
             request.zone = zone.zoneIDOnWire
             request.atomic = isAtomic
+            request.rekeying = isRekeying
             request.signature = Data(signature)
             request.records = zip(items, signed).map { $1.wire($0) }
         }

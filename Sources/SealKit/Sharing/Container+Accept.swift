@@ -44,7 +44,12 @@ extension Container {
                 .badContainer, "the share is in the container \(response.container), \(response.environment)",
                 remedy: "open it with that container")
         }
-        return try metadata(url, response)
+        let core = core
+        return try await core.witnessing { () async throws(SealKitError) in
+            let metadata = try metadata(url, response)
+            try await core.contacts.observe(metadata.roster.knownIdentities)
+            return metadata
+        }
     }
 
     private func metadata(_ url: ShareURL, _ response: Sealkit_V1_ShareMetadataResponse) throws(SealKitError) -> Share.Metadata {
@@ -96,7 +101,7 @@ extension Container {
                 try await adopt(metadata, then: nil)
                 return metadata.zoneID
             }
-            let draft = try acceptance(of: invitation, metadata)
+            let draft = try await core.witnessing { () async throws(SealKitError) in try acceptance(of: invitation, metadata) }
             let request = Sealkit_V1_AcceptShareRequest.with {
                 $0.operationID = newOperationID()
                 $0.routingID = Data(metadata.url.routingID.bytes)

@@ -34,7 +34,19 @@ extension Container {
         guard let result = response.results.first else {
             throw SealKitError(.serverRejectedRequest, "the server's answer lacks the person that was asked for")
         }
-        var chain: IdentityChain?
+        let chain = try await core.witnessing { () async throws(SealKitError) in try await known(result, handle) }
+        var random = SystemRandom()
+        return Share.Participant(
+            participantID: ID16(random: &random).hex,
+            userIdentity: Share.UserIdentity(
+                userRecordID: chain.map { Record.ID(recordName: $0.userID.recordName) }, lookupInfo: handle),
+            role: .privateUser, permission: permission, acceptanceStatus: .pending, chain: chain)
+    }
+
+    /// The keys of whoever was looked up; nil for an address that is nobody's here.
+    private func known(
+        _ result: Sealkit_V1_IdentityResult, _ handle: Share.LookupInfo
+    ) async throws(SealKitError) -> IdentityChain? {
         if result.hasChain {
             let found = try verifying("the identity that the server gave") { () throws(SealError) in
                 try IdentityChain(result.chain, container: core.identifier)
@@ -46,16 +58,13 @@ extension Container {
             guard found.userID != core.userID() else {
                 throw SealKitError(.invalidArguments, "the owner is a participant already", remedy: "invite somebody else")
             }
-            chain = found
-        } else if case .userRecordName(let name) = handle {
+            try await core.contacts.observe([found], from: .directory)
+            return found
+        }
+        if case .userRecordName(let name) = handle {
             throw SealKitError(.unknownItem, "nobody is known as \(name) here", remedy: "invite by e-mail address")
         }
-        var random = SystemRandom()
-        return Share.Participant(
-            participantID: ID16(random: &random).hex,
-            userIdentity: Share.UserIdentity(
-                userRecordID: chain.map { Record.ID(recordName: $0.userID.recordName) }, lookupInfo: handle),
-            role: .privateUser, permission: permission, acceptanceStatus: .pending, chain: chain)
+        return nil
     }
 }
 

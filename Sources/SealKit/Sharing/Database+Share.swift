@@ -109,35 +109,7 @@ extension Database {
         return address.map { $0.hasPrefix("+") ? .phoneNumber($0) : .emailAddress($0) }
     }
 
-    // MARK: Rotation and leaving
-
-    /// Opens a new epoch: what is written next cannot be opened with the keys before.
-    @discardableResult
-    func rotate(_ zoneID: RecordZone.ID, onDemand: Bool = false) async throws(SealKitError) -> ZoneView {
-        let keeper = try keeper(zoneID)
-        return try await whileRosterMoves { round throws(SealKitError) in
-            let view = try await keeper.refresh()
-            // Somebody else's rotation serves as well.
-            if !view.roster.rotationDue, !onDemand || round > 1 { return view }
-            let key = try view.newestKey()
-            var random = SystemRandom()
-            let draft = try verifying("the new key") { () throws(SealError) in
-                try core.author.next(
-                    on: view.roster, changes: [], rotating: true, current: key, time: currentTime(), random: &random)
-            }
-            try await append(draft, view: view)
-            return try await keeper.adopt(draft)
-        }
-    }
-
-    /// Opens a new key for a zone on demand: its owner's to do.
-    /// - Throws: `badDatabase` in the shared database.
-    public func rotateKey(of zoneID: RecordZone.ID) async throws(SealKitError) {
-        guard scope == .private else {
-            throw SealKitError(.badDatabase, "a zone's key is its owner's to renew", remedy: "ask the owner")
-        }
-        try await rotate(zoneID, onDemand: true)
-    }
+    // MARK: Leaving
 
     /// Leaves a share: the zone disappears from the shared database, and the next member who writes opens a new key.
     public func leaveShare(of zoneID: RecordZone.ID) async throws(SealKitError) {

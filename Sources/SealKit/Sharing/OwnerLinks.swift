@@ -35,6 +35,10 @@ struct OwnerLinks {
     }
 
     static func fetch(_ database: Database, view: ZoneView) async throws(SealKitError) -> OwnerLinks {
+        do { return try await opened(database, view: view) } catch { throw await database.core.noted(error, scope: view.scope) }
+    }
+
+    private static func opened(_ database: Database, view: ZoneView) async throws(SealKitError) -> OwnerLinks {
         let storageKey = database.core.account.seed.storageKey()
         var links: [Link] = []
         for link in try await stored(database, view: view) {

@@ -3,8 +3,9 @@ import GRDB
 import SealPrimitives
 import SealStatements
 
-/// What a device has verified and must never see undone: rosters, the revision and hash of every record, and how far
-/// each feed was read without a gap. It holds no key and no plaintext.
+/// What a device has verified and must never see undone: rosters, the revision and hash of every record, how far each feed
+/// was read without a gap, and the keys that people are known by; and what did not verify. It holds no secret key and no
+/// plaintext.
 ///
 /// Losing it loses protection against rollback until everything was seen again, so keep it beside the key file.
 public final class TrustStore: Sendable {
@@ -25,7 +26,9 @@ public final class TrustStore: Sendable {
             } else {
                 database = try DatabaseQueue()
             }
-            try database.write { try $0.execute(sql: TrustStore.schema) }
+            try database.write { db in
+                for schema in [TrustStore.schema, TrustStore.contactsSchema, TrustStore.violationsSchema] { try db.execute(sql: schema) }
+            }
         } catch {
             throw TrustStore.failure(error)
         }
@@ -46,6 +49,15 @@ public final class TrustStore: Sendable {
             PRIMARY KEY (zone, incarnation, name)) WITHOUT ROWID;
         """
 
+    func reading<T: Sendable>(_ body: @escaping @Sendable (GRDB.Database) throws -> T) async throws(SealKitError) -> T {
+        do { return try await database.read(body) } catch { throw TrustStore.failure(error) }
+    }
+
+    /// One transaction, which no other process of this device comes between.
+    func writing<T: Sendable>(_ body: @escaping @Sendable (GRDB.Database) throws -> T) async throws(SealKitError) -> T {
+        do { return try await database.write(body) } catch { throw TrustStore.failure(error) }
+    }
+
     private static func failure(_ error: any Error) -> SealKitError {
         if let error = error as? SealKitError { return error }
         // A cancelled transaction has left nothing behind.
@@ -62,14 +74,17 @@ public final class TrustStore: Sendable {
 
     func entries(scope: Digest) async throws(SealKitError) -> [SignedRosterEntry] {
         let key = Data(scope.bytes)
-        do {
-            return try await database.read { db in
-                try Row.fetchAll(
-                    db, sql: "SELECT bytes, signature FROM entry WHERE scope = ? ORDER BY sequence", arguments: [key]
-                ).map { SignedRosterEntry(bytes: [UInt8]($0[0] as Data), signature: [UInt8]($0[1] as Data)) }
-            }
-        } catch {
-            throw TrustStore.failure(error)
+        return try await reading { db in
+            try Row.fetchAll(
+                db, sql: "SELECT bytes, signature FROM entry WHERE scope = ? ORDER BY sequence", arguments: [key]
+            ).map { SignedRosterEntry(bytes: [UInt8]($0[0] as Data), signature: [UInt8]($0[1] as Data)) }
+        }
+    }
+
+    /// The first entry of every roster that this device has.
+    func openings() async throws(SealKitError) -> [[UInt8]] {
+        try await reading { db in
+            try Data.fetchAll(db, sql: "SELECT bytes FROM entry WHERE sequence = 0").map { [UInt8]($0) }
         }
     }
 

@@ -32,6 +32,10 @@ actor ZoneKeeper {
     /// - Parameter asked: the sequence that was known when the question was sent; an answer may not be older.
     /// - Throws: `rollback` when the answer cites an older head, or one that this device knows as another.
     func current(citedBy heads: [Sealkit_V1_ScopeHead], asked: UInt64) async throws(SealKitError) -> ZoneView {
+        do { return try await cited(by: heads, asked: asked) } catch { throw await core.noted(error, scope: scope) }
+    }
+
+    private func cited(by heads: [Sealkit_V1_ScopeHead], asked: UInt64) async throws(SealKitError) -> ZoneView {
         var known = try await current()
         let cited = heads.first {
             $0.shareRecordName == scope.shareRecordName && $0.zone.zoneName == scope.zoneName
@@ -53,6 +57,10 @@ actor ZoneKeeper {
     /// Fetches the roster's tail.
     /// - Throws: `zoneNotFound`; `integrityFailure` for an entry that breaks a rule; `rollback` for one that forks the log.
     func refresh() async throws(SealKitError) -> ZoneView {
+        do { return try await fetched() } catch { throw await core.noted(error, scope: scope) }
+    }
+
+    private func fetched() async throws(SealKitError) -> ZoneView {
         try await load()
         let tail = try await fetch(after: roster?.sequence)
         return try await adopt(tail.entries.map { SignedRosterEntry($0) }, grants: tail.grants)
@@ -85,7 +93,7 @@ actor ZoneKeeper {
         let known = try await refresh()
         let tail = try await fetch(after: nil)
         guard tail.entries.map({ SignedRosterEntry($0) }).starts(with: stored), tail.entries.count >= known.roster.hashes.count else {
-            throw forked()
+            throw await core.noted(forked(), scope: scope)
         }
         return tail
     }
@@ -110,12 +118,20 @@ actor ZoneKeeper {
         guard let next else {
             throw SealKitError(.zoneNotFound, "there is no zone \(scope.zoneName)", remedy: "make it, or accept its share, first")
         }
+        try await observe(next, since: fresh.isEmpty ? next : roster)
         try await core.trust.append(fresh, scope: next.scopeID, from: UInt64(known))
         guard stored.count == known else { return try await adopt(entries, grants: grants) }
         stored += fresh
         roster = next
         openKeys(next, grants: grants)
         return publish(next)
+    }
+
+    /// Whoever is named with keys that the roster did not show before is held against what this device knows of that person,
+    /// before anything is sealed to them or taken from them.
+    private func observe(_ roster: Roster, since before: Roster?) async throws(SealKitError) {
+        let known = Set((before?.knownIdentities ?? []).map(\.hash))
+        try await core.contacts.observe(roster.knownIdentities.filter { !known.contains($0.hash) })
     }
 
     /// After an own entry was acknowledged: what was sent is what the log holds.
@@ -134,6 +150,9 @@ actor ZoneKeeper {
                 if replayed == nil { replayed = try Roster(opening: entry, scope: scope) } else { try replayed?.append(entry) }
             }
         }
+        // A store from before there were contacts has none yet.
+        if let replayed { try await core.contacts.pin(replayed.knownIdentities) }
+        guard !isLoaded else { return }
         stored = entries
         roster = replayed
         // Last: a copy that does not replay must not count as an empty one.

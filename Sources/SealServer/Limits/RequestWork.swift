@@ -45,6 +45,11 @@ extension Sealkit_V1_ZonesRecordChangesRequest: CountedMessage {
     var work: Int { feedPage * max(1, zones.count) }
 }
 
+extension Sealkit_V1_StaleRecordsRequest: CountedMessage {
+    static var kind: RateLimiter.Kind { .read }
+    var work: Int { feedPage }
+}
+
 /// A query looks at more than it finds.
 extension Sealkit_V1_QueryRecordsRequest: CountedMessage {
     static var kind: RateLimiter.Kind { .read }

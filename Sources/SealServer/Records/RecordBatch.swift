@@ -46,6 +46,8 @@ struct RecordBatch: Sendable {
     /// Of the schema that the items were held against.
     var schemaVersion: Int64
     let judge: SaveJudge
+    /// Its author says that it holds the same values under a newer key.
+    let isRekeying: Bool
 
     /// - Parameters:
     ///   - predecessors: of the records that carry fields over, by name.
@@ -97,6 +99,7 @@ struct RecordBatch: Sendable {
         }
         self.items = items
         self.judge = judge
+        isRekeying = message.rekeying
         schemaVersion = schema.version
         fit(schema)
     }

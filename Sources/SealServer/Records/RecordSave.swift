@@ -43,7 +43,8 @@ struct RecordSave {
         /// Without a new record's own: 0 until written.
         var position: Int64 = 0
         var tag: Int64 = 0
-        /// The statement changes nothing but the key that the record's key is wrapped under: to apps nothing has changed.
+        /// The statement changes nothing but keys: that which the record's key is wrapped under, or with it the record's key
+        /// itself, under which the same values are sealed again. To apps nothing has changed.
         var isRewrap = false
 
         var isDeletion: Bool { content.statement.kind == .delete }
@@ -125,7 +126,7 @@ struct RecordSave {
         guard statement.creator == known.creator else { return wrongCreator }
         guard statement.recordType == known.type else { return wrongType }
         var accepted = Accepted(content: content, predecessor: known)
-        accepted.isRewrap = try isRewrap(content, known, name)
+        accepted.isRewrap = try isRewrap(content, known)
         return try claim(accepted, name, &claims)
     }
 
@@ -134,12 +135,13 @@ struct RecordSave {
             .invalidArguments, "A record keeps its type.", remedy: "Delete it first, or use another name."))
     }
 
-    private func isRewrap(_ content: RecordBatch.Content, _ known: Predecessor, _ name: String) throws -> Bool {
+    private func isRewrap(_ content: RecordBatch.Content, _ known: Predecessor) throws -> Bool {
         let statement = content.statement
-        guard statement.isKeyCarried, content.fields == known.fields, statement.parent == known.parent,
-            let before = try StoredRecord.find(name, in: zone, connection)
+        guard statement.isKeyCarried || batch.isRekeying, statement.parent == known.parent,
+            let before = try? Statement(canonicalBytes: known.statement), before.share == statement.share
         else { return false }
-        return (try? Statement(canonicalBytes: before.statement).share) == .some(statement.share)
+        if statement.isKeyCarried { return content.fields == known.fields }
+        return try before.epochContext != statement.epochContext && Self.showsTheSame(content.fields, as: known.fields)
     }
 
     /// The client signed after exactly what the server has.

@@ -4,7 +4,7 @@ import SealStatements
 import SealWire
 import SwiftProtobuf
 
-/// `records/modify`, `records/lookup`, `records/changes`, `changes/zone`.
+/// `records/modify`, `records/lookup`, `records/changes`, `changes/zone`, `records/stale`.
 struct RecordsController: Sendable {
     let services: Services
 
@@ -16,6 +16,7 @@ struct RecordsController: Sendable {
         group.post("records/lookup") { try await lookup($0, $1) }
         group.post("records/changes") { try await changes($0, $1) }
         group.post("changes/zone") { try await changesOfZones($0, $1) }
+        group.post("records/stale") { try await stale($0, $1) }
     }
 
     // MARK: Saving

@@ -35,6 +35,16 @@ enum RosterLog {
         }
     }
 
+    /// An entry's place in the zone's feed.
+    static func position(of sequence: UInt64, in zone: ZoneRow, _ connection: any SQLConnection) throws -> Int64 {
+        let position = try connection.first(
+            "SELECT position FROM roster_entry WHERE owner = $1 AND zone = $2 AND sequence = $3",
+            zone.key + [.integer(Int64(clamping: sequence))]
+        ) { try $0.int64(0) }
+        guard let position else { throw StorageError.failed(code: 0, message: "an entry of a roster is gone") }
+        return position
+    }
+
     /// Stores an entry that `roster`, which ends with it, has accepted, and moves the zone's row along.
     /// - Returns: the zone as it is now; its position is the entry's.
     static func store(

@@ -126,7 +126,7 @@ struct RostersController: Sendable {
         return try Response(response, for: request)
     }
 
-    private static func checkShare(_ name: String) throws(ServerError) {
+    static func checkShare(_ name: String) throws(ServerError) {
         guard name.isEmpty else {
             throw ServerError(
                 .unknownItem, "This server has no shares of single hierarchies.",

@@ -102,6 +102,7 @@ extension Sealkit_V1_ModifyRecordsRequest {
         content.text(2, zone.zoneName)
         content.number(3, atomic ? 1 : 0)
         content.blob(4, [UInt8](signature))
+        content.number(8, rekeying ? 1 : 0)
         for record in records {
             content.text(5, record.recordName)
             content.text(6, record.changeTag)

@@ -3,12 +3,25 @@ import Synchronization
 
 /// A bar on standard error, where that is a terminal and nobody asked for silence.
 final class ProgressBar: Sendable {
+    enum Unit {
+        case bytes, records
+
+        func text(_ count: Int64) -> String {
+            switch self {
+            case .bytes: ByteCount.text(count)
+            case .records: "\(count)"
+            }
+        }
+    }
+
     private let label: String
+    private let unit: Unit
     private let isShown: Bool
     private let last = Mutex<ContinuousClock.Instant?>(nil)
 
-    init(_ label: String, _ output: Output) {
+    init(_ label: String, unit: Unit = .bytes, _ output: Output) {
         self.label = label.escaped.shortened(to: 24)
+        self.unit = unit
         isShown = isatty(STDERR_FILENO) == 1 && !output.isJSON && !output.isQuiet
     }
 
@@ -27,7 +40,7 @@ final class ProgressBar: Sendable {
         let filled = Int(Double(width) * Double(min(done, total)) / Double(total))
         let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
         Output.write(
-            "\r\(label) \(bar) \(ByteCount.text(done)) of \(ByteCount.text(total))\u{1B}[K", to: STDERR_FILENO)
+            "\r\(label) \(bar) \(unit.text(done)) of \(unit.text(total))\u{1B}[K", to: STDERR_FILENO)
     }
 
     /// Takes the bar away.

@@ -40,7 +40,7 @@ extension CodeAttacks {
         var edited = found
         edited.encryptedValues["body"] = canary + "-edited"
         try await carol.shared.save(edited)
-        try await ann.own.rotateKey(of: place.zone)
+        try await ann.own.rotateKeys(of: place.zone)
         _ = try await ann.own.record(for: note.recordID)
 
         let heard = network.everything + hers.everything + server.everything

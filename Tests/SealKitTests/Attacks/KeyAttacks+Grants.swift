@@ -40,7 +40,7 @@ extension KeyAttacks {
             #expect(network.sent(to: "records/modify").isEmpty)
         }
         // The old epoch's under the new one's number; and sealed again by a member, bound to the new one.
-        try await ann.own.rotateKey(of: world.zone)
+        try await ann.own.rotateKeys(of: world.zone)
         let after = try await world.view(ann)
         let late = try await ann.own.save(ann.note(in: world.zone, "in the new epoch"))
         let oldKey = try #require(after.keys[0]).key.copyBytes()
@@ -102,7 +102,7 @@ extension KeyAttacks {
         await expectRefused(.permissionFailure) { try await ann.own.save(ann.note(in: world.zone, "x")) }
         // What was there before stays readable, and the owner mends the epoch.
         #expect(try await ann.body(of: world.note.recordID) == "from Ann")
-        try await ann.own.rotateKey(of: world.zone)
+        try await ann.own.rotateKeys(of: world.zone)
         try await ann.own.save(ann.note(in: world.zone, "after the mending", name: "after"))
         #expect(try await bob.body(of: Record.ID(recordName: "after", zoneID: world.joined)) == "after the mending")
     }
@@ -132,7 +132,7 @@ extension KeyAttacks {
         #expect(await failure { try await ann.own.save(note) } == .serverRecordChanged)
         #expect(try await ann.body(of: note.recordID) == "as always")
         #expect(announced.value == 2)
-        try await ann.own.rotateKey(of: world.zone)
+        try await ann.own.rotateKeys(of: world.zone)
         _ = try await ann.own.share(for: world.zone)
         var subjects: Set<GrantSubject> = []
         for request in network.sent(to: "rosters/append") {

@@ -77,7 +77,7 @@ extension MembershipAttacks {
         var other = view.roster
         try other.append(bobs.entry)
         let (ann, network) = try world.ann.behindAttacker()
-        try await ann.own.rotateKey(of: world.zone)
+        try await ann.own.rotateKeys(of: world.zone)
         network.rewrite("rosters/fetch", Sealkit_V1_FetchRostersResponse.self) { $0.rosters[0].entries = [bobs.entry.wire] }
         await expectRefused(.rollback) { _ = try await ann.own.share(for: world.zone) }
     }
@@ -176,7 +176,7 @@ extension MembershipAttacks {
             network.beHonest()
             let known = try await device.through(network, pacing: pacing.pacing)
             _ = try await known.own.record(for: world.note.recordID)
-            try await world.ann.own.rotateKey(of: world.zone)
+            try await world.ann.own.rotateKeys(of: world.zone)
             let edited = try await dave.shared.save(dave.note(in: joined, "under epoch \(status)", name: "at-\(status)"))
             network.lie { path, _, response in
                 guard path.hasSuffix("rosters/fetch") else { return }

@@ -34,7 +34,7 @@ import Testing
         let share = try await ann.own.share(for: world.zone)
         #expect(share.participants.count == 3 && share.participants.allSatisfy { $0.userIdentity.userRecordID?.recordName != mallory.name })
         network.forget()
-        try await ann.own.rotateKey(of: world.zone)
+        try await ann.own.rotateKeys(of: world.zone)
         let sent = try Sealkit_V1_AppendRosterRequest(serializedBytes: try #require(network.sent(to: "rosters/append").first))
         #expect(try Set(sent.grants.map { try $0.grantSubject() }) == Set([ann, world.bob, world.carol].map { .member($0.userID) }))
     }
@@ -202,9 +202,14 @@ import Testing
         try await world.carol.shared.leaveShare(of: world.joined)
         let first = try await ann.own.save(ann.note(in: world.zone, "after leaving"))
         #expect(first.base?.statement.epoch == 1)
-        try await AttackedZone.remove(world.bob, from: world.zone, of: ann)
-        let second = try await ann.own.save(ann.note(in: world.zone, "after removal"))
+        let current = try await world.bob.keeper(of: world.joined).refresh()
+        try await world.bob.shared.append(
+            world.bob.container.core.author.plain(.identity(Array(next.signed.suffix(1))), on: current.roster, time: 1), view: current)
+        let second = try await ann.own.save(ann.note(in: world.zone, "after new keys"))
         #expect(second.base?.statement.epoch == 2)
-        #expect(network.sent(to: "rosters/append").count == 2)
+        try await AttackedZone.remove(world.bob, from: world.zone, of: ann)
+        let third = try await ann.own.save(ann.note(in: world.zone, "after removal"))
+        #expect(third.base?.statement.epoch == 3)
+        #expect(network.sent(to: "rosters/append").count == 3)
     }
 }

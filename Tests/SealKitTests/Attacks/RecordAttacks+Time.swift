@@ -49,6 +49,7 @@ extension RecordAttacks {
             answer.results = answer.results.map { _ in .with { $0.failure = Sealkit_V1_Failure(.unknownItem, "gone") } }
         }
         await expectRefused(.rollback) { _ = try await ann.own.record(for: id) }
+        await expectRefused(.rollback, "nor is it deleted by a client that is told so") { try await ann.own.deleteRecord(withID: id) }
         network.beHonest()
         #expect(try await ann.body(of: id) == "from Ann")
     }

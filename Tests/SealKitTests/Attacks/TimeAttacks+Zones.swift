@@ -125,7 +125,7 @@ extension TimeAttacks {
         await expectRefused(.integrityFailure, by: .invalidSignature) { _ = try await ann.own.share(for: place.zone) }
         // The seat's grant, from the owner's own request, does not open with them either.
         hostile.beHonest()
-        try await ann.own.rotateKey(of: place.zone)
+        try await ann.own.rotateKeys(of: place.zone)
         let append = try Sealkit_V1_AppendRosterRequest(serializedBytes: try #require(hostile.sent(to: "rosters/append").last))
         let grant = try #require(try append.grants.first { try $0.grantSubject() == .invitation(place.seat) })
         let epoch = try await ann.view(of: place.zone).roster.currentEpoch

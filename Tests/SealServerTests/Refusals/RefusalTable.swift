@@ -128,6 +128,7 @@ enum RefusalTable {
             method: "PUT", path: RefusalRoute.database + "assets/{owner}/{zone}/{id}", access: .session, content: .upload),
         .get(RefusalRoute.database + "assets/{owner}/{zone}/{id}", session: true),
         .inDatabase("changes/zone", Sealkit_V1_ZonesRecordChangesRequest.with { $0.zones = [.with { $0.zone = zone }] }),
+        .inDatabase("records/stale", Sealkit_V1_StaleRecordsRequest.with { $0.zone = zone }),
         .inDatabase("records/query", Sealkit_V1_QueryRecordsRequest.with { $0.query.recordType = "canary" }),
 
         // Subscriptions

@@ -151,12 +151,15 @@ extension RefusalTableTests {
                 Content("records/modify", "{\"operationId\":\(id),\"zone\":{\"zoneName\":\"\(name)\"}}", .invalidArguments),
                 Content("records/lookup", "{\"zone\":{\"zoneName\":\"\(name)\"}}", .invalidArguments),
                 Content("records/changes", "{\"zone\":{\"zoneName\":\"\(name)\"}}", .invalidArguments),
+                Content("records/stale", "{\"zone\":{\"zoneName\":\"\(name)\"}}", .invalidArguments),
                 Content("records/lookup", "{\"zone\":{\"zoneName\":\"notes\"},\"recordNames\":[\"\(name)\"]}", .invalidArguments),
             ]
         }
         all += [long, #"a\u0000"#, "ü"].map {
             Content("records/lookup", "{\"zone\":{\"zoneName\":\"notes\",\"ownerName\":\"\($0)\"}}", .invalidArguments)
         }
+        all.append(
+            Content("records/stale", #"{"zone":{"zoneName":"notes"},"after":"18446744073709551615"}"#, .invalidArguments))
         all += tokens("records/changes") { "{\"zone\":{\"zoneName\":\"notes\"},\"token\":\($0)}" }
         return all
     }()

@@ -1,0 +1,61 @@
+public import Foundation
+import SealPrimitives
+import SealStatements
+
+/// What a device can say about everything that this account sees in a container: `Container.audit()`.
+public struct Audit: Sendable {
+    /// One scope of keys: a zone, or a hierarchy of records in it that is shared by itself.
+    public struct Scope: Sendable {
+        public let zoneID: RecordZone.ID
+        /// Of a shared hierarchy; nil for the zone itself.
+        public let shareRecordName: String?
+        /// Entries of the signed roster, replayed from the first one.
+        public let entryCount: Int
+        /// The newest entry's hash, hexadecimal: the same on every device of every member that is as far.
+        public let head: String
+        /// Branches of the roster that its owner has given up.
+        public let abandonedForks: Int
+        public let memberCount: Int
+        public let invitationCount: Int
+        public let keys: RecordZone.KeyStatus
+        /// Keys that this account holds, of `keys.newestEpoch + 1`.
+        public let heldEpochs: Int
+        /// Keys whose grant to this account does not open, though the roster commits to it: whoever opened them gave out bad ones.
+        public let badGrants: [Int]
+        /// Members and invitations that the newest key was not given to, by user name or invitation id. The rules allow none.
+        public let uncovered: [String]
+
+        var isSound: Bool { badGrants.isEmpty && uncovered.isEmpty && heldEpochs > keys.newestEpoch }
+    }
+
+    /// Something that could not be checked, or did not hold when it was.
+    public struct Failure: Sendable {
+        /// nil for what concerns all of the account.
+        public let zoneID: RecordZone.ID?
+        public let error: SealKitError
+    }
+
+    public enum Outcome: Sendable {
+        /// All was checked, and all holds.
+        case clean
+        /// Something does not hold, now or earlier (`violations`).
+        case violated
+        /// Nothing was found, but not all could be checked.
+        case incomplete
+    }
+
+    public internal(set) var scopes: [Scope] = []
+    public internal(set) var contacts: [Contact] = []
+    /// What did not verify since they were last forgotten, this audit included.
+    public internal(set) var violations: [Violation] = []
+    public internal(set) var failures: [Failure] = []
+
+    public var outcome: Outcome {
+        if !violations.isEmpty || contacts.contains(where: { $0.conflict != nil }) || scopes.contains(where: { !$0.isSound })
+            || failures.contains(where: \.error.isViolation)
+        {
+            return .violated
+        }
+        return failures.isEmpty ? .clean : .incomplete
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import SealCoding
+import SealEnvelope
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+extension Container {
+    /// Checks everything that does not need the records read: each roster is fetched whole, held against what this device has
+    /// seen, and replayed from its first entry; grants are opened; the keys in use are asked for; contacts and what did not
+    /// verify earlier come along.
+    ///
+    /// Zones that this device knows and the server leaves out are asked for too: one that is gone has to show who ended it.
+    /// - Throws: `notAuthenticated`; `internalError` when the trust store cannot be read. What concerns a zone is in the result.
+    public func audit() async throws(SealKitError) -> Audit {
+        let core = core
+        try await core.requireAccount(for: .private)
+        var audit = Audit()
+        var scopes = Set(try await core.knownScopes())
+        for database in [privateDatabase, sharedDatabase] {
+            do { scopes.formUnion(try await database.listedScopes()) } catch {
+                audit.failures.append(Audit.Failure(zoneID: nil, error: await core.noted(error)))
+            }
+        }
+        for scope in scopes.sorted(by: { $0.auditOrder.lexicographicallyPrecedes($1.auditOrder) }) {
+            let database = scope.owner == core.userID() ? privateDatabase : sharedDatabase
+            let zoneID = core.zoneID(of: scope)
+            do {
+                if let found = try await database.audit(scope, zoneID) { audit.scopes.append(found) }
+            } catch {
+                audit.failures.append(Audit.Failure(zoneID: zoneID, error: error))
+            }
+        }
+        do { audit.contacts = try await contacts.all() } catch {
+            audit.failures.append(Audit.Failure(zoneID: nil, error: error))
+        }
+        audit.violations = try await violations()
+        return audit
+    }
+}
+
+extension ContainerCore {
+    func zoneID(of scope: Scope) -> RecordZone.ID {
+        RecordZone.ID(
+            zoneName: scope.zoneName, ownerName: scope.owner == userID() ? RecordZone.ID.currentUser : scope.owner.recordName)
+    }
+
+    /// The scopes whose rosters this device has.
+    fileprivate func knownScopes() async throws(SealKitError) -> [Scope] {
+        try await trust.openings().compactMap { bytes in
+            // An entry of another container does not decode for this one.
+            guard let entry = try? RosterEntry(canonicalBytes: bytes, container: identifier),
+                case .open(let opening)? = entry.changes.first, opening.scope.environment == environment
+            else { return nil }
+            return opening.scope
+        }
+    }
+}
+
+extension Scope {
+    fileprivate var auditOrder: [String] { [owner.recordName, zoneName, shareRecordName] }
+}
+
+extension Database {
+    /// What the server says that there is; nothing of it is believed before its roster is there.
+    fileprivate func listedScopes() async throws(SealKitError) -> [SealStatements.Scope] {
+        let response: Sealkit_V1_LookupZonesResponse = try await core.call(scope, "zones/lookup", Sealkit_V1_LookupZonesRequest())
+        var scopes: [SealStatements.Scope] = []
+        for result in response.results {
+            if case .zone(let wire)? = result.outcome { scopes.append(try zoneScope(zoneID(wire.zoneID))) }
+        }
+        return scopes
+    }
+
+    /// nil for a scope that ended, or that this account is out of, with a signed entry to show for it.
+    fileprivate func audit(
+        _ scope: SealStatements.Scope, _ zoneID: RecordZone.ID
+    ) async throws(SealKitError) -> Audit.Scope? {
+        let keeper = core.keeper(of: scope)
+        let tail: Sealkit_V1_RosterTail
+        do { tail = try await keeper.everything() } catch {
+            guard error.code == .zoneNotFound else { throw error }
+            try await confirmGone(zoneID)
+            return nil
+        }
+        let (roster, bad) = try await core.witnessing(zone: zoneID) { () async throws(SealKitError) in
+            try replay(tail, scope)
+        }
+        guard !roster.isClosed, roster.members[core.userID()] != nil else { return nil }
+        let view = try await keeper.current()
+        let epoch = roster.currentEpoch
+        let covered = Set(epoch.grantHashes.keys)
+        let uncovered = roster.subjects.filter { subject in
+            // Who has joined since has sealed the key to itself.
+            if case .member(let user) = subject, let member = roster.members[user], member.since > epoch.openedAt { return false }
+            return !covered.contains(subject)
+        }
+        return Audit.Scope(
+            zoneID: zoneID, shareRecordName: scope.shareRecordName.isEmpty ? nil : scope.shareRecordName,
+            entryCount: roster.hashes.count, head: roster.head.hex, abandonedForks: roster.abandonments.count,
+            memberCount: roster.members.count, invitationCount: roster.invitations.count, keys: try await keyStatus(of: zoneID),
+            heldEpochs: view.keys.count, badGrants: bad.map { Int($0) },
+            uncovered: uncovered.map { subject in
+                if case .member(let user) = subject { user.recordName } else { subject.id.hex }
+            })
+    }
+
+    /// The roster from its first entry, and the epochs whose grant does not open.
+    private func replay(
+        _ tail: Sealkit_V1_RosterTail, _ scope: SealStatements.Scope
+    ) throws(SealKitError) -> (roster: Roster, badGrants: [UInt32]) {
+        let roster = try verifying("the roster of the zone \(scope.zoneName)") { () throws(SealError) in
+            let entries = tail.entries.map { SignedRosterEntry($0) }
+            guard let first = entries.first else { throw .notNextEntry }
+            var roster = try Roster(opening: first, scope: scope)
+            for entry in entries.dropFirst() { try roster.append(entry) }
+            return roster
+        }
+        let own = GrantSubject.member(core.userID())
+        let bad = tail.grants.compactMap { grant -> UInt32? in
+            guard let epoch = roster.epoch(grant.epoch, incarnations: roster.incarnations) else { return nil }
+            let sealed = [UInt8](grant.sealed)
+            // One that the roster does not commit to is the server's making, or was sealed by this account as it joined.
+            guard epoch.grantHashes[own] == GrantHash.of(sealed) else { return nil }
+            let isGood = (try? Grants<XWingHPKE>.open(sealed, epoch: epoch, as: core.userID(), keys: core.identity().keys)) != nil
+            return isGood ? nil : grant.epoch
+        }
+        return (roster, bad)
+    }
+}

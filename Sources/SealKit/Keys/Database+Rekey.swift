@@ -1,0 +1,175 @@
+import Foundation
+import SealEnvelope
+import SealPrimitives
+import SealStatements
+import SealWire
+
+extension Database {
+    /// What `rekey(_:progress:)` did.
+    public struct RekeyResult: Sendable {
+        /// Records that were sealed again by this call.
+        public internal(set) var rekeyed = 0
+        /// Records that somebody else wrote, or deleted, before this call came to them.
+        public internal(set) var writtenByOthers = 0
+        /// Records that stay under an older key, and why.
+        public internal(set) var failures: [Record.ID: SealKitError] = [:]
+    }
+
+    /// Seals again what nobody has written since a zone's newest key was opened, each record under a fresh key of its own.
+    ///
+    /// After somebody was removed, or a key got lost, what is written is out of reach at once; what was there before is not,
+    /// for whoever kept the old keys, until it is written again. This writes it again: values, change tags and dates stay, the
+    /// bytes of assets too, whose keys are sealed again. Records that others write meanwhile are theirs.
+    ///
+    /// It goes in batches, and nothing has to be kept of how far it came: cancel the task to pause, call again to go on, after
+    /// the program was ended as well.
+    ///
+    /// - Parameter progress: after each batch: how many records are done of how many. The second number is the server's
+    ///   count, and grows when another key is opened meanwhile.
+    /// - Returns: what was done, with the records that could not be: the share's own record is its owner's and administrators'.
+    /// - Throws: `permissionFailure` for whoever may only read; `operationCancelled`; `zoneNotFound`; `badDatabase` in the public
+    ///   database. What was sealed before it failed stays so.
+    @discardableResult
+    public func rekey(
+        _ zoneID: RecordZone.ID, progress: (@Sendable (_ done: Int, _ total: Int) -> Void)? = nil
+    ) async throws(SealKitError) -> RekeyResult {
+        try requireKeys()
+        try await core.requireAccount(for: scope)
+        let keeper = try keeper(zoneID)
+        var view = try await keeper.refresh()
+        guard view.roster.permission(of: view.user) == .readWrite else {
+            throw SealKitError(
+                .permissionFailure, "this account may read the zone \(zoneID), not write to it", remedy: "ask its owner")
+        }
+        if view.roster.rotationDue { view = try await rotate(zoneID) }
+        try await catchUp(zoneID, keeper)
+        var run = RekeyRun(database: self, zoneID: zoneID, progress: progress)
+        while true {
+            try await run.pass()
+            let newer = try await keeper.refresh()
+            // Another key was opened on the way: what was done first is under an older one again.
+            guard newer.roster.currentEpoch.context != view.roster.currentEpoch.context else { return run.result }
+            view = newer
+        }
+    }
+
+    /// Reads the zone's feed from where the app has read it to: from then on a statement that was written under an older key
+    /// and kept back until now is refused. Without that, whoever seals blindly would give what a removed participant and the
+    /// server slip in the newest key, and a member's signature.
+    private func catchUp(_ zoneID: RecordZone.ID, _ keeper: ZoneKeeper) async throws(SealKitError) {
+        let roster = try await keeper.current().roster
+        let zone = (id: roster.scopeID, incarnation: roster.incarnations.zone)
+        let known = try await core.trust.feed(zone: zone.id, incarnation: zone.incarnation)
+        if let epoch = known?.caughtUpEpoch, epoch >= roster.currentEpoch.number { return }
+        do {
+            try await readOn(zoneID, from: known?.token)
+        } catch where error.code == .changeTokenExpired && known != nil {
+            try await readOn(zoneID, from: nil)
+        }
+    }
+
+    private func readOn(_ zoneID: RecordZone.ID, from start: Data?) async throws(SealKitError) {
+        let keeper = try keeper(zoneID)
+        let zone = try await keeper.current().roster.scopeID.hex
+        var token = start.map { ServerChangeToken(bytes: $0, zone: zone) }
+        while true {
+            if Task.isCancelled { throw .cancelled }
+            let (request, known) = try await request(
+                zoneID, ZoneChangesConfiguration(previousServerChangeToken: token, desiredKeys: []))
+            let response: Sealkit_V1_RecordChangesResponse = try await core.call(scope, "records/changes", request)
+            let changes = try await changes(
+                in: response, zoneID, since: token, desiredKeys: [], asked: known, marking: false)
+            token = changes.changeToken
+            guard !changes.moreComing else { continue }
+            let roster = try await keeper.current().roster
+            let cited = response.scopes.first { $0.shareRecordName.isEmpty }
+            guard let epoch = cited.flatMap({ roster.epochInForce(at: $0.sequence)?.number }) else { return }
+            return try await core.trust.noteCaughtUp(
+                zone: roster.scopeID, incarnation: roster.incarnations.zone, from: start, to: changes.changeToken.bytes, epoch: epoch)
+        }
+    }
+}
+
+/// One call's way through the records.
+private struct RekeyRun {
+    let database: Database
+    let zoneID: RecordZone.ID
+    let progress: (@Sendable (Int, Int) -> Void)?
+    var result = Database.RekeyResult()
+    private var total = 0
+
+    init(database: Database, zoneID: RecordZone.ID, progress: (@Sendable (Int, Int) -> Void)?) {
+        self.database = database
+        self.zoneID = zoneID
+        self.progress = progress
+    }
+
+    private var done: Int { result.rekeyed + result.writtenByOthers + result.failures.count }
+
+    /// From the oldest record to the newest that is under an older key. What is done comes after those; what fails is passed.
+    mutating func pass() async throws(SealKitError) {
+        var place = Database.StalePlace(isCounting: true)
+        while true {
+            if Task.isCancelled { throw .cancelled }
+            let page = try await patiently { () throws(SealKitError) in
+                try await database.stale(zoneID, place, desiredKeys: nil)
+            }
+            if place.isCounting { total = done + page.count }
+            guard let last = page.outcomes.last else { return }
+            try await seal(page)
+            // A server that goes in circles must not keep a client busy for ever.
+            guard last.position > place.after else {
+                throw SealKitError(
+                    .integrityFailure, "the server names records of the zone \(zoneID) that are to be sealed again out of their order",
+                    remedy: "try again; distrust a server that keeps doing so")
+            }
+            place = Database.StalePlace(after: last.position)
+            progress?(done, max(total, done))
+        }
+    }
+
+    private mutating func seal(_ page: Database.StalePage) async throws(SealKitError) {
+        let roster = page.view.roster
+        let mayAdminister = roster.members[page.view.user]?.mayAdminister ?? false
+        var records: [Record] = []
+        for (_, recordID, outcome) in page.outcomes {
+            switch outcome {
+            case .failure(let error): result.failures[recordID] = error
+            case .success(.deletion): continue
+            case .success(.record(let record)):
+                guard record.base?.statement.epoch != roster.currentEpoch.number else { continue }
+                if record.recordType == Share.recordType, !mayAdminister {
+                    result.failures[record.recordID] = SealKitError(
+                        .permissionFailure, "the share's record is its owner's and administrators' to write")
+                } else {
+                    records.append(record)
+                }
+            }
+        }
+        guard !records.isEmpty else { return }
+        let results = try await patiently { () throws(SealKitError) in
+            var batch = ZoneBatch(
+                database: database, zoneID: zoneID, savePolicy: .ifServerRecordUnchanged, isAtomic: false, progress: nil)
+            batch.isRekeying = true
+            try await batch.run(saving: records, deleting: [])
+            return batch.saveResults
+        }
+        for (id, saved) in results {
+            switch saved {
+            case .success: result.rekeyed += 1
+            case .failure(let error) where [.serverRecordChanged, .unknownItem].contains(error.code): result.writtenByOthers += 1
+            case .failure(let error): result.failures[id] = error
+            }
+        }
+    }
+
+    /// Long work waits as long as the server asks for.
+    private func patiently<T>(_ body: () async throws(SealKitError) -> T) async throws(SealKitError) -> T {
+        while true {
+            do throws(SealKitError) { return try await body() } catch {
+                guard error.isThrottle, let seconds = error.retryAfter else { throw error }
+                do { try await database.core.account.client.pacing.sleep(.seconds(seconds)) } catch { throw .cancelled }
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+extension RecordZone {
+    /// Which keys a zone's records are sealed under.
+    public struct KeyStatus: Sendable, Hashable {
+        /// The key that is written with: keys are counted from 0.
+        public let newestEpoch: Int
+        /// The key of the record that was written longest ago, `newestEpoch` where nothing older is in use.
+        ///
+        /// Whoever has that key, a former member perhaps, opens that record. Read off the record's signed statement; a server
+        /// that withholds a record withholds it here too.
+        public let oldestEpochInUse: Int
+        /// How many records are sealed under an older key than the newest, as the server counts.
+        public let staleRecordCount: Int
+        /// Somebody left or has changed keys: the next member who writes opens a new key first.
+        public let isRotationDue: Bool
+    }
+}
+
+extension Database {
+    /// Which keys a zone's records are sealed under: `rekey(_:progress:)` brings all to the newest.
+    /// - Throws: `zoneNotFound`; `badDatabase` in the public database; `integrityFailure`, `rollback`.
+    public func keyStatus(of zoneID: RecordZone.ID) async throws(SealKitError) -> RecordZone.KeyStatus {
+        try requireKeys()
+        let page = try await stale(zoneID, StalePlace(limit: 1, isCounting: true), desiredKeys: [])
+        let roster = page.view.roster
+        let newest = roster.currentEpoch.number
+        var oldest = newest
+        for entry in page.outcomes {
+            guard case .record(let record) = try entry.outcome.get(), let statement = record.base?.statement else { continue }
+            oldest = min(oldest, statement.epoch)
+        }
+        return RecordZone.KeyStatus(
+            newestEpoch: Int(newest), oldestEpochInUse: Int(oldest), staleRecordCount: page.count,
+            isRotationDue: roster.rotationDue)
+    }
+
+    struct StalePlace {
+        /// The feed's place of the last record that was dealt with.
+        var after: UInt64 = 0
+        var limit = 0
+        var isCounting = false
+    }
+
+    struct StalePage {
+        let view: ZoneView
+        let count: Int
+        /// In feed order, each with its place.
+        let outcomes: [(position: UInt64, recordID: Record.ID, outcome: Outcome)]
+    }
+
+    /// Records that the server has under older keys, verified.
+    func stale(
+        _ zoneID: RecordZone.ID, _ place: StalePlace, desiredKeys: [String]?
+    ) async throws(SealKitError) -> StalePage {
+        let keeper = try keeper(zoneID)
+        let asked = try await keeper.current()
+        let request = Sealkit_V1_StaleRecordsRequest.with {
+            $0.zone = asked.scope.zoneIDOnWire
+            $0.shareRecordName = asked.scope.shareRecordName
+            $0.after = place.after
+            $0.resultsLimit = UInt32(clamping: place.limit)
+            $0.counting = place.isCounting
+            if let desiredKeys { $0.desiredKeys = Sealkit_V1_DesiredKeys(desiredKeys) }
+        }
+        let response: Sealkit_V1_StaleRecordsResponse = try await core.call(scope, "records/stale", request)
+        let view = try await keeper.current(citedBy: response.scopes, asked: asked.roster.sequence)
+        let outcomes = try await read(response.records.map { ($0, nil) }, zone: zoneID, desiredKeys: desiredKeys, view: view)
+        return StalePage(
+            view: view, count: Int(clamping: response.count),
+            outcomes: zip(response.records, outcomes).map { wire, outcome in
+                (wire.position, Record.ID(recordName: wire.recordName, zoneID: zoneID), outcome)
+            })
+    }
+}

@@ -1,0 +1,29 @@
+import Hummingbird
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// What is left to be sealed under the newest key.
+extension RecordsController {
+    func stale(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let session = try context.requireSession()
+        let path = try DatabasePath(context)
+        let message = try await request.decode(Sealkit_V1_StaleRecordsRequest.self, context)
+        try RostersController.checkShare(message.shareRecordName)
+        guard let place = Int64(exactly: message.after) else {
+            throw ServerError(
+                .invalidArguments, "There is no such place in a feed.", remedy: "Send the position of a record of the answer before.")
+        }
+        let limit = message.resultsLimit == 0 ? Limits.itemsPerRequest : min(Int(message.resultsLimit), Limits.itemsPerRequest)
+        let desired = message.hasDesiredKeys ? Set(message.desiredKeys.names) : nil
+        let rosters = services.rosters
+        let answer = try await services.database.read { connection -> [UInt8] in
+            let caller = try Caller(session, container: path.container, in: connection)
+            let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
+            return try StaleRecords.page(
+                of: zone, try rosters.roster(of: zone, in: connection), after: place, limit: limit, desired: desired,
+                counting: message.counting, in: connection)
+        }
+        return try Self.answer(answer, as: Sealkit_V1_StaleRecordsResponse.self, to: request)
+    }
+}

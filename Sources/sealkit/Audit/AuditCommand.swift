@@ -1,0 +1,33 @@
+import ArgumentParser
+import Foundation
+import SealKit
+
+struct AuditCommand: AccountHolderCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "audit",
+        abstract: "Check rosters, keys and contacts, and show what did not verify.",
+        discussion: """
+              sealkit audit
+              sealkit audit --json
+
+            Every roster is fetched whole and replayed. Exits with \(ExitStatus.ok.rawValue) when all holds, with \
+            \(ExitStatus.integrity.rawValue) when something does not, now or since violations were last forgotten, and with \
+            another code when nothing was found but not all could be checked.
+            """)
+
+    @Flag(help: "Forget the violations that this prints, once you have looked at them.")
+    var forget = false
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ client: Client) async throws {
+        let audit = try await client.container.audit()
+        output.result(AuditText.text(audit), bare: "\(audit.outcome)", json: AuditText.json(audit))
+        if forget { try await client.container.forget(audit.violations) }
+        switch audit.outcome {
+        case .clean: return
+        case .violated: throw ExitCode(ExitStatus.integrity.rawValue)
+        case .incomplete: throw ExitCode(audit.failures.first.map { ExitStatus($0.error.code).rawValue } ?? ExitStatus.other.rawValue)
+        }
+    }
+}

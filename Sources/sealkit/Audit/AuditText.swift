@@ -1,0 +1,75 @@
+import Foundation
+import SealKit
+
+/// How an audit looks.
+enum AuditText {
+    static func text(_ audit: Audit) -> String {
+        var lines: [String] = []
+        for scope in audit.scopes { lines += self.lines(scope) }
+        let verified = audit.contacts.count { $0.isVerified }
+        lines.append("\(audit.contacts.count) contacts, \(verified) verified")
+        for contact in audit.contacts where contact.needsAttention { lines.append("  " + ContactText.line(contact)) }
+        for failure in audit.failures {
+            lines.append("not checked: \(name(failure.zoneID)): \(failure.error.reason.escaped) [\(failure.error.code.rawValue.escaped)]")
+        }
+        for violation in audit.violations {
+            lines.append("violation \(Timestamp.text(violation.lastSeen)) \(name(violation.zoneID)): \(violation.reason.escaped) [\(violation.code.rawValue.escaped)]")
+        }
+        lines.append("\(audit.outcome)")
+        return lines.joined(separator: "\n")
+    }
+
+    private static func lines(_ scope: Audit.Scope) -> [String] {
+        let keys = scope.keys
+        var lines = [
+            name(scope.zoneID) + (scope.shareRecordName.map { " (\($0.escaped))" } ?? ""),
+            "  roster  \(scope.entryCount) entries, head \(scope.head.prefix(16)), \(scope.memberCount) members, \(scope.invitationCount) invitations",
+            "  keys    newest \(keys.newestEpoch), oldest in use \(keys.oldestEpochInUse), \(keys.staleRecordCount) records under older ones, \(scope.heldEpochs) held",
+        ]
+        if keys.isRotationDue { lines.append("  a new key is due: the next member who writes opens it") }
+        if scope.abandonedForks > 0 { lines.append("  \(scope.abandonedForks) forks that the owner has ended") }
+        if !scope.badGrants.isEmpty {
+            lines.append("  BAD GRANTS of keys \(scope.badGrants.map(String.init).joined(separator: " "))")
+        }
+        if !scope.uncovered.isEmpty { lines.append("  NOT COVERED " + scope.uncovered.map(\.escaped).joined(separator: " ")) }
+        return lines
+    }
+
+    private static func name(_ zoneID: RecordZone.ID?) -> String { zoneID.map { "\($0)".escaped } ?? "account" }
+
+    static func json(_ audit: Audit) -> [String: JSONValue] {
+        [
+            "outcome": .string("\(audit.outcome)"), "scopes": .array(audit.scopes.map { .object(json($0)) }),
+            "contacts": .array(audit.contacts.map { .object(ContactText.json($0)) }),
+            "violations": .array(audit.violations.map { .object(json($0)) }),
+            "failures": .array(
+                audit.failures.map { failure in
+                    .object([
+                        "zone": JSONValue(failure.zoneID?.zoneName), "owner": JSONValue(failure.zoneID?.ownerName),
+                        "code": .string(failure.error.code.rawValue), "reason": .string(failure.error.reason),
+                    ])
+                }),
+        ]
+    }
+
+    private static func json(_ scope: Audit.Scope) -> [String: JSONValue] {
+        [
+            "zone": .string(scope.zoneID.zoneName), "owner": .string(scope.zoneID.ownerName),
+            "share": JSONValue(scope.shareRecordName), "entries": .integer(Int64(scope.entryCount)), "head": .string(scope.head),
+            "abandonedForks": .integer(Int64(scope.abandonedForks)), "members": .integer(Int64(scope.memberCount)),
+            "invitations": .integer(Int64(scope.invitationCount)), "newestEpoch": .integer(Int64(scope.keys.newestEpoch)),
+            "oldestEpochInUse": .integer(Int64(scope.keys.oldestEpochInUse)),
+            "staleRecords": .integer(Int64(scope.keys.staleRecordCount)), "isRotationDue": .bool(scope.keys.isRotationDue),
+            "heldEpochs": .integer(Int64(scope.heldEpochs)),
+            "badGrants": .array(scope.badGrants.map { .integer(Int64($0)) }), "uncovered": .array(scope.uncovered.map { .string($0) }),
+        ]
+    }
+
+    private static func json(_ violation: Violation) -> [String: JSONValue] {
+        [
+            "code": .string(violation.code.rawValue), "reason": .string(violation.reason), "zone": JSONValue(violation.zoneID?.zoneName),
+            "owner": JSONValue(violation.zoneID?.ownerName), "record": JSONValue(violation.recordName),
+            "firstSeen": .string(Timestamp.text(violation.firstSeen)), "lastSeen": .string(Timestamp.text(violation.lastSeen)),
+        ]
+    }
+}

@@ -1,0 +1,35 @@
+import ArgumentParser
+import SealKit
+
+struct ZoneKeys: AccountHolderCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keys",
+        abstract: "Show which keys a zone's records are sealed under.",
+        discussion: """
+              sealkit zone keys Notes
+
+            Keys are counted from 0; a new one is opened whenever somebody's right is taken away. Whoever had an older key may still
+            open what was not written since: sealkit zone rekey seals that again.
+            """)
+
+    @Argument(help: "The zone's name.")
+    var name: String
+
+    @OptionGroup var shared: OwnerOption
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ client: Client) async throws {
+        let (database, zoneID) = shared.resolve(name, client)
+        let status = try await database.keyStatus(of: zoneID)
+        var lines = ["newest key \(status.newestEpoch), oldest in use \(status.oldestEpochInUse)"]
+        if status.staleRecordCount > 0 { lines.append("\(status.staleRecordCount) records under older keys") }
+        if status.isRotationDue { lines.append("a new key is due: the next member who writes opens it") }
+        output.result(
+            lines.joined(separator: "\n"), bare: "\(status.oldestEpochInUse)",
+            json: [
+                "zone": .string(name), "newestEpoch": .integer(Int64(status.newestEpoch)),
+                "oldestEpochInUse": .integer(Int64(status.oldestEpochInUse)),
+                "staleRecords": .integer(Int64(status.staleRecordCount)), "isRotationDue": .bool(status.isRotationDue),
+            ])
+    }
+}

@@ -1,0 +1,318 @@
+import Foundation
+import SealCoding
+import SealEnvelope
+import SealLab
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+import Synchronization
+import Testing
+
+@testable import SealKit
+
+/// What a device keeps of what did not verify, and what it can say about the rest.
+@Suite struct AuditTests {
+    private let temporary: TemporaryFolder
+    init() throws { temporary = try TemporaryFolder() }
+
+    private func hostile(_ person: Person, _ rewrite: @escaping RewritingTransport.Rewrite) throws -> Person {
+        try person.through(RewritingTransport(HTTPTransport(server: person.server.origin), rewrite))
+    }
+
+    // MARK: A clean account
+
+    @Test func anAuditShowsRostersKeysAndContacts() async throws {
+        let (ann, bob, carol) = (try await Person(), try await Person(), try await Person())
+        let zone = try await SharedZone(of: ann, with: [(bob, .readWrite), (carol, .readOnly)])
+        try await ann.own.save(ann.note(in: zone.zoneID, "old"))
+        let empty = try await ann.makeZone()
+        try await zone.remove(carol)
+        var share = try await ann.own.share(for: zone.zoneID)
+        share.addParticipant(try await ann.container.shareParticipant(forEmailAddress: "someone-\(UUID().uuidString.prefix(8))@example.org"))
+        try await ann.own.save(share)
+        let audit = try await ann.container.audit()
+        #expect(audit.outcome == .clean && audit.failures.isEmpty && audit.violations.isEmpty)
+        #expect(Set(audit.scopes.map(\.zoneID)) == [zone.zoneID, empty])
+        let scope = try #require(audit.scopes.first { $0.zoneID == zone.zoneID })
+        let roster = try await zone.view(of: ann).roster
+        #expect(scope.head == roster.head.hex && scope.entryCount == roster.hashes.count)
+        #expect(scope.memberCount == 2 && scope.invitationCount == 1 && scope.abandonedForks == 0)
+        // The note and the share's record are under the key that Carol had.
+        #expect(scope.keys.newestEpoch == 1 && scope.keys.oldestEpochInUse == 0 && scope.keys.staleRecordCount == 2)
+        #expect(scope.heldEpochs == 2 && scope.badGrants.isEmpty && scope.uncovered.isEmpty && scope.shareRecordName == nil)
+        #expect(Set(audit.contacts.map(\.userRecordID.recordName)) == [bob.name, carol.name])
+        // Whoever joined sees the same roster; whoever was removed sees none, and no fault in that.
+        let bobs = try await bob.container.audit()
+        #expect(bobs.outcome == .clean && bobs.scopes.map(\.head) == [scope.head])
+        let carols = try await carol.container.audit()
+        #expect(carols.outcome == .clean && carols.scopes.isEmpty)
+        try await ann.own.rekey(zone.zoneID)
+        let after = try await ann.container.audit().scopes.first { $0.zoneID == zone.zoneID }
+        #expect(after?.keys.oldestEpochInUse == 1 && after?.keys.staleRecordCount == 0)
+        try await ann.own.deleteRecordZone(withID: empty)
+        let rest = try await ann.container.audit()
+        #expect(rest.outcome == .clean && rest.scopes.count == 1)
+    }
+
+    // MARK: What did not verify
+
+    @Test func whatDoesNotVerifyIsKeptUntilTheUserForgetsIt() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        var note = try await ann.own.save(ann.note(in: zone, "one", name: "note"))
+        let recording = RecordingTransport(try HTTPTransport(server: ann.server.origin))
+        _ = try await ann.through(recording).own.record(for: note.recordID)
+        let old = try #require(recording.records().first)
+        note.encryptedValues["body"] = "two"
+        try await ann.own.save(note)
+        let deceived = try ann.through(RewritingTransport.showing([old], before: try HTTPTransport(server: ann.server.origin)))
+        for _ in 0..<2 {
+            #expect(await failure { _ = try await deceived.own.record(for: note.recordID) } == .rollback)
+        }
+        // On disk, for another process and another day; the same once.
+        let kept = try await ann.container.violations()
+        #expect(kept.count == 1)
+        let violation = try #require(kept.first)
+        #expect(violation.code == .rollback && violation.recordName == "note" && violation.zoneID == zone)
+        #expect(violation.reason.contains("older revision") && violation.firstSeen < violation.lastSeen)
+        let audit = try await ann.container.audit()
+        #expect(audit.outcome == .violated && audit.violations == kept && audit.failures.isEmpty)
+        // Another account's store, and another container of this one, have none of it.
+        let other = try await Container("org.example.other", account: ann.account, trust: ann.container.core.trust).violations()
+        #expect(other.isEmpty)
+
+        var altered = old
+        altered.fields[0].encrypted.sealed.append(7)
+        let forger = try ann.through(RewritingTransport.showing([altered], before: try HTTPTransport(server: ann.server.origin)))
+        #expect(await failure { _ = try await forger.own.record(for: note.recordID) } == .integrityFailure)
+        try await ann.container.forget(kept)
+        let newer = try await ann.container.violations()
+        #expect(newer.map(\.code) == [.integrityFailure])
+        try await ann.container.forget(newer)
+        try await ann.container.forget([])
+        #expect(try await ann.container.audit().outcome == .clean)
+    }
+
+    /// Each place where something is verified: what fails there is kept too.
+    @Test func everyWayOfReadingKeepsWhatItRefuses() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let zone = try await SharedZone(of: ann, with: [(bob, .readOnly)])
+        let file = temporary.url.appendingPathComponent("file")
+        try pattern(70_000).write(to: file)
+        var note = ann.note(in: zone.zoneID, "body", name: "note")
+        note["file"] = Asset(fileURL: file)
+        note = try await ann.own.save(note)
+        let noteID = note.recordID
+
+        func expect(
+            _ code: SealKitError.Code, _ words: String, _ rewrite: @escaping RewritingTransport.Rewrite,
+            _ body: (Person) async throws -> Void, sourceLocation: SourceLocation = #_sourceLocation
+        ) async throws {
+            try await ann.container.forget(try await ann.container.violations())
+            let deceived = try hostile(ann, rewrite)
+            let found = await failure { try await body(deceived) }
+            #expect(found == code, sourceLocation: sourceLocation)
+            let kept = try await ann.container.violations()
+            #expect(kept.count == 1 && kept[0].code == code && kept[0].reason.contains(words), "\(kept)", sourceLocation: sourceLocation)
+        }
+
+        try await expect(.integrityFailure, "does not say which roster") { path, body in
+            guard path.hasSuffix("records/changes") else { return body }
+            var answer = try Sealkit_V1_RecordChangesResponse(serializedBytes: body)
+            answer.scopes = []
+            return try answer.serializedData()
+        } _: { person in _ = try await person.own.recordZoneChanges(inZoneWith: zone.zoneID) }
+        try await expect(.rollback, "no longer shows record note") { path, body in
+            guard path.hasSuffix("records/lookup") else { return body }
+            var answer = try Sealkit_V1_LookupRecordsResponse(serializedBytes: body)
+            answer.results = answer.results.map { _ in .with { $0.failure = Sealkit_V1_Failure(.unknownItem, "gone") } }
+            return try answer.serializedData()
+        } _: { person in _ = try await person.own.record(for: noteID) }
+        try await expect(.rollback, "nothing signed that ended it") { path, body in
+            if path.hasSuffix("rosters/fetch") {
+                var answer = try Sealkit_V1_FetchRostersResponse(serializedBytes: body)
+                answer.rosters = [.with { $0.failure = Sealkit_V1_Failure(.zoneNotFound, "gone") }]
+                return try answer.serializedData()
+            }
+            guard path.hasSuffix("zones/lookup") else { return body }
+            var answer = try Sealkit_V1_LookupZonesResponse(serializedBytes: body)
+            answer.results = answer.results.map { _ in .with { $0.failure = Sealkit_V1_Failure(.zoneNotFound, "gone") } }
+            return try answer.serializedData()
+        } _: { person in _ = try await person.own.recordZone(for: zone.zoneID) }
+        try await expect(.integrityFailure, "roster of the zone") { path, body in
+            guard path.hasSuffix("rosters/fetch") else { return body }
+            var answer = try Sealkit_V1_FetchRostersResponse(serializedBytes: body)
+            let view = try await zone.view(of: ann)
+            let entry = ann.container.core.author.plain(.leave, on: view.roster, time: 1).entry
+            answer.rosters[0].entries = [entry.wire]
+            return try answer.serializedData()
+        } _: { person in try await zone.view(of: person) }
+        try await expect(.integrityFailure, "identity") { path, body in
+            guard path.hasSuffix("directory/lookup") else { return body }
+            var answer = try Sealkit_V1_LookupIdentitiesResponse(serializedBytes: body)
+            answer.results[0].chain = ann.container.core.identity().chain.wire
+            return try answer.serializedData()
+        } _: { person in _ = try await person.container.shareParticipant(forUserRecordID: bob.container.userRecordID()) }
+        try await expect(.integrityFailure, "kept share URL") { path, body in
+            guard path.hasSuffix("links/fetch") else { return body }
+            var answer = try Sealkit_V1_LinksResponse(serializedBytes: body)
+            answer.links[0].keptSecret[30] ^= 1
+            return try answer.serializedData()
+        } _: { person in _ = try await person.own.share(for: zone.zoneID) }
+
+        // An asset's bytes, which no message carries.
+        try await ann.container.forget(try await ann.container.violations())
+        let found = try await ann.own.fetchingAssets(.onDemand).record(for: noteID)
+        let asset: Asset? = found["file"]
+        let remote = try #require(asset?.remote)
+        let sealed = try #require(remote.sealed)
+        var root = sealed.root.bytes
+        root[0] ^= 1
+        let swapped = SealedAsset(
+            fileKey: sealed.fileKey, size: sealed.size, salt: sealed.salt, chunkCount: sealed.chunkCount, root: try Digest(root))
+        let wrong = Asset(remote: Asset.Remote(content: .sealed(swapped), blob: remote.blob, recordID: noteID, key: "file"))
+        let copy = temporary.url.appendingPathComponent("copy")
+        #expect(await failure { try await ann.own.download(wrong, of: noteID, to: copy) } == .integrityFailure)
+        let kept = try await ann.container.violations()
+        #expect(kept.map(\.recordName) == ["note"])
+    }
+
+    @Test func theStoreKeepsTheNewestThousandAndShortensWhatIsLong() async throws {
+        let store = try TrustStore()
+        for number in 0..<(TrustStore.mostViolations + 5) {
+            try await store.note(
+                .rollback, "violation \(number) " + String(repeating: "x", count: 2_000), container: "c", environment: .development,
+                zone: nil, record: nil, time: Int64(number))
+        }
+        let rows = try await store.violations(container: "c", environment: .development)
+        #expect(rows.count == TrustStore.mostViolations && rows.first?.last == Int64(TrustStore.mostViolations + 4))
+        #expect(rows.last?.reason.hasPrefix("violation 5 ") == true)
+        #expect(rows.allSatisfy { $0.reason.utf8.count == 500 })
+    }
+
+    @Test func errorsThatAreNoViolationAreNotKept() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        #expect(await failure { _ = try await ann.own.record(for: Record.ID(recordName: "none", zoneID: zone)) } == .unknownItem)
+        #expect(await failure { _ = try await ann.own.recordZone(for: RecordZone.ID(zoneName: "none")) } == .zoneNotFound)
+        #expect(await failure { _ = try await ann.container.shareMetadata(for: "https://example.org/s/x#y") } == .invalidArguments)
+        let violations = try await ann.container.violations()
+        #expect(violations.isEmpty)
+    }
+
+    // MARK: What an audit finds
+
+    @Test func aZoneThatTheServerLeavesOutIsAskedFor() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let deceived = try hostile(ann) { path, body in
+            if path.hasSuffix("zones/lookup") { return Data() }
+            guard path.hasSuffix("rosters/fetch") else { return body }
+            return try Sealkit_V1_FetchRostersResponse.with {
+                $0.rosters = [.with { $0.failure = Sealkit_V1_Failure(.zoneNotFound, "gone") }]
+            }.serializedData()
+        }
+        let audit = try await deceived.container.audit()
+        #expect(audit.outcome == .violated && audit.failures.map(\.zoneID) == [zone] && audit.failures.map(\.error.code) == [.rollback])
+        #expect(audit.violations.map(\.code) == [.rollback])
+    }
+
+    @Test func aRosterThatIsCutShortOrForkedIsFound() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let zone = try await SharedZone(of: ann, with: [(bob, .readOnly)])
+        try await zone.view(of: ann)
+        let short = try hostile(ann) { path, body in
+            guard path.hasSuffix("rosters/fetch") else { return body }
+            var answer = try Sealkit_V1_FetchRostersResponse(serializedBytes: body)
+            if answer.rosters[0].entries.count > 1 { answer.rosters[0].entries.removeLast() }
+            return try answer.serializedData()
+        }
+        let audit = try await short.container.audit()
+        #expect(audit.outcome == .violated && audit.failures.map(\.error.code) == [.rollback])
+    }
+
+    @Test func aGrantThatDoesNotOpenIsFound() async throws {
+        let (ann, bob, carol) = (try await Person(), try await Person(), try await Person())
+        let zone = try await SharedZone(of: ann, with: [(bob, .readWrite), (carol, .readWrite)])
+        try await zone.changeKeys(of: carol)
+        // Bob, who may open the key that is due, gives Ann something that opens nothing.
+        let core = bob.container.core
+        let view = try await zone.view(of: bob)
+        var random = SystemRandom()
+        let good = try core.author.next(
+            on: view.roster, changes: [], rotating: true, current: view.currentKey(), time: 1, random: &random)
+        let garbage = random.bytes(1200)
+        let grants = good.grants.map { grant in
+            (grant.subject, grant.subject == .member(ann.container.core.userID()) ? garbage : grant.sealed)
+        }
+        let opened = try RosterEntry(canonicalBytes: good.entry.bytes, container: core.identifier)
+        var epoch = try #require(opened.epoch)
+        epoch = EpochOpening(
+            number: epoch.number, keyID: epoch.keyID, previousKey: epoch.previousKey,
+            coverage: grants.map { .init(subject: $0, grantHash: GrantHash.of($1)) }.sorted { $0.subject < $1.subject })
+        let bytes = RosterEntry(
+            scopeID: opened.scopeID, sequence: opened.sequence, previous: opened.previous, author: opened.author, time: opened.time,
+            changes: [], epoch: epoch
+        ).canonicalBytes()
+        let entry = SignedRosterEntry(
+            bytes: bytes, signature: core.identity().keys.signingKey.sign(RosterEntry.signedBytes(bytes)))
+        let request = Sealkit_V1_AppendRosterRequest.with {
+            $0.operationID = newOperationID()
+            $0.zone = view.scope.zoneIDOnWire
+            $0.entry = entry.wire
+            $0.grants = grants.map { Sealkit_V1_Grant(subject: $0, epoch: epoch.number, sealed: $1) }
+        }
+        let _: Sealkit_V1_AppendRosterResponse = try await core.call(.shared, "rosters/append", request)
+
+        let audit = try await ann.container.audit()
+        let scope = try #require(audit.scopes.first)
+        #expect(audit.outcome == .violated && scope.badGrants == [1] && scope.heldEpochs == 1)
+        // The owner mends it with another one; the bad grant stays on the record.
+        try await ann.own.rotateKeys(of: zone.zoneID)
+        let mended = try #require(try await ann.container.audit().scopes.first)
+        #expect(mended.badGrants == [1] && mended.heldEpochs == 2 && mended.keys.newestEpoch == 2)
+    }
+
+    @Test func whatCannotBeCheckedIsSaid() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let away = try hostile(ann) { path, body in
+            guard path.hasSuffix("records/stale") else { return body }
+            return try Sealkit_V1_StaleRecordsResponse(serializedBytes: body).serializedData() + Data([0xFF])
+        }
+        let audit = try await away.container.audit()
+        #expect(audit.outcome == .incomplete && audit.failures.map(\.zoneID) == [zone])
+        let signedOut = try Container("org.example.notes", accounts: AccountProvider())
+        #expect(await failure { _ = try await signedOut.audit() } == .notAuthenticated)
+        #expect(await failure { _ = try await signedOut.violations() } == .notAuthenticated)
+        #expect(await failure { _ = try await signedOut.contacts.all() } == .notAuthenticated)
+    }
+
+    @Test func theCommandLinesExitCodeTellsScripts() async throws {
+        let server = try ServerProcess(mail: false)
+        defer { server.stop() }
+        let ann = try await Person(server)
+        let file = temporary.url.appendingPathComponent("ann.json")
+        try KeyFile.write(ann.account, to: file, passphrase: nil)
+        let zone = try await ann.makeZone("Notes")
+        func run(_ arguments: String...) async throws -> Command {
+            try await Command.finished(
+                ServerProcess.executable,
+                arguments + ["--key-file", file.path, "--container", ann.container.containerIdentifier])
+        }
+        let clean = try await run("audit")
+        #expect(clean.status == 0 && clean.output.hasSuffix("clean\n") && clean.output.contains("roster  1 entries"), "\(clean)")
+        let trust = try TrustStore(file: URL(fileURLWithPath: file.path + ".trust"))
+        let core = try Container(ann.container.containerIdentifier, account: ann.account, trust: trust).core
+        _ = await core.noted(SealKitError(.rollback, "something \u{1B}[2J older"), zone: zone, record: "note")
+        let json = try await run("audit", "--json")
+        #expect(json.status == 76 && json.output.contains("\"outcome\":\"violated\"") && json.output.contains("\"record\":\"note\""))
+        let text = try await run("audit", "--forget")
+        #expect(text.status == 76 && !text.output.contains("\u{1B}") && text.output.contains("older"))
+        #expect(try await run("audit", "--quiet").output == "clean\n")
+        server.kill()
+        let away = try await run("audit")
+        #expect(away.status == 69, "\(away)")
+    }
+}
