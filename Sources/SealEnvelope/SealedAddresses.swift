@@ -21,9 +21,17 @@ public enum SealedAddresses<H: HybridEncryption> {
         _ invitation: Invitation, scopeID: Digest, as user: UserID, keys: IdentityKeys
     ) throws(SealError) -> String {
         guard let sealed = invitation.sealedAddresses.first(where: { $0.reader == user }) else { throw .missingKey }
-        let plaintext = try H.open(sealed.sealed, seed: keys.grantSeed, info: info(scopeID, invitation.id, user))
-        guard case .string(let address) = try Value(padded: plaintext) else { throw .malformed }
-        return address
+        return try open(sealed, scopeID: scopeID, invitationID: invitation.id, keys: keys)
+    }
+
+    /// - Parameter invitationID: of the invitation that it was sealed for, or of the request for one.
+    public static func open(
+        _ address: SealedAddress, scopeID: Digest, invitationID: ID16, keys: IdentityKeys
+    ) throws(SealError) -> String {
+        let plaintext = try H.open(
+            address.sealed, seed: keys.grantSeed, info: info(scopeID, invitationID, address.reader))
+        guard case .string(let text) = try Value(padded: plaintext) else { throw .malformed }
+        return text
     }
 
     private static func info(_ scopeID: Digest, _ invitationID: ID16, _ reader: UserID) -> [UInt8] {

@@ -116,6 +116,9 @@ public struct Roster: Sendable {
 
     public var isShared: Bool { linkID != nil }
 
+    /// The entry that made an invitation, open or not; nil for an id that was never used.
+    public func sequence(ofInvitation id: ID16) -> UInt64? { usedInvitations[id] }
+
     /// Whether a device that holds `other` takes this log over: it continues `other`, or it ends a fork. Anything else that
     /// differs is an error (PROTOCOL.md, "Forks").
     ///

@@ -1245,6 +1245,22 @@ public nonisolated struct Sealkit_V1_Link: Sendable {
   public init() {}
 }
 
+/// The share-wide URL's secret, sealed to the owner or an administrator.
+public nonisolated struct Sealkit_V1_SealedLink: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 16 bytes, a user id
+  public var reader: Data = Data()
+
+  public var sealed: Data = Data()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
 /// Who may take a placeholder's seat. The server keeps a keyed hash only.
 public nonisolated struct Sealkit_V1_PlaceholderAddress: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -1295,6 +1311,9 @@ public nonisolated struct Sealkit_V1_AppendRosterRequest: Sendable {
   public var links: [Sealkit_V1_Link] = []
 
   public var addresses: [Sealkit_V1_PlaceholderAddress] = []
+
+  /// with a new share-wide URL, or for a new administrator
+  public var sealedLinks: [Sealkit_V1_SealedLink] = []
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1355,7 +1374,11 @@ public nonisolated struct Sealkit_V1_LinksResponse: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// the share-wide one, and the one-time ones that the caller made; the kept secrets are the caller's
   public var links: [Sealkit_V1_Link] = []
+
+  /// the share-wide secret as it was sealed to the caller; empty where it was not
+  public var sealedLink: Data = Data()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -4129,6 +4152,41 @@ nonisolated extension Sealkit_V1_Link: SwiftProtobuf.Message, SwiftProtobuf._Mes
   }
 }
 
+nonisolated extension Sealkit_V1_SealedLink: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".SealedLink"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}reader\0\u{1}sealed\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.reader) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.sealed) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.reader.isEmpty {
+      try visitor.visitSingularBytesField(value: self.reader, fieldNumber: 1)
+    }
+    if !self.sealed.isEmpty {
+      try visitor.visitSingularBytesField(value: self.sealed, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Sealkit_V1_SealedLink, rhs: Sealkit_V1_SealedLink) -> Bool {
+    if lhs.reader != rhs.reader {return false}
+    if lhs.sealed != rhs.sealed {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension Sealkit_V1_PlaceholderAddress: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".PlaceholderAddress"
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}invitation_id\0\u{1}address\0")
@@ -4166,7 +4224,7 @@ nonisolated extension Sealkit_V1_PlaceholderAddress: SwiftProtobuf.Message, Swif
 
 nonisolated extension Sealkit_V1_AppendRosterRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".AppendRosterRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}operation_id\0\u{1}zone\0\u{3}share_record_name\0\u{1}entry\0\u{1}grants\0\u{1}links\0\u{1}addresses\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}operation_id\0\u{1}zone\0\u{3}share_record_name\0\u{1}entry\0\u{1}grants\0\u{1}links\0\u{1}addresses\0\u{4}q\u{1}sealed_links\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4181,6 +4239,7 @@ nonisolated extension Sealkit_V1_AppendRosterRequest: SwiftProtobuf.Message, Swi
       case 5: try { try decoder.decodeRepeatedMessageField(value: &self.grants) }()
       case 6: try { try decoder.decodeRepeatedMessageField(value: &self.links) }()
       case 7: try { try decoder.decodeRepeatedMessageField(value: &self.addresses) }()
+      case 120: try { try decoder.decodeRepeatedMessageField(value: &self.sealedLinks) }()
       default: break
       }
     }
@@ -4212,6 +4271,9 @@ nonisolated extension Sealkit_V1_AppendRosterRequest: SwiftProtobuf.Message, Swi
     if !self.addresses.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.addresses, fieldNumber: 7)
     }
+    if !self.sealedLinks.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.sealedLinks, fieldNumber: 120)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4223,6 +4285,7 @@ nonisolated extension Sealkit_V1_AppendRosterRequest: SwiftProtobuf.Message, Swi
     if lhs.grants != rhs.grants {return false}
     if lhs.links != rhs.links {return false}
     if lhs.addresses != rhs.addresses {return false}
+    if lhs.sealedLinks != rhs.sealedLinks {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4308,7 +4371,7 @@ nonisolated extension Sealkit_V1_LinksRequest: SwiftProtobuf.Message, SwiftProto
 
 nonisolated extension Sealkit_V1_LinksResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".LinksResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}links\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}links\0\u{4}w\u{1}sealed_link\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4317,6 +4380,7 @@ nonisolated extension Sealkit_V1_LinksResponse: SwiftProtobuf.Message, SwiftProt
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.links) }()
+      case 120: try { try decoder.decodeSingularBytesField(value: &self.sealedLink) }()
       default: break
       }
     }
@@ -4326,11 +4390,15 @@ nonisolated extension Sealkit_V1_LinksResponse: SwiftProtobuf.Message, SwiftProt
     if !self.links.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.links, fieldNumber: 1)
     }
+    if !self.sealedLink.isEmpty {
+      try visitor.visitSingularBytesField(value: self.sealedLink, fieldNumber: 120)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Sealkit_V1_LinksResponse, rhs: Sealkit_V1_LinksResponse) -> Bool {
     if lhs.links != rhs.links {return false}
+    if lhs.sealedLink != rhs.sealedLink {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

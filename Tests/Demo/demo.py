@@ -279,10 +279,11 @@ class Demo:
         self.title = title
         bob = self.ann("share", "invite", ZONE, "bob@demo.invalid", "--permission", "readWrite")[0]
         carol = self.ann("share", "invite", ZONE, "carol@demo.invalid", "--permission", "readOnly")[0]
-        self.checks.that(not bob["isOneTime"], "Ann invites Bob, who has an account: he gets the share's URL")
-        self.checks.that(carol["isOneTime"], "Ann invites Carol, who has none: she gets a URL of her own, good once")
-        self.share_url, self.carol_url, self.carol_id = bob["url"], carol["url"], carol["participantID"]
-        for name, url in (("share URL", self.share_url), ("one-time URL", self.carol_url)):
+        self.checks.that(bob["isOneTime"], "Ann invites Bob, who has an account: he gets a URL of his own, good once")
+        self.checks.that(carol["isOneTime"], "Ann invites Carol, who has none: she gets a URL of her own, too")
+        self.bob_url, self.carol_url, self.carol_id = bob["url"], carol["url"], carol["participantID"]
+        self.share_url = self.ann("share", "url", ZONE)[0]["url"]
+        for name, url in (("share URL", self.share_url), ("Bob's URL", self.bob_url), ("Carol's URL", self.carol_url)):
             part, raw = link_secret(url)
             self.canaries.secret(f"{name}, after the #", part)
             self.canaries.secret(f"{name}, link secret", raw)
@@ -301,9 +302,9 @@ class Demo:
             raise Failure(f"{person.name}'s copy of {name} differs")
 
     def bob_reads(self):
-        preview = self.bob("share", "preview", "-", text=self.share_url + "\n")[0]
+        preview = self.bob("share", "preview", "-", text=self.bob_url + "\n")[0]
         self.checks.that(preview["title"] == self.title and preview["permission"] == "readWrite", "Bob sees the title before he accepts")
-        self.bob("share", "accept", "-", text=self.share_url + "\n")
+        self.bob("share", "accept", "-", text=self.bob_url + "\n")
         records = self.bob.list(self.ann.user)
         self.checks.that(set(self.files) <= set(records), f"Bob accepted, and lists {len(records)} records")
         for name in self.files:

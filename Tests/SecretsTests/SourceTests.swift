@@ -103,6 +103,7 @@ import Testing
                 "SealServer/Application/ConfigurationError.swift address",  // that it listens on
                 "SealServer/Application/ListenFailure.swift address",  // that it cannot listen on
                 "SealServer/Application/ServerConfiguration.swift url",  // of the mail relay
+                "SealServer/Sharing/SharePageController.swift url",  // the operator's own, on a page
                 "SealServer/Storage/PrivateFiles.swift code",  // errno
                 "SealServer/Storage/StorageError.swift code",  // SQLite's
                 "SealServer/Verification/CodeMessage.swift code",  // the mail that brings it

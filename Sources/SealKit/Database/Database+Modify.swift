@@ -57,7 +57,10 @@ extension Database {
         var saveResults: [Record.ID: Result<Record, SealKitError>] = [:]
         var deleteResults: [Record.ID: Result<Void, SealKitError>] = [:]
         let saves = Dictionary(grouping: saving, by: \.recordID.zoneID)
-        let deletes = Dictionary(grouping: deleting, by: \.zoneID)
+        // A share's record is not deleted like another one: who deletes it stops sharing, or leaves.
+        let (ends, others) = await endShares(deleting)
+        deleteResults.merge(ends) { $1 }
+        let deletes = Dictionary(grouping: others, by: \.zoneID)
         var zones = ZoneOutcomes()
         for zone in Set(saves.keys).union(deletes.keys) {
             // Default zones, the public database's among them, save each record by itself.

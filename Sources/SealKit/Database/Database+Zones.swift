@@ -70,7 +70,7 @@ extension Database {
         guard !view.roster.isClosed, view.roster.members[core.userID()] != nil else { return nil }
         var zone = RecordZone(zoneID: id)
         zone.capabilities = RecordZone.Capabilities(rawValue: wire.capabilities)
-        zone.isShared = view.roster.isShared
+        zone.isShared = view.roster.isSharedWithSomebody
         return zone
     }
 

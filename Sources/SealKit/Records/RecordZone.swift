@@ -34,7 +34,7 @@ public struct RecordZone: Sendable, Hashable {
     public let zoneID: ID
     /// Set by the server once the zone is saved.
     public internal(set) var capabilities: Capabilities = []
-    /// The zone has a zone-wide share.
+    /// Somebody beside the owner is in the zone's share, is invited to it, or may join it by its URL.
     public internal(set) var isShared = false
 
     public init(zoneID: ID) { self.zoneID = zoneID }

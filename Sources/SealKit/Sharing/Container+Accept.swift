@@ -13,15 +13,50 @@ extension Share {
         public let zoneID: RecordZone.ID
         public let title: String
         public let shareType: String
+        public let thumbnailImageData: Data?
         public let ownerIdentity: UserIdentity
+        public let participantRole: Participant.Role
         public let participantPermission: Participant.Permission
         public let participantStatus: Participant.AcceptanceStatus
 
         let url: ShareURL
         let roster: Roster
         let entries: [SignedRosterEntry]
-        let invitation: Invitation?
+        /// What accepting takes; nil for a participant.
+        let seat: Seat?
         let grant: [UInt8]
+    }
+
+    /// A seat of the verified roster.
+    enum Seat: Sendable {
+        case invitation(Invitation)
+        case everybody(PublicSeat)
+
+        var id: ID16 {
+            switch self {
+            case .invitation(let invitation): invitation.id
+            case .everybody(let seat): seat.id
+            }
+        }
+
+        var permission: SealStatements.Permission {
+            switch self {
+            case .invitation(let invitation): invitation.permission
+            case .everybody(let seat): seat.permission
+            }
+        }
+
+        var signingKey: VerificationKey {
+            switch self {
+            case .invitation(let invitation): invitation.signingKey
+            case .everybody(let seat): seat.signingKey
+            }
+        }
+
+        /// Whether the grant opens with the acceptor's own key as well.
+        var isForKnownPerson: Bool {
+            if case .invitation(let invitation) = self { invitation.invitee != nil } else { false }
+        }
     }
 }
 
@@ -32,23 +67,34 @@ extension Container {
     ///   caller: prove the address with `beginVerification(of:for:)`; `unknownItem` for the uninvited;
     ///   `invalidArguments` for a URL that is cut short, altered, or answered with another share.
     public func shareMetadata(for url: String) async throws(SealKitError) -> Share.Metadata {
-        let url = try verifying("the URL") { () throws(SealError) in try ShareURL(url) }
-        guard url.origin == core.account.server else {
-            throw SealKitError(
-                .invalidArguments, "the share is on another server: \(url.origin)", remedy: "use an account on that server")
-        }
+        let url = try shareURL(url)
         let request = Sealkit_V1_ShareMetadataRequest.with { $0.routingID = Data(url.routingID.bytes) }
         let response: Sealkit_V1_ShareMetadataResponse = try await core.call(path: "/1/share/metadata", request)
-        guard response.container == core.identifier, response.environment == core.environment.name else {
-            throw SealKitError(
-                .badContainer, "the share is in the container \(response.container), \(response.environment)",
-                remedy: "open it with that container")
-        }
+        try checkPlace(container: response.container, environment: response.environment)
         let core = core
         return try await core.witnessing { () async throws(SealKitError) in
             let metadata = try metadata(url, response)
             try await core.contacts.observe(metadata.roster.knownIdentities)
             return metadata
+        }
+    }
+
+    /// - Throws: `invalidArguments` for a URL that is cut short, altered, or of another server.
+    func shareURL(_ text: String) throws(SealKitError) -> ShareURL {
+        let url = try verifying("the URL") { () throws(SealError) in try ShareURL(text) }
+        guard url.origin == core.account.server else {
+            throw SealKitError(
+                .invalidArguments, "the share is on another server: \(url.origin)", remedy: "use an account on that server")
+        }
+        return url
+    }
+
+    /// - Throws: `badContainer`.
+    func checkPlace(container: String, environment: String) throws(SealKitError) {
+        guard container == core.identifier, environment == core.environment.name else {
+            throw SealKitError(
+                .badContainer, "the share is in the container \(container), \(environment)",
+                remedy: "open it with that container")
         }
     }
 
@@ -68,23 +114,28 @@ extension Container {
             return (roster, try url.secret.openPreview([UInt8](response.preview), scopeID: scope.id))
         }
         let member = roster.members[core.userID()]
-        var invitation: Invitation?
-        if member == nil {
-            guard let id = try? ID16(response.invitationID), let found = roster.invitations[id] else {
-                throw SealKitError(.unknownItem, "the share has no open invitation for this account", remedy: "ask its owner for one")
-            }
-            invitation = found
-        }
-        let permission = member?.permission ?? invitation?.permission ?? .readOnly
+        let seat = member == nil ? try seat(response.invitationID, roster) : nil
         return Share.Metadata(
             containerIdentifier: core.identifier,
             zoneID: RecordZone.ID(
                 zoneName: roster.scope.zoneName,
                 ownerName: roster.owner == core.userID() ? RecordZone.ID.currentUser : roster.owner.recordName),
             title: preview.title, shareType: preview.shareType,
+            thumbnailImageData: preview.thumbnail.isEmpty ? nil : Data(preview.thumbnail),
             ownerIdentity: Share.UserIdentity(userRecordID: Record.ID(recordName: roster.owner.recordName)),
-            participantPermission: .init(permission), participantStatus: member == nil ? .pending : .accepted, url: url,
-            roster: roster, entries: entries, invitation: invitation, grant: [UInt8](response.grant.sealed))
+            participantRole: member.map { .init($0.role) } ?? (roster.publicSeat?.id == seat?.id ? .publicUser : .privateUser),
+            participantPermission: .init(member?.permission ?? seat?.permission),
+            participantStatus: member == nil ? .pending : .accepted, url: url, roster: roster, entries: entries, seat: seat,
+            grant: [UInt8](response.grant.sealed))
+    }
+
+    /// The seat that the server says the caller may take, as the verified roster has it.
+    private func seat(_ id: Data, _ roster: Roster) throws(SealKitError) -> Share.Seat {
+        if let id = try? ID16(id) {
+            if let invitation = roster.invitations[id] { return .invitation(invitation) }
+            if let seat = roster.publicSeat, seat.id == id { return .everybody(seat) }
+        }
+        throw SealKitError(.unknownItem, "the share has no open invitation for this account", remedy: "ask its owner for one")
     }
 
     /// Accepts a share: opens the invitation's grant, joins the roster, and seals the zone's key to oneself.
@@ -97,11 +148,11 @@ extension Container {
     public func accept(_ metadata: Share.Metadata, token: VerificationToken? = nil) async throws(SealKitError) -> RecordZone.ID {
         try await whileRosterMoves { round throws(SealKitError) in
             let metadata = round == 1 ? metadata : try await shareMetadata(for: metadata.url.text())
-            guard let invitation = metadata.invitation else {
+            guard let seat = metadata.seat else {
                 try await adopt(metadata, then: nil)
                 return metadata.zoneID
             }
-            let draft = try await core.witnessing { () async throws(SealKitError) in try acceptance(of: invitation, metadata) }
+            let draft = try await core.witnessing { () async throws(SealKitError) in try acceptance(of: seat, metadata) }
             let request = Sealkit_V1_AcceptShareRequest.with {
                 $0.operationID = newOperationID()
                 $0.routingID = Data(metadata.url.routingID.bytes)
@@ -118,17 +169,17 @@ extension Container {
     }
 
     private func acceptance(
-        of invitation: Invitation, _ metadata: Share.Metadata
+        of seat: Share.Seat, _ metadata: Share.Metadata
     ) throws(SealKitError) -> RosterAuthor<XWingHPKE>.Draft {
         try verifying("the invitation") { () throws(SealError) in
             let roster = metadata.roster
-            let keys = try metadata.url.secret.invitationKeys(scopeID: roster.scopeID, invitationID: invitation.id)
-            guard keys.signingKey.verificationKey == invitation.signingKey else { throw .invalidURL }
+            let keys = try metadata.url.secret.invitationKeys(scopeID: roster.scopeID, invitationID: seat.id)
+            guard keys.signingKey.verificationKey == seat.signingKey else { throw .invalidURL }
             let epoch = roster.currentEpoch
             // Only a grant that a permitted entry committed to is opened, and only the key that the entry names is used.
-            guard epoch.grantHashes[.invitation(invitation.id)] == GrantHash.of(metadata.grant) else { throw .keyMismatch }
+            guard epoch.grantHashes[.invitation(seat.id)] == GrantHash.of(metadata.grant) else { throw .keyMismatch }
             let key = try Grants<XWingHPKE>.open(
-                metadata.grant, epoch: epoch, invitation: keys, keys: invitation.invitee == nil ? nil : core.identity().keys)
+                metadata.grant, epoch: epoch, invitation: keys, keys: seat.isForKnownPerson ? core.identity().keys : nil)
             return try core.author.accept(
                 keys, on: roster, identity: core.identity().chain, epochKey: key, time: currentTime())
         }

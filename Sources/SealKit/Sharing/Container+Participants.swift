@@ -17,6 +17,20 @@ extension Container {
         try await participant(.emailAddress(address), permission)
     }
 
+    /// Somebody to add to a share, by phone number: `+` and the digits.
+    public func shareParticipant(
+        forPhoneNumber number: String, permission: Share.Participant.Permission = .readOnly
+    ) async throws(SealKitError) -> Share.Participant {
+        try await participant(.phoneNumber(number), permission)
+    }
+
+    /// Somebody to add to a share, by whatever is known: of a requester its ``Share/AccessRequester/participantLookupInfo``.
+    public func shareParticipant(
+        for lookupInfo: Share.LookupInfo, permission: Share.Participant.Permission = .readOnly
+    ) async throws(SealKitError) -> Share.Participant {
+        try await participant(lookupInfo, permission)
+    }
+
     public func shareParticipant(
         forUserRecordID userRecordID: Record.ID, permission: Share.Participant.Permission = .readOnly
     ) async throws(SealKitError) -> Share.Participant {
@@ -35,9 +49,8 @@ extension Container {
             throw SealKitError(.serverRejectedRequest, "the server's answer lacks the person that was asked for")
         }
         let chain = try await core.witnessing { () async throws(SealKitError) in try await known(result, handle) }
-        var random = SystemRandom()
         return Share.Participant(
-            participantID: ID16(random: &random).hex,
+            participantID: Share.Participant.newID(),
             userIdentity: Share.UserIdentity(
                 userRecordID: chain.map { Record.ID(recordName: $0.userID.recordName) }, lookupInfo: handle),
             role: .privateUser, permission: permission, acceptanceStatus: .pending, chain: chain)
@@ -65,6 +78,21 @@ extension Container {
             throw SealKitError(.unknownItem, "nobody is known as \(name) here", remedy: "invite by e-mail address")
         }
         return nil
+    }
+}
+
+extension Share.Participant {
+    /// Somebody who is known by nothing but a URL of its own (``Share/oneTimeURL(for:)``, once the share is saved): the first
+    /// who accepts with it is the participant.
+    public static func oneTimeURLParticipant(permission: Permission = .readOnly) -> Share.Participant {
+        Share.Participant(
+            participantID: newID(), userIdentity: Share.UserIdentity(), role: .privateUser, permission: permission,
+            acceptanceStatus: .pending)
+    }
+
+    static func newID() -> String {
+        var random = SystemRandom()
+        return ID16(random: &random).hex
     }
 }
 

@@ -8,6 +8,9 @@ import SwiftProtobuf
 
 extension Database {
     /// The zone-wide share of a zone.
+    ///
+    /// Everybody in it sees all participants, since everybody checks the roster; addresses, requests for access and URLs
+    /// are the owner's and administrators' to see.
     /// - Throws: `unknownItem` when the zone is not shared; `zoneNotFound`.
     public func share(for zoneID: RecordZone.ID) async throws(SealKitError) -> Share {
         let keeper = try keeper(zoneID)
@@ -17,57 +20,96 @@ extension Database {
             throw SealKitError(.unknownItem, "the zone \(zoneID) is not shared", remedy: "save a Share for it first")
         }
         var share = Share(recordZoneID: zoneID)
-        if let record = try await shareRecord(share.recordID) {
-            share.title = record.encryptedValues["title"] ?? ""
-            share.shareType = record.encryptedValues["shareType"] ?? ""
-            share.thumbnailImageData = record.encryptedValues["thumbnailImageData"]
+        guard let record = try await shareRecord(share.recordID) else {
+            throw SealKitError(.unknownItem, "the zone \(zoneID) is not shared any more", remedy: "save a Share for it")
         }
-        share.participants = participants(of: view.roster)
-        share.saved = share.participants
-        if scope == .private {
+        share.title = record.encryptedValues["title"] ?? ""
+        share.shareType = record.encryptedValues["shareType"] ?? ""
+        share.thumbnailImageData = record.encryptedValues["thumbnailImageData"]
+        share.participants = try await dated(participants(of: view.roster), view.roster, keeper)
+        share.currentUser = core.userID()
+        share.publicPermission = .init(view.roster.publicSeat?.permission)
+        share.edits.publicPermission = share.publicPermission
+        share.blockedIdentities = view.roster.blocked.sorted().map { Share.BlockedIdentity($0) }
+        if view.mayAdminister {
             let links = try await OwnerLinks.fetch(self, view: view)
             links.write(to: &share, view: view, origin: core.account.server)
+            try await addAccess(to: &share, view: view)
         }
+        share.saved = share.participants
         return share
     }
 
-    /// Saves a share: makes it, and sends what has changed in its participants since it was fetched.
+    /// With the day on which each was invited, or joined by the public URL.
+    private func dated(
+        _ participants: [Share.Participant], _ roster: Roster, _ keeper: ZoneKeeper
+    ) async throws(SealKitError) -> [Share.Participant] {
+        var sequences: [String: UInt64] = [:]
+        for participant in participants {
+            let invitation = (try? Hex.decode(participant.participantID)).flatMap { try? ID16($0) }
+            let invited = invitation.flatMap { roster.sequence(ofInvitation: $0) }
+            sequences[participant.participantID] = invited ?? participant.chain.flatMap { roster.members[$0.userID]?.since }
+        }
+        let times = await keeper.times(of: Set(sequences.values))
+        return participants.map { participant in
+            var participant = participant
+            participant.dateAddedToShare = sequences[participant.participantID].flatMap { times[$0] }.map { Date(microseconds: $0) }
+            return participant
+        }
+    }
+
+    /// Saves a share: makes it, and sends what has changed in its participants and settings since it was fetched.
     ///
-    /// - Returns: the share as it is now, with its URL and the one-time URLs of placeholders.
-    /// - Throws: `badDatabase` in the shared database; `permissionFailure`; `tooManyParticipants`; `invalidArguments`.
+    /// The owner saves in the private database, administrators in the shared one: they change participants, title and
+    /// requests; roles and the public permission are the owner's.
+    ///
+    /// - Returns: the share as it is now, with its URL and the one-time URLs that this account made.
+    /// - Throws: `badDatabase` in the public database; `permissionFailure` for somebody who administers nothing here, or
+    ///   changes what only the owner may; `tooManyParticipants`; `invalidArguments`, as for inviting while the share is public.
     @discardableResult
     public func save(_ share: Share) async throws(SealKitError) -> Share {
-        guard scope == .private else {
-            throw SealKitError(
-                .badDatabase, "only the owner changes a share, in the private database",
-                remedy: "a participant may leave with leaveShare(of:)")
-        }
         guard share.zoneID.zoneName != RecordZone.defaultName else {
             throw SealKitError(.invalidArguments, "the default zone cannot be shared", remedy: "put shared records in a custom zone")
         }
-        try await saveShareRecord(share)
         let keeper = try keeper(share.zoneID)
-        _ = try await whileRosterMoves { _ throws(SealKitError) in
+        let known = try await keeper.refresh()
+        guard known.mayAdminister else {
+            throw SealKitError(
+                .permissionFailure, "only the owner and administrators change a share",
+                remedy: "ask the owner to be made an administrator")
+        }
+        let record = try await changedRecord(of: share)
+        if record != nil, known.roster.isShared {
+            // Also of a share that was ended and is made again: its URLs are the same. Before the record: were this to fail, the next save would find the title changed and do both.
+            let links = try await OwnerLinks.fetch(self, view: known)
+            try await links.renewPreviews(share.preview, self, view: known)
+        }
+        if let record {
+            let results = try await modifyRecords(saving: [record], savePolicy: .changedKeys)
+            _ = try results.saveResults[share.recordID]?.get()
+        }
+        let view = try await whileRosterMoves { _ throws(SealKitError) in
             let view = try await keeper.refresh()
             let links = try await OwnerLinks.fetch(self, view: view)
             return try await ShareEditor(database: self, share: share, view: view, links: links).apply(keeper)
         }
+        try await saveAccess(of: share, view: view)
         return try await self.share(for: share.zoneID)
     }
 
     /// Title, type and thumbnail live in the share's own record, as encrypted values.
-    private func saveShareRecord(_ share: Share) async throws(SealKitError) {
+    /// - Returns: nil when the record has them already.
+    private func changedRecord(of share: Share) async throws(SealKitError) -> Record? {
         var record = Record(recordType: Share.recordType, recordID: share.recordID)
         if let existing = try await shareRecord(share.recordID) { record = existing }
         let isNew = record.base == nil
         let before: [String?] = [record.encryptedValues["title"], record.encryptedValues["shareType"]]
         let thumbnail: Data? = record.encryptedValues["thumbnailImageData"]
-        guard isNew || before != [share.title, share.shareType] || thumbnail != share.thumbnailImageData else { return }
+        guard isNew || before != [share.title, share.shareType] || thumbnail != share.thumbnailImageData else { return nil }
         record.encryptedValues["title"] = share.title
         record.encryptedValues["shareType"] = share.shareType
         record.encryptedValues["thumbnailImageData"] = share.thumbnailImageData
-        let results = try await modifyRecords(saving: [record], savePolicy: .changedKeys)
-        _ = try results.saveResults[share.recordID]?.get()
+        return record
     }
 
     /// nil only when it is verifiably not there: one that does not verify is an error, not an empty title.
@@ -89,7 +131,7 @@ extension Database {
                     userRecordID: Record.ID(recordName: member.userID.recordName),
                     lookupInfo: member.invitation.flatMap { lookupInfo(of: $0, roster) }),
                 role: Share.Participant.Role(member.role), permission: .init(member.permission), acceptanceStatus: .accepted,
-                chain: member.identity)
+                expirationDate: member.invitation.flatMap(expiration), chain: member.identity)
         }
         let invited = roster.invitations.values.sorted { $0.id < $1.id }.map { invitation in
             Share.Participant(
@@ -97,9 +139,14 @@ extension Database {
                 userIdentity: Share.UserIdentity(
                     userRecordID: invitation.invitee.map { Record.ID(recordName: $0.userID.recordName) },
                     lookupInfo: lookupInfo(of: invitation, roster)),
-                role: .privateUser, permission: .init(invitation.permission), acceptanceStatus: .pending, chain: invitation.invitee)
+                role: .privateUser, permission: .init(invitation.permission), acceptanceStatus: .pending,
+                expirationDate: expiration(of: invitation), chain: invitation.invitee)
         }
         return members + invited
+    }
+
+    private func expiration(of invitation: Invitation) -> Date? {
+        invitation.expires == 0 ? nil : Date(microseconds: invitation.expires)
     }
 
     /// The address that somebody was invited by, where it was sealed to this account.
@@ -127,7 +174,7 @@ extension Database {
 
     func append(
         _ draft: RosterAuthor<XWingHPKE>.Draft, view: ZoneView, links: [Sealkit_V1_Link] = [],
-        addresses: [Sealkit_V1_PlaceholderAddress] = []
+        sealedLinks: [Sealkit_V1_SealedLink] = [], addresses: [Sealkit_V1_PlaceholderAddress] = []
     ) async throws(SealKitError) {
         let request = Sealkit_V1_AppendRosterRequest.with {
             $0.operationID = newOperationID()
@@ -136,6 +183,7 @@ extension Database {
             $0.entry = draft.entry.wire
             $0.grants = draft.grants.map { Sealkit_V1_Grant(subject: $0.subject, epoch: $0.epoch, sealed: $0.sealed) }
             $0.links = links
+            $0.sealedLinks = sealedLinks
             $0.addresses = addresses
         }
         let _: Sealkit_V1_AppendRosterResponse = try await core.call(scope, "rosters/append", request)

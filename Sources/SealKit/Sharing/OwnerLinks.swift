@@ -5,7 +5,8 @@ import SealStatements
 import SealWire
 import SwiftProtobuf
 
-/// The owner's URLs of a share: kept on the server under the account's storage key, which the server does not have.
+/// The URLs of a share that its owner or an administrator has: kept on the server under the account's storage key, which
+/// the server does not have; the share-wide one that somebody else made, as it was sealed to the account.
 struct OwnerLinks {
     struct Link {
         let routingID: ID16
@@ -25,13 +26,12 @@ struct OwnerLinks {
     let shareWide: Link?
 
     /// What the server keeps of a share's links, sealed as it is.
-    static func stored(_ database: Database, view: ZoneView) async throws(SealKitError) -> [Sealkit_V1_Link] {
+    static func stored(_ database: Database, view: ZoneView) async throws(SealKitError) -> Sealkit_V1_LinksResponse {
         let request = Sealkit_V1_LinksRequest.with {
             $0.zone = view.scope.zoneIDOnWire
             $0.shareRecordName = view.scope.shareRecordName
         }
-        let response: Sealkit_V1_LinksResponse = try await database.core.call(database.scope, "links/fetch", request)
-        return response.links
+        return try await database.core.call(database.scope, "links/fetch", request)
     }
 
     static func fetch(_ database: Database, view: ZoneView) async throws(SealKitError) -> OwnerLinks {
@@ -40,8 +40,9 @@ struct OwnerLinks {
 
     private static func opened(_ database: Database, view: ZoneView) async throws(SealKitError) -> OwnerLinks {
         let storageKey = database.core.account.seed.storageKey()
+        let response = try await stored(database, view: view)
         var links: [Link] = []
-        for link in try await stored(database, view: view) {
+        for link in response.links where !link.keptSecret.isEmpty {
             links.append(
                 try verifying("a kept share URL") { () throws(SealError) in
                     let routingID = try ID16(link.routingID)
@@ -54,7 +55,21 @@ struct OwnerLinks {
         let shareWide = links.first {
             $0.invitationID == nil && $0.secret.id(in: view.roster.scopeID) == view.roster.linkID
         }
-        return OwnerLinks(links: links.filter { $0.invitationID != nil }, shareWide: shareWide)
+        return OwnerLinks(
+            links: links.filter { $0.invitationID != nil }, shareWide: shareWide ?? sealed(response, database, view: view))
+    }
+
+    /// The share-wide link of another maker. One that does not open is none: a copy that somebody sealed badly must not keep
+    /// the owner from putting that somebody out.
+    private static func sealed(_ response: Sealkit_V1_LinksResponse, _ database: Database, view: ZoneView) -> Link? {
+        let core = database.core
+        guard let linkID = view.roster.linkID, let wire = response.links.first(where: { $0.invitationID.isEmpty }),
+            let routingID = try? ID16(wire.routingID),
+            let secret = try? SealedLinks<XWingHPKE>.open(
+                [UInt8](response.sealedLink), scopeID: view.roster.scopeID, linkID: linkID, as: core.userID(),
+                keys: core.identity().keys)
+        else { return nil }
+        return Link(routingID: routingID, secret: secret, invitationID: nil)
     }
 
     /// A new link and what the server keeps of it.
@@ -63,19 +78,49 @@ struct OwnerLinks {
     ) throws(SealKitError) -> (Link, Sealkit_V1_Link) {
         var random = SystemRandom()
         let link = Link(routingID: ID16(random: &random), secret: LinkSecret(random: &random), invitationID: invitationID)
+        return (link, try keep(link, database, scopeID: scopeID, preview: preview))
+    }
+
+    /// What the server keeps of a link.
+    static func keep(
+        _ link: Link, _ database: Database, scopeID: Digest, preview: SharePreview
+    ) throws(SealKitError) -> Sealkit_V1_Link {
+        var random = SystemRandom()
         let kept = StorageBox.seal(
             link.secret.bytes, purpose: purpose, context: context(scopeID, link.routingID),
             under: database.core.account.seed.storageKey(), random: &random)
-        let sealedPreview = try verifying("the share's preview") { () throws(SealError) in
+        var wire = try show(preview, behind: link, scopeID: scopeID)
+        wire.invitationID = Data(link.invitationID?.bytes ?? [])
+        wire.keptSecret = Data(kept)
+        return wire
+    }
+
+    private static func show(
+        _ preview: SharePreview, behind link: Link, scopeID: Digest
+    ) throws(SealKitError) -> Sealkit_V1_Link {
+        var random = SystemRandom()
+        let sealed = try verifying("the share's preview") { () throws(SealError) in
             try link.secret.sealPreview(preview, scopeID: scopeID, random: &random)
         }
-        let wire = Sealkit_V1_Link.with {
+        return .with {
             $0.routingID = Data(link.routingID.bytes)
-            $0.invitationID = Data(invitationID?.bytes ?? [])
-            $0.keptSecret = Data(kept)
-            $0.preview = Data(sealedPreview)
+            $0.preview = Data(sealed)
         }
-        return (link, wire)
+    }
+
+    /// Seals what the URLs show anew, after title, type or thumbnail changed.
+    func renewPreviews(_ preview: SharePreview, _ database: Database, view: ZoneView) async throws(SealKitError) {
+        var wires: [Sealkit_V1_Link] = []
+        for link in links + [shareWide].compactMap({ $0 }) {
+            wires.append(try OwnerLinks.show(preview, behind: link, scopeID: view.roster.scopeID))
+        }
+        guard !wires.isEmpty else { return }
+        let request = Sealkit_V1_UpdateLinksRequest.with {
+            $0.zone = view.scope.zoneIDOnWire
+            $0.shareRecordName = view.scope.shareRecordName
+            $0.links = wires
+        }
+        let _: Sealkit_V1_UpdateLinksResponse = try await database.core.call(database.scope, "links/update", request)
     }
 
     private static func context(_ scopeID: Digest, _ routingID: ID16) -> [UInt8] { scopeID.bytes + routingID.bytes }
@@ -85,7 +130,10 @@ struct OwnerLinks {
         let scopeID = view.roster.scopeID
         share.url = shareWide?.url(origin: origin, scopeID: scopeID)
         for link in links {
-            guard let invitation = link.invitationID, view.roster.invitations[invitation] != nil else { continue }
+            guard let invitation = link.invitationID,
+                view.roster.invitations[invitation] != nil
+                    || view.roster.members.values.contains(where: { $0.invitationID == invitation })
+            else { continue }
             share.oneTimeURLs[invitation.hex] = link.url(origin: origin, scopeID: scopeID)
         }
     }

@@ -18,14 +18,29 @@ public struct Share: Sendable {
     public var shareType: String = ""
     public var thumbnailImageData: Data?
     public internal(set) var participants: [Participant] = []
-    /// The share-wide URL, with the secret after `#`: for participants who have an account. Only its owner has it here;
-    /// nil until the share is saved.
+    /// What anybody with the URL may do: nothing, unless the owner opens the share to the public.
+    ///
+    /// Changing it takes open invitations back; ``Participant/Permission/none`` removes everybody who joined by the URL. While
+    /// it is another one nobody can be invited by name, and removing or blocking somebody replaces the URL.
+    public var publicPermission: Participant.Permission = .none
+    /// Whether strangers with the URL may ask for access. Where not, they are not told that the share exists.
+    public var allowsAccessRequests = false
+    /// Who asked for access and waits: for owner and administrators.
+    public internal(set) var requesters: [AccessRequester] = []
+    /// Who can neither join nor ask.
+    public internal(set) var blockedIdentities: [BlockedIdentity] = []
+    /// The share-wide URL, with the secret after `#`: for participants who have an account. Owner and administrators have
+    /// it here; nil until the share is saved.
     public internal(set) var url: String?
 
     /// Placeholders' one-time URLs, by participant id.
     var oneTimeURLs: [String: String] = [:]
     /// The participants that the share was fetched with: saving sends the difference.
     var saved: [Participant] = []
+    /// The settings that it was fetched with, and what is to be done beyond its participants.
+    var edits = Edits()
+    /// Who looks at it.
+    var currentUser: UserID?
 
     public init(recordZoneID: RecordZone.ID) { zoneID = recordZoneID }
 
@@ -33,10 +48,19 @@ public struct Share: Sendable {
 
     public var owner: Participant? { participants.first { $0.role == .owner } }
 
-    /// Adds somebody, or updates the permission of somebody who is there already.
+    /// Whoever fetched the share; nil before it was saved.
+    public var currentUserParticipant: Participant? {
+        guard let name = currentUser?.recordName else { return nil }
+        return participants.first { $0.userIdentity.userRecordID?.recordName == name && $0.acceptanceStatus == .accepted }
+    }
+
+    /// Adds somebody, or updates the permission of somebody who is there already; the role where it is the share's own
+    /// participant that was changed.
     public mutating func addParticipant(_ participant: Participant) {
         if let index = participants.firstIndex(where: { $0.isSamePerson(as: participant) }) {
             participants[index].permission = participant.permission
+            participants[index].expirationDate = participant.expirationDate
+            if participants[index].participantID == participant.participantID { participants[index].role = participant.role }
         } else {
             participants.append(participant)
         }
@@ -47,8 +71,10 @@ public struct Share: Sendable {
         participants.removeAll { $0.isSamePerson(as: participant) && $0.role != .owner }
     }
 
-    /// The URL for one invitee without an account: good once, for that invitee. Give it to nobody else.
-    /// - Returns: nil until the share is saved, and for participants who use the share-wide URL.
+    /// The URL for one invitee: whoever was invited by address, or by nothing but this URL. It is good for one acceptance;
+    /// afterwards it leads that participant to the share like ``url``. Give it to nobody else.
+    /// - Returns: nil until the share is saved, for participants who use the share-wide URL, and for invitees of somebody
+    ///   else: only who made the URL has it.
     public func oneTimeURL(for participantID: String) -> String? { oneTimeURLs[participantID] }
 }
 
@@ -66,6 +92,8 @@ extension Share {
             case publicUser = 4
         }
         public enum Permission: Int, Sendable {
+            /// Of ``Share/publicPermission`` alone: whoever is in a share may read it.
+            case none = 1
             case readOnly = 2
             case readWrite = 3
         }
@@ -78,9 +106,17 @@ extension Share {
         /// The same for as long as the participant is in the share: the invitation's id; the owner's is its user name.
         public internal(set) var participantID: String
         public internal(set) var userIdentity: UserIdentity
-        public internal(set) var role: Role
+        /// The owner makes private users administrators, and back, once they have accepted. An administrator has readWrite.
+        public var role: Role
         public var permission: Permission
         public internal(set) var acceptanceStatus: AcceptanceStatus
+        /// When the invitation, or the acceptance of the public URL, was signed, by its author's clock.
+        public internal(set) var dateAddedToShare: Date?
+        /// Asked for access before it was invited. The server's word.
+        public internal(set) var isApprovedRequester = false
+        /// After this an open invitation is over: the server takes no acceptance, and the owner's or an administrator's
+        /// device revokes it when it next saves the share. Set it before the invitation is saved.
+        public var expirationDate: Date?
 
         /// Verified keys of somebody who is known.
         var chain: IdentityChain?
@@ -95,7 +131,7 @@ extension Share {
     }
 
     public struct UserIdentity: Sendable {
-        /// nil for a placeholder: somebody without an account in this container.
+        /// nil for a placeholder: somebody without an account in this container, or whoever claims a one-time URL.
         public internal(set) var userRecordID: Record.ID?
         /// What the participant was looked up by; of others it is known to owner and administrators only.
         public internal(set) var lookupInfo: LookupInfo?
@@ -117,8 +153,21 @@ extension Share {
 }
 
 extension Share.Participant.Permission {
-    init(_ permission: SealStatements.Permission) { self = permission == .readWrite ? .readWrite : .readOnly }
-    var onRoster: SealStatements.Permission { self == .readWrite ? .readWrite : .readOnly }
+    init(_ permission: SealStatements.Permission?) {
+        self = switch permission {
+        case nil: .none
+        case .readOnly: .readOnly
+        case .readWrite: .readWrite
+        }
+    }
+
+    var onRoster: SealStatements.Permission? {
+        switch self {
+        case .none: nil
+        case .readOnly: .readOnly
+        case .readWrite: .readWrite
+        }
+    }
 }
 
 extension Share.Participant.Role {

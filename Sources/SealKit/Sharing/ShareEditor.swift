@@ -13,16 +13,28 @@ struct ShareEditor {
     let view: ZoneView
     let links: OwnerLinks
 
-    private struct Plan {
+    struct Plan {
+        var revoked: Set<ID16> = []
+        var removed: Set<UserID> = []
+        /// After revoking and removing, in this order.
         var changes: [RosterChange] = []
         var settings: SettingsDraft?
         var invitations: [InvitationDraft] = []
         var links: [Sealkit_V1_Link] = []
         var addresses: [Sealkit_V1_PlaceholderAddress] = []
         var takesRightAway = false
+        /// The share-wide link after the entry.
+        var shareWide: OwnerLinks.Link?
+        var renewsLink = false
 
-        var isEmpty: Bool { changes.isEmpty && invitations.isEmpty && settings == nil }
+        var allChanges: [RosterChange] {
+            revoked.sorted().map { .revoke($0) } + removed.sorted().map { .remove($0) } + changes
+        }
+        var isEmpty: Bool { allChanges.isEmpty && invitations.isEmpty && settings == nil }
     }
+
+    var roster: Roster { view.roster }
+    var isOwner: Bool { roster.owner == view.user }
 
     /// Appends the entry, if there is anything to change, and gives the zone as it is then.
     func apply(_ keeper: ZoneKeeper) async throws(SealKitError) -> ZoneView {
@@ -32,117 +44,193 @@ struct ShareEditor {
         var random = SystemRandom()
         let draft = try verifying("the share") { () throws(SealError) in
             try database.core.author.next(
-                on: view.roster, changes: plan.changes, settings: plan.settings, invitations: plan.invitations,
+                on: roster, changes: plan.allChanges, settings: plan.settings, invitations: plan.invitations,
                 rotating: plan.takesRightAway, current: key, time: currentTime(), random: &random)
         }
         // What the rules refuse is refused here, before the server hears of it.
-        var checked = view.roster
+        var checked = roster
         try verifying("the share") { () throws(SealError) in try checked.append(draft.entry) }
-        try await database.append(draft, view: view, links: plan.links, addresses: plan.addresses)
+        try await database.append(
+            draft, view: view, links: plan.links, sealedLinks: try sealedLinks(plan, after: checked), addresses: plan.addresses)
         return try await keeper.adopt(draft)
     }
 
     private func plan() throws(SealKitError) -> Plan {
-        let roster = view.roster
-        var plan = Plan()
-        var shareWide = links.shareWide
-        if shareWide == nil {
-            let (link, wire) = try OwnerLinks.make(database, scopeID: roster.scopeID, invitationID: nil, preview: preview)
-            shareWide = link
-            plan.links.append(wire)
-            plan.settings = SettingsDraft(secret: link.secret)
-        }
-        for participant in share.saved where !share.participants.contains(where: { $0.isSamePerson(as: participant) }) {
-            try remove(participant, in: &plan)
-        }
-        for participant in share.participants {
-            if let member = participant.chain.flatMap({ roster.members[$0.userID] }) {
-                // Only what was changed here is sent: a permission that another device has changed since stays.
-                let before = share.saved.first { $0.isSamePerson(as: participant) }
-                guard before?.permission != participant.permission else { continue }
-                try change(member, to: participant.permission.onRoster, in: &plan)
-            } else if let invitation = openInvitation(of: participant) {
-                guard invitation.permission == participant.permission.onRoster else {
-                    throw SealKitError(
-                        .invalidArguments, "the permission of an open invitation cannot be changed",
-                        remedy: "remove the invitation, save, and invite again")
-                }
-            } else if let shareWide, !share.saved.contains(where: { $0.isSamePerson(as: participant) }) {
-                try invite(participant, shareWide: shareWide, in: &plan)
-            }
-        }
+        var plan = Plan(shareWide: links.shareWide)
+        let wanted = try wantedPublicPermission()
+        let changesPublic = wanted != roster.publicSeat?.permission
+        if changesPublic { plan.revoked.formUnion(roster.invitations.keys) }
+        try planRemovals(&plan, joinersGo: changesPublic && wanted == nil)
+        try planMembers(&plan)
+        try planSettings(&plan, wanted: wanted, changesPublic: changesPublic)
+        try planInvitations(&plan, isPublic: wanted != nil, dropsPending: changesPublic)
+        if !plan.revoked.isEmpty || !plan.removed.isEmpty { plan.takesRightAway = true }
         return plan
     }
 
-    private var preview: SharePreview {
-        SharePreview(title: share.title, shareType: share.shareType, thumbnail: [UInt8](share.thumbnailImageData ?? Data()))
+    /// What the owner wants; what another device has set since stays where this one changed nothing.
+    private func wantedPublicPermission() throws(SealKitError) -> Permission? {
+        guard share.publicPermission != share.edits.publicPermission else { return roster.publicSeat?.permission }
+        guard isOwner else { throw refused("only the owner opens a share to the public, or closes it") }
+        return share.publicPermission.onRoster
     }
 
-    private func openInvitation(of participant: Share.Participant) -> Invitation? {
-        if let bytes = try? Hex.decode(participant.participantID), let id = try? ID16(bytes), let found = view.roster.invitations[id] {
+    // MARK: Who goes
+
+    /// - Parameter joinersGo: everybody who joined by the public URL is put out by the settings.
+    private func planRemovals(_ plan: inout Plan, joinersGo: Bool) throws(SealKitError) {
+        for user in share.edits.blocked.subtracting(roster.blocked) {
+            if let member = roster.members[user] { try checkSubordinate(member) }
+            if let invitation = roster.invitation(for: user) { plan.revoked.insert(invitation.id) }
+            plan.changes.append(.block(user))
+            plan.takesRightAway = true
+        }
+        for user in share.edits.unblocked.intersection(roster.blocked) { plan.changes.append(.unblock(user)) }
+        for participant in share.saved where !share.participants.contains(where: { $0.isSamePerson(as: participant) }) {
+            if let member = member(participant) {
+                guard !share.edits.blocked.contains(member.userID), !(joinersGo && member.role == .publicUser) else { continue }
+                try checkSubordinate(member)
+                plan.removed.insert(member.userID)
+            } else if let invitation = openInvitation(of: participant) {
+                plan.revoked.insert(invitation.id)
+            }
+        }
+        let now = currentTime()
+        for invitation in roster.invitations.values where invitation.expires != 0 && invitation.expires <= now {
+            plan.revoked.insert(invitation.id)
+        }
+    }
+
+    // MARK: What members may do
+
+    private func planMembers(_ plan: inout Plan) throws(SealKitError) {
+        for participant in share.participants {
+            guard let member = participant.chain.flatMap({ roster.members[$0.userID] }) else { continue }
+            // Only what was changed here is sent: a permission that another device has changed since stays.
+            let before = share.saved.first { $0.isSamePerson(as: participant) }
+            let role = before?.role == participant.role ? nil : participant.role
+            let permission = before?.permission == participant.permission ? nil : participant.permission
+            if let role, before != nil, role != Share.Participant.Role(member.role) {
+                try change(member, to: role, permission, in: &plan)
+            } else if let permission {
+                try change(member, to: permission, in: &plan)
+            }
+        }
+    }
+
+    private func change(
+        _ member: Roster.Member, to permission: Share.Participant.Permission, in plan: inout Plan
+    ) throws(SealKitError) {
+        guard let wanted = permission.onRoster else {
+            throw SealKitError(.invalidArguments, "a participant may read at least", remedy: "remove it instead")
+        }
+        guard member.permission != wanted else { return }
+        try checkSubordinate(member)
+        guard member.role == .privateUser else {
+            throw SealKitError(
+                .invalidArguments, "administrators may write, and public users have the public permission",
+                remedy: "change the role, or publicPermission")
+        }
+        if wanted < member.permission { plan.takesRightAway = true }
+        plan.changes.append(.setPermission(member.userID, wanted))
+    }
+
+    /// A permission is given before the role that needs it, and taken after it.
+    private func change(
+        _ member: Roster.Member, to role: Share.Participant.Role, _ permission: Share.Participant.Permission?,
+        in plan: inout Plan
+    ) throws(SealKitError) {
+        guard isOwner, member.role != .owner else { throw refused("only the owner changes roles, and none of its own") }
+        guard member.role != .publicUser, role == .administrator || role == .privateUser else {
+            throw SealKitError(
+                .invalidArguments, "only private users become administrators, and administrators private users",
+                remedy: "invite the person by name")
+        }
+        if role == .administrator {
+            if let permission { try change(member, to: permission, in: &plan) }
+            guard permission.map({ $0 == .readWrite }) ?? (member.permission == .readWrite) else {
+                throw SealKitError(.invalidArguments, "an administrator has readWrite", remedy: "give that permission, too")
+            }
+            plan.changes.append(.setRole(member.userID, .administrator))
+        } else {
+            plan.takesRightAway = true
+            plan.changes.append(.setRole(member.userID, .privateUser))
+            if let wanted = permission?.onRoster, wanted != member.permission {
+                plan.changes.append(.setPermission(member.userID, wanted))
+            }
+        }
+    }
+
+    // MARK: Settings
+
+    /// The public seat, and the share-wide URL: made once, and anew where somebody who is put out could come back by it.
+    private func planSettings(_ plan: inout Plan, wanted: Permission?, changesPublic: Bool) throws(SealKitError) {
+        let putsOut = !plan.removed.isEmpty || plan.changes.contains { if case .block = $0 { true } else { false } }
+        plan.renewsLink = (wanted != nil && putsOut) || (plan.shareWide == nil && isOwner)
+        if plan.renewsLink {
+            let (link, wire) = try OwnerLinks.make(
+                database, scopeID: roster.scopeID, invitationID: nil, preview: share.preview)
+            plan.shareWide = link
+            plan.links.append(wire)
+        }
+        guard plan.renewsLink || changesPublic, let link = plan.shareWide else { return }
+        var random = SystemRandom()
+        plan.settings = SettingsDraft(
+            secret: link.secret, publicAccess: wanted.map { (seatID: ID16(random: &random), permission: $0) })
+        // Whoever has the old URL, or joined by it, may do less than before.
+        guard let before = roster.publicSeat?.permission else { return }
+        if plan.renewsLink || wanted.map({ $0 < before }) ?? true { plan.takesRightAway = true }
+    }
+
+    /// The share-wide secret for those who administer the share after the entry and do not have it.
+    private func sealedLinks(_ plan: Plan, after: Roster) throws(SealKitError) -> [Sealkit_V1_SealedLink] {
+        guard let link = plan.shareWide else { return [] }
+        let administrators = after.members.values.filter { $0.role == .owner || $0.role == .administrator }
+        return try verifying("the share-wide URL") { () throws(SealError) in
+            var sealed: [Sealkit_V1_SealedLink] = []
+            for member in administrators where plan.renewsLink || roster.members[member.userID]?.role != member.role {
+                let copy = try SealedLinks<XWingHPKE>.seal(link.secret, scopeID: roster.scopeID, to: member.identity)
+                sealed.append(
+                    .with {
+                        $0.reader = Data(member.userID.id.bytes)
+                        $0.sealed = Data(copy)
+                    })
+            }
+            return sealed
+        }
+    }
+
+    // MARK: Who is meant
+
+    /// Also somebody who was still pending when the share was fetched, and has accepted since.
+    func member(_ participant: Share.Participant) -> Roster.Member? {
+        if let chain = participant.chain { return roster.members[chain.userID] }
+        return roster.members.values.first { $0.invitationID?.hex == participant.participantID }
+    }
+
+    func openInvitation(of participant: Share.Participant) -> Invitation? {
+        if let bytes = try? Hex.decode(participant.participantID), let id = try? ID16(bytes), let found = roster.invitations[id] {
             return found
         }
-        return participant.chain.flatMap { view.roster.invitation(for: $0.userID) }
+        return participant.chain.flatMap { roster.invitation(for: $0.userID) }
     }
 
-    private func remove(_ participant: Share.Participant, in plan: inout Plan) throws(SealKitError) {
-        if let chain = participant.chain, view.roster.members[chain.userID] != nil {
-            plan.changes.append(.remove(chain.userID))
-        } else if let invitation = openInvitation(of: participant) {
-            plan.changes.append(.revoke(invitation.id))
-        } else if let member = view.roster.members.values.first(where: { $0.invitationID?.hex == participant.participantID }) {
-            // It was still pending when the share was fetched, and has accepted since.
-            plan.changes.append(.remove(member.userID))
-        } else {
-            return
+    /// - Throws: `permissionFailure` for the owner, and for one administrator in the hands of another.
+    private func checkSubordinate(_ member: Roster.Member) throws(SealKitError) {
+        guard member.role != .owner else { throw refused("nobody changes, removes or blocks the owner") }
+        guard isOwner || member.role != .administrator else {
+            throw refused("only the owner changes, removes or blocks an administrator")
         }
-        plan.takesRightAway = true
     }
 
-    private func change(_ member: Roster.Member, to permission: Permission, in plan: inout Plan) throws(SealKitError) {
-        guard member.permission != permission else { return }
-        guard member.role != .owner else {
-            throw SealKitError(.permissionFailure, "the owner's permission cannot be changed")
-        }
-        if permission < member.permission { plan.takesRightAway = true }
-        plan.changes.append(.setPermission(member.userID, permission))
+    private func refused(_ reason: String) -> SealKitError {
+        SealKitError(.permissionFailure, reason, remedy: "ask the owner")
     }
+}
 
-    /// Known people accept with the share-wide URL; a placeholder gets a URL of its own, with its own secret.
-    private func invite(_ participant: Share.Participant, shareWide: OwnerLinks.Link, in plan: inout Plan) throws(SealKitError) {
-        var random = SystemRandom()
-        let id: ID16
-        if let bytes = try? Hex.decode(participant.participantID), let given = try? ID16(bytes) {
-            id = given
-        } else {
-            id = ID16(random: &random)
-        }
-        var link = shareWide
-        if participant.chain == nil {
-            guard let address = participant.userIdentity.lookupInfo?.address else {
-                throw SealKitError(.invalidArguments, "a participant without an account needs an e-mail address or phone number")
-            }
-            let (own, wire) = try OwnerLinks.make(database, scopeID: view.roster.scopeID, invitationID: id, preview: preview)
-            link = own
-            plan.links.append(wire)
-            plan.addresses.append(
-                .with {
-                    $0.invitationID = Data(id.bytes)
-                    $0.address = address
-                })
-        }
-        let readers = view.roster.members.values.filter { $0.role == .owner || $0.role == .administrator }.map(\.identity)
-        let draft = try verifying("the invitation") { () throws(SealError) in
-            var addresses: [SealedAddress] = []
-            if let address = participant.userIdentity.lookupInfo?.address {
-                addresses = try SealedAddresses<XWingHPKE>.seal(
-                    address, scopeID: view.roster.scopeID, invitationID: id, to: readers)
-            }
-            return try InvitationDraft(
-                keys: link.secret.invitationKeys(scopeID: view.roster.scopeID, invitationID: id),
-                permission: participant.permission.onRoster, invitee: participant.chain, sealedAddresses: addresses,
-                using: XWingHPKE.self)
-        }
-        plan.invitations.append(draft)
+extension Share {
+    /// What whoever has a URL sees.
+    var preview: SharePreview {
+        SharePreview(title: title, shareType: shareType, thumbnail: [UInt8](thumbnailImageData ?? Data()))
     }
 }

@@ -4,7 +4,8 @@ import SealWire
 enum Effect: Sendable {
     /// Nothing more than sending it once: it only reads, or says again what is known.
     case none
-    /// Nothing more either, since the server knows it again by its operation id; but it changes something.
+    /// Nothing more either, since the server knows it again by its operation id, or it says how things are to be; but it
+    /// changes something.
     case repeatable
     /// Something again: another mail, or a refusal because something is good once.
     case once
@@ -19,6 +20,9 @@ extension Sealkit_V1_ModifyZonesRequest: ChangingRequest { static var effect: Ef
 extension Sealkit_V1_ModifyRecordsRequest: ChangingRequest { static var effect: Effect { .repeatable } }
 extension Sealkit_V1_AppendRosterRequest: ChangingRequest { static var effect: Effect { .repeatable } }
 extension Sealkit_V1_AcceptShareRequest: ChangingRequest { static var effect: Effect { .repeatable } }
+extension Sealkit_V1_UpdateLinksRequest: ChangingRequest { static var effect: Effect { .repeatable } }
+extension Sealkit_V1_UpdateShareAccessRequest: ChangingRequest { static var effect: Effect { .repeatable } }
+extension Sealkit_V1_RequestShareAccessRequest: ChangingRequest { static var effect: Effect { .repeatable } }
 extension Sealkit_V1_ModifySubscriptionsRequest: ChangingRequest { static var effect: Effect { .repeatable } }
 
 extension Sealkit_V1_BeginVerificationRequest: ChangingRequest { static var effect: Effect { .once } }

@@ -159,6 +159,15 @@ actor ZoneKeeper {
         isLoaded = true
     }
 
+    /// When entries were signed, by their authors' clocks.
+    func times(of sequences: Set<UInt64>) -> [UInt64: Int64] {
+        var times: [UInt64: Int64] = [:]
+        for sequence in sequences where sequence < UInt64(stored.count) {
+            times[sequence] = try? RosterEntry(canonicalBytes: stored[Int(sequence)].bytes, container: scope.container).time
+        }
+        return times
+    }
+
     /// What this device has stored of the zone, without asking the server.
     func known() async throws(SealKitError) -> Roster? {
         try await load()

@@ -24,6 +24,12 @@ struct ZoneView: Sendable {
 
     var scope: Scope { roster.scope }
 
+    /// Whether this account is the owner or an administrator.
+    var mayAdminister: Bool {
+        let role = roster.members[user]?.role
+        return role == .owner || role == .administrator
+    }
+
     /// - Throws: `permissionFailure` when no key was granted.
     func currentKey() throws(SealKitError) -> EpochKey {
         guard let key = keys[roster.currentEpoch.number] else {
@@ -45,4 +51,9 @@ struct ZoneView: Sendable {
         guard let key = keys[statement.epoch] else { throw .missingKey }
         return key
     }
+}
+
+extension Roster {
+    /// Somebody beside the owner is in it, invited, or may join by the URL.
+    var isSharedWithSomebody: Bool { isShared && (members.count > 1 || !invitations.isEmpty || publicSeat != nil) }
 }

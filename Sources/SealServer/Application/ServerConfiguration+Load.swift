@@ -11,6 +11,7 @@ extension ServerConfiguration {
         "smtp-starttls": ["smtp", "starttls"], "log-level": ["log", "level"], "log-format": ["log", "format"],
         "max-message-size": ["max", "message", "size"], "max-asset-size": ["max", "asset", "size"],
         "tombstone-age": ["tombstone", "age"], "shutdown-grace": ["shutdown", "grace"], "webhook-allow": ["webhook", "allow"],
+        "fallback-url": ["fallback", "url"],
         "request-rate": ["request", "rate"], "write-rate": ["write", "rate"], "read-rate": ["read", "rate"],
         "sharing-rate": ["sharing", "rate"], "anonymous-rate": ["anonymous", "rate"],
         "requests-in-flight": ["requests", "in", "flight"], "bytes-in-flight": ["bytes", "in", "flight"],
@@ -125,8 +126,21 @@ extension ServerConfiguration {
             if let origins = text("webhook-allow") {
                 result.webhookOrigins = origins.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
             }
+            if let pairs = text("fallback-url") { result.fallbackURLs = try fallbackURLs(pairs) }
             result.limits = try limits()
             return result
+        }
+
+        /// `container=url` pairs between spaces or commas; what they hold is judged by `validate`.
+        private func fallbackURLs(_ pairs: String) throws(ConfigurationError) -> [String: String] {
+            var urls: [String: String] = [:]
+            for pair in pairs.split(whereSeparator: { $0 == " " || $0 == "," }) {
+                let parts = pair.split(separator: "=", maxSplits: 1).map(String.init)
+                guard parts.count == 2, urls.updateValue(parts[1], forKey: parts[0]) == nil else {
+                    throw .invalid(setting: "fallback-url", expected: ServerConfiguration.fallbackURLForm)
+                }
+            }
+            return urls
         }
 
         private func limits() throws(ConfigurationError) -> ServerLimits {

@@ -12,10 +12,24 @@ extension ServerConfiguration {
         }
         if let publicOrigin { try Self.validate(origin: publicOrigin) }
         if let mail { try Self.validate(mail) }
+        guard fallbackURLs.allSatisfy({ Self.isFallback(container: $0.key, url: $0.value) }) else {
+            throw .invalid(setting: "fallback-url", expected: Self.fallbackURLForm)
+        }
         guard webhookOrigins.allSatisfy(WebhookTargets.isAllowable) else {
             throw .invalid(
                 setting: "webhook-allow", expected: "origins like https://hooks.example.org, without a path, between commas")
         }
+    }
+
+    static let fallbackURLForm = "a container and a URL, like org.example.notes=https://notes.example.org/get, each container once"
+
+    /// It goes into a page's link as it is.
+    private static func isFallback(container: String, url: String) -> Bool {
+        guard (try? IdentityController.container(container)) != nil, url.utf8.count <= 2_048,
+            url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x3C && $0 != 0x3E }),
+            let parts = URLComponents(string: url), parts.scheme == "https", parts.host?.isEmpty == false, parts.user == nil
+        else { return false }
+        return true
     }
 
     private static func validate(origin: String) throws(ConfigurationError) {

@@ -23,6 +23,8 @@ public struct ServerConfiguration: Sendable {
     public var shutdownGrace: Int
     /// The origins that webhooks may go to: `https://hooks.example.org`, or `http://127.0.0.1:9000` on this machine.
     public var webhookOrigins: [String]
+    /// Where somebody who opens a share URL in a browser gets the app of a container, by container.
+    public var fallbackURLs: [String: String]
     /// Rates, quotas, and what is under way at once.
     public var limits: ServerLimits
 
@@ -44,6 +46,7 @@ public struct ServerConfiguration: Sendable {
         tombstoneAge: Int = 180,
         shutdownGrace: Int = 30,
         webhookOrigins: [String] = [],
+        fallbackURLs: [String: String] = [:],
         limits: ServerLimits = ServerLimits()
     ) {
         self.dataFolder = Self.withoutTrailingSlashes(dataFolder)
@@ -60,6 +63,7 @@ public struct ServerConfiguration: Sendable {
         self.tombstoneAge = tombstoneAge
         self.shutdownGrace = shutdownGrace
         self.webhookOrigins = webhookOrigins
+        self.fallbackURLs = fallbackURLs
         self.limits = limits
     }
 

@@ -24,6 +24,8 @@ struct AbuseLimits: Sendable {
     var verificationTry = RateLimiter.Rule(count: 60, window: hour)
     /// Epochs that one participant opens in one zone of somebody else: each makes all others fetch and keep a grant.
     var epochOpening = RateLimiter.Rule(count: 60, window: hour)
+    /// Requests for access to shares of others that one account makes: each may wake their owners' devices.
+    var accessRequest = RateLimiter.Rule(count: 60, window: hour)
     /// Server-to-server keys that one account makes: each leaves a user behind.
     var serverKeyCreation = RateLimiter.Rule(count: 60, window: hour)
     /// What one account has uploaded and no record refers to yet: bytes, announced ones included, and uploads. Whoever
@@ -59,6 +61,7 @@ struct AbuseLimits: Sendable {
         case .lookup: lookup
         case .verificationTry: verificationTry
         case .epochOpening: epochOpening
+        case .accessRequest: accessRequest
         case .serverKeyCreation: serverKeyCreation
         }
     }

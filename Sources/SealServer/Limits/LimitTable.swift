@@ -36,6 +36,8 @@ enum LimitTable {
             row("zonesPerUser", Int(limits.zonesPerUser), "zones", .quotaExceeded),
             row("stagedAssets", rules.stagedBlobsPerAccount, "assets", .quotaExceeded),
             row("stagedAssetBytes", Int(rules.stagedBytesPerAccount), "bytes", .quotaExceeded),
+            row("accessRequestsPerShare", AccessRequests.mostPerShare, "requests", .limitExceeded),
+            row("accessRequestsPerUser", AccessRequests.mostPerUser, "requests", .limitExceeded),
             // Of how often
             row("requestRate", limits.requestRate, "a second", .requestRateLimited),
             row("writeRate", limits.writeRate, "a second", .requestRateLimited),
@@ -46,6 +48,7 @@ enum LimitTable {
             row("lookups", Int(rules.lookup.count), "an hour", .requestRateLimited),
             row("verificationTries", Int(rules.verificationTry.count), "an hour", .requestRateLimited),
             row("epochOpenings", Int(rules.epochOpening.count), "an hour", .requestRateLimited),
+            row("accessRequests", Int(rules.accessRequest.count), "an hour", .requestRateLimited),
             row("serverKeyCreations", Int(rules.serverKeyCreation.count), "an hour", .requestRateLimited),
             row("recoveries", Int(rules.recovery.count), "10 minutes", .requestRateLimited),
             // Of everybody together

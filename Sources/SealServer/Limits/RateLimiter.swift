@@ -16,6 +16,7 @@ final class RateLimiter: Sendable {
         case lookup
         case verificationTry
         case epochOpening
+        case accessRequest
         case serverKeyCreation
     }
 

@@ -88,6 +88,22 @@ extension Sealkit_V1_AcceptShareRequest: CountedMessage {
     static var kind: RateLimiter.Kind { .sharing }
 }
 
+extension Sealkit_V1_UpdateLinksRequest: CountedMessage {
+    static var kind: RateLimiter.Kind { .sharing }
+}
+
+extension Sealkit_V1_ShareOwnerRequest: CountedMessage {
+    static var kind: RateLimiter.Kind { .sharing }
+}
+
+extension Sealkit_V1_RequestShareAccessRequest: CountedMessage {
+    static var kind: RateLimiter.Kind { .sharing }
+}
+
+extension Sealkit_V1_UpdateShareAccessRequest: CountedMessage {
+    static var kind: RateLimiter.Kind { .sharing }
+}
+
 extension Sealkit_V1_LookupIdentitiesRequest: CountedMessage {
     static var kind: RateLimiter.Kind { .sharing }
 }

@@ -34,6 +34,16 @@ struct Notifier {
         try tellChanges(types: comesOrGoes ? nil : [], mayHaveWebhooks: true)
     }
 
+    /// After somebody asked for access: for those who answer, and for subscriptions to no record type.
+    func accessRequested(of users: [UserID]) throws {
+        let names = users.indices.map { "$\($0 + 4)" }.joined(separator: ", ")
+        try tell(
+            """
+            v.owner = $1 AND v.zone = $2 AND v.gone = 0 AND s.kind <> 1 AND s.record_type = ''
+            AND v.viewer IN (SELECT id FROM identity WHERE container = $3 AND user_name IN (\(names)))
+            """, zone.key + [.text(zone.container)] + users.map { .text($0.recordName) }, mayHaveWebhooks: true)
+    }
+
     /// - Parameter types: of the records that changed; nil for any.
     private func tellChanges(types: [String]?, mayHaveWebhooks: Bool) throws {
         var values = zone.key
@@ -43,6 +53,10 @@ struct Notifier {
             condition += types.isEmpty ? " AND s.record_type = ''" : " AND (s.record_type = '' OR s.record_type IN (\(parameters)))"
             values += types.map { .text($0) }
         }
+        try tell(condition, values, mayHaveWebhooks: mayHaveWebhooks)
+    }
+
+    private func tell(_ condition: String, _ values: [SQLValue], mayHaveWebhooks: Bool) throws {
         let owners = try connection.rows(
             """
             UPDATE notification_feed SET last = last + 1

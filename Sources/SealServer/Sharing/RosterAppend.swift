@@ -10,9 +10,10 @@ struct RosterAppend: Sendable {
     let entry: RosterEntry
     let grants: [Sealkit_V1_Grant]
     let links: [Sealkit_V1_Link]
+    let sealedLinks: SealedLinkSet
     let addresses: [(invitation: ID16, hash: [UInt8])]
 
-    /// - Throws: `invalidArguments`, `permissionFailure`, `limitExceeded`, `incompatibleVersion`.
+    /// - Throws: `invalidArguments`, `permissionFailure`, `limitExceeded`.
     init(_ message: Sealkit_V1_AppendRosterRequest, container: String, hasher: AddressHasher) throws {
         let signed = SignedRosterEntry(message.entry)
         let entry = try ServerError.checking("The roster entry") { () throws(SealError) in
@@ -26,10 +27,6 @@ struct RosterAppend: Sendable {
             case .accept:
                 throw ServerError(
                     .invalidArguments, "Invitations are accepted by share/accept.", remedy: "Send the entry there.")
-            case .settings(let settings) where settings.publicSeat != nil:
-                throw ServerError(
-                    .incompatibleVersion, "This server does not serve public permissions yet.",
-                    remedy: "Invite people by name or address.")
             default: break
             }
         }
@@ -52,6 +49,7 @@ struct RosterAppend: Sendable {
             }
             return (invitation, try hasher.hash(address.address))
         }
+        sealedLinks = try SealedLinkSet(message.sealedLinks)
         self.signed = signed
         self.entry = entry
         grants = message.grants
@@ -71,6 +69,7 @@ struct RosterAppend: Sendable {
         guard before.members[caller.userID] != nil else { throw Zones.notFound }
         var after = before
         try ServerError.checking("The roster entry") { () throws(SealError) in try after.append(signed) }
+        try Self.checkSeats(after)
         try checkExtras(before: before, after: after, caller: caller)
         let grants = try StoredGrants.check(
             grants, required: required(after), epoch: after.currentEpoch.number)
@@ -84,7 +83,8 @@ struct RosterAppend: Sendable {
             try StoredGrants.store(
                 grant.sealed, for: grant.subject, epoch: after.currentEpoch.number, zone: stored, in: connection)
         }
-        for link in links { try StoredLinks.store(link, zone: stored, in: connection) }
+        for link in links { try StoredLinks.store(link, by: caller, zone: stored, in: connection) }
+        try sealedLinks.store(zone: stored, in: connection)
         for address in addresses {
             try StoredLinks.storeAddress(address.hash, of: address.invitation, zone: stored, in: connection)
         }
@@ -101,12 +101,25 @@ struct RosterAppend: Sendable {
         for case .invite(let invitation) in entry.changes where after.invitations[invitation.id] != nil {
             required[.invitation(invitation.id)] = invitation.grantHash
         }
+        for case .settings(let settings) in entry.changes {
+            guard let seat = settings.publicSeat else { continue }
+            required[.invitation(seat.id)] = seat.grantHash
+        }
         return required
+    }
+
+    /// As with CloudKit: while anybody with the URL may join, nobody is invited by name.
+    private static func checkSeats(_ after: Roster) throws(ServerError) {
+        guard after.publicSeat == nil || after.invitations.isEmpty else {
+            throw ServerError(
+                .invalidArguments, "A share that anybody with its URL may join has no invitations.",
+                remedy: "Revoke the open invitations in the same entry, or set the public permission to none first.")
+        }
     }
 
     /// Links and addresses come from those who invite, and for seats that are open.
     private func checkExtras(before: Roster, after: Roster, caller: Caller) throws(ServerError) {
-        guard !links.isEmpty || !addresses.isEmpty else { return }
+        guard !links.isEmpty || !addresses.isEmpty || !sealedLinks.isEmpty else { return }
         let role = before.members[caller.userID]?.role
         guard role == .owner || role == .administrator else {
             throw ServerError(
@@ -124,6 +137,13 @@ struct RosterAppend: Sendable {
             throw ServerError(
                 .invalidArguments, "A zone has one share-wide link at most.", remedy: "Send one; it replaces the one before.")
         }
+        // The owner may lose its URL's server half by its own hand only, or by the renewal that the rules ask for.
+        guard role == .owner || before.linkID != after.linkID || !links.contains(where: { $0.invitationID.isEmpty }) else {
+            throw ServerError(
+                .permissionFailure, "An administrator replaces the share-wide link only where it renews the link id.",
+                remedy: "Send new settings in the same entry.")
+        }
+        try sealedLinks.check(after)
         for address in addresses {
             guard let invitation = after.invitations[address.invitation], invitation.invitee == nil else {
                 throw ServerError(

@@ -4,7 +4,7 @@ import SealStatements
 import SealWire
 import SwiftProtobuf
 
-/// `rosters/fetch`, `rosters/append`, `links/fetch`.
+/// `rosters/fetch`, `rosters/append`, `links/fetch`, `links/update`.
 struct RostersController: Sendable {
     let services: Services
 
@@ -16,6 +16,7 @@ struct RostersController: Sendable {
         group.post("rosters/fetch") { try await fetch($0, $1) }
         group.post("rosters/append") { try await append($0, $1) }
         group.post("links/fetch") { try await links($0, $1) }
+        group.post("links/update") { try await updateLinks($0, $1) }
     }
 
     private func fetch(_ request: Request, _ context: SealRequestContext) async throws -> Response {
@@ -112,18 +113,56 @@ struct RostersController: Sendable {
         let path = try DatabasePath(context)
         let message = try await request.decode(Sealkit_V1_LinksRequest.self, context)
         try Self.checkShare(message.shareRecordName)
+        let rosters = services.rosters
         let response = try await services.database.read { connection -> Sealkit_V1_LinksResponse in
             let caller = try Caller(session, container: path.container, in: connection)
             let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
-            guard zone.owner == caller.id else {
-                throw ServerError(
-                    .permissionFailure, "Only the zone's owner keeps its links.", remedy: "Ask the owner for the link.")
-            }
+            _ = try Self.administrated(zone, by: caller, rosters, in: connection)
             var response = Sealkit_V1_LinksResponse()
-            response.links = try StoredLinks.all(of: zone, in: connection)
+            response.links = try StoredLinks.all(of: zone, for: caller, in: connection)
+            response.sealedLink = try SealedLinkSet.sealed(to: caller.userID, zone: zone, in: connection)
             return response
         }
         return try Response(response, for: request)
+    }
+
+    /// Previews that are sealed anew, and the share-wide secret for administrators who lack it.
+    private func updateLinks(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let session = try context.requireSession()
+        let path = try DatabasePath(context)
+        let message = try await request.decode(Sealkit_V1_UpdateLinksRequest.self, context)
+        try Self.checkShare(message.shareRecordName)
+        guard message.links.count <= Limits.participantsPerScope + 1 else {
+            throw ServerError(.limitExceeded, "Too many links.", remedy: "Send no more than a share has.")
+        }
+        for link in message.links { try StoredLinks.check(link) }
+        let sealedLinks = try SealedLinkSet(message.sealedLinks)
+        let rosters = services.rosters
+        try await services.database.write { connection in
+            let caller = try Caller(session, container: path.container, in: connection)
+            let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
+            let roster = try Self.administrated(zone, by: caller, rosters, in: connection)
+            try sealedLinks.check(roster)
+            for link in message.links {
+                try StoredLinks.updatePreview(of: link, by: caller, zone: zone, in: connection)
+            }
+            try sealedLinks.store(zone: zone, in: connection)
+        }
+        return try Response(Sealkit_V1_UpdateLinksResponse(), for: request)
+    }
+
+    /// The roster of a zone whose owner or administrator the caller is.
+    static func administrated(
+        _ zone: ZoneRow, by caller: Caller, _ rosters: RosterCache, in connection: any SQLConnection
+    ) throws -> Roster {
+        let roster = try rosters.roster(of: zone, in: connection)
+        let role = roster.members[caller.userID]?.role
+        guard role == .owner || role == .administrator else {
+            throw ServerError(
+                .permissionFailure, "Only the owner and administrators see a share's links and requests.",
+                remedy: "Ask the owner for the link, or to be made an administrator.")
+        }
+        return roster
     }
 
     static func checkShare(_ name: String) throws(ServerError) {

@@ -7,13 +7,16 @@ import SealWire
 enum Seat {
     /// The caller is a member already.
     case taken
-    /// The caller may take this invitation's seat.
-    case free(Invitation, Proof)
+    /// The caller may take the seat of this invitation, or the public one.
+    case free(ID16, Proof)
 
     /// Why the caller may take it.
     enum Proof {
         /// The roster names the caller.
         case named
+        /// Whoever has the URL may: the first with a one-time one that was made for no address, everybody while the share
+        /// is public.
+        case bearer
         /// The placeholder's address is linked to the caller's account.
         case linkedAddress([UInt8])
         /// A token has to show that the caller has the placeholder's address.
@@ -41,42 +44,66 @@ enum Seat {
         guard let invitation = roster.invitations[id], invitation.isOpen(at: now) else { throw unknown }
         if let invitee = invitation.invitee {
             guard invitee.userID == caller.userID else { throw unknown }
-            return .free(invitation, .named)
+            return .free(id, .named)
         }
+        guard !roster.blocked.contains(caller.userID) else { throw unknown }
         guard let hash = try StoredLinks.addressHash(of: id, zone: link.zone, in: connection) else {
-            // Nobody can prove an address that was never given.
-            throw mayNeedVerification
+            return .free(id, .bearer)
         }
         if try LinkedAddresses.isLinked(hash, to: caller.accountID, in: connection) {
-            return .free(invitation, .linkedAddress(hash))
+            return .free(id, .linkedAddress(hash))
         }
         guard offersToken else { throw mayNeedVerification }
-        return .free(invitation, .token(hash))
+        return .free(id, .token(hash))
     }
 
-    /// With the share-wide link come those whom the roster names. No grant rests on that link alone.
+    /// With the share-wide link come those whom the roster names, and everybody while the share is public. No grant rests
+    /// on that link alone otherwise.
     private static func shareWide(
         _ caller: Caller, _ zone: ZoneRow, _ roster: Roster, now: Int64, in connection: any SQLConnection
     ) throws -> Seat {
+        guard !roster.blocked.contains(caller.userID) else { throw unknown }
+        if let seat = roster.publicSeat { return .free(seat.id, .bearer) }
         if let invitation = roster.invitation(for: caller.userID) {
             guard invitation.isOpen(at: now) else { throw unknown }
-            return .free(invitation, .named)
+            guard try !StoredLinks.hasOwn(invitation.id, zone: zone, in: connection) else { throw needsOwnURL }
+            return .free(invitation.id, .named)
         }
+        switch try placeholder(for: caller, zone, roster, now: now, in: connection) {
+        case .none: throw unknown
+        case .others: throw mayNeedVerification
+        case .own: throw needsOwnURL
+        }
+    }
+
+    enum Placeholder {
+        case none
+        /// For addresses that are not known to be the caller's.
+        case others
+        case own
+    }
+
+    /// The open placeholders that wait for an address.
+    static func placeholder(
+        for caller: Caller, _ zone: ZoneRow, _ roster: Roster, now: Int64, in connection: any SQLConnection
+    ) throws -> Placeholder {
+        var found = Placeholder.none
         let placeholders = roster.invitations.values.filter { $0.invitee == nil && $0.isOpen(at: now) }
-        guard !placeholders.isEmpty else { throw unknown }
+        guard !placeholders.isEmpty else { return found }
         let linked = Set(try LinkedAddresses.hashes(of: caller.accountID, in: connection))
         for placeholder in placeholders {
-            guard let hash = try StoredLinks.addressHash(of: placeholder.id, zone: zone, in: connection),
-                linked.contains(hash)
-            else { continue }
-            throw ServerError(
-                .permissionFailure, "The invitation to this address is accepted with its own one-time URL only.",
-                remedy: "Ask for your own one-time URL.")
+            guard let hash = try StoredLinks.addressHash(of: placeholder.id, zone: zone, in: connection) else { continue }
+            if linked.contains(hash) { return .own }
+            found = .others
         }
-        throw mayNeedVerification
+        return found
     }
+
+    private static let needsOwnURL = ServerError(
+        .permissionFailure, "The invitation to this address is accepted with its own one-time URL only.",
+        remedy: "Ask for your own one-time URL.")
 }
 
 extension Invitation {
-    fileprivate func isOpen(at now: Int64) -> Bool { expires == 0 || expires > now }
+    func isOpen(at now: Int64) -> Bool { expires == 0 || expires > now }
 }

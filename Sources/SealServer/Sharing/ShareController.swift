@@ -37,9 +37,9 @@ struct ShareController: Sendable {
             response.preview = link.preview
             switch seat {
             case .taken: response.alreadyMember = true
-            case .free(let invitation, _):
-                response.invitationID = Data(invitation.id.bytes)
-                if let grant = try StoredGrants.all(of: .invitation(invitation.id), zone: zone, in: connection).last {
+            case .free(let id, _):
+                response.invitationID = Data(id.bytes)
+                if let grant = try StoredGrants.all(of: .invitation(id), zone: zone, in: connection).last {
                     response.grant = grant
                 }
             }
@@ -64,24 +64,24 @@ struct ShareController: Sendable {
             let before = try rosters.roster(of: link.zone, in: connection)
             let seat = try Seat.find(
                 of: caller, by: link, roster: before, offersToken: !message.token.isEmpty, now: now, in: connection)
-            guard case .free(let invitation, let proof) = seat else {
+            guard case .free(let id, let proof) = seat else {
                 throw ServerError(
                     .invalidArguments, "The caller is a participant already.", remedy: "Fetch the shared database.")
             }
             let signed = SignedRosterEntry(message.entry)
-            try Self.check(signed, takes: invitation, by: caller, container: link.zone.container)
+            try Self.check(signed, takes: id, by: caller, container: link.zone.container)
             var after = before
             try ServerError.checking("The roster entry") { () throws(SealError) in try after.append(signed) }
             let grant = try Self.ownGrant(message, caller: caller, roster: after)
 
             switch proof {
-            case .named: break
+            case .named, .bearer: break
             case .linkedAddress(let hash), .token(let hash):
                 // Once proven, an address is not asked for again; a token that comes has to hold all the same.
                 if !message.token.isEmpty {
                     try verifier.spend(
                         message.token, container: link.zone.container, user: caller.userID,
-                        routingID: [UInt8](message.routingID), invitationID: invitation.id, addressHash: hash, now: now,
+                        routingID: [UInt8](message.routingID), invitationID: id, addressHash: hash, now: now,
                         in: connection)
                 }
             }
@@ -102,7 +102,7 @@ struct ShareController: Sendable {
     }
 
     private static func check(
-        _ signed: SignedRosterEntry, takes invitation: Invitation, by caller: Caller, container: String
+        _ signed: SignedRosterEntry, takes seat: ID16, by caller: Caller, container: String
     ) throws(ServerError) {
         let entry = try ServerError.checking("The roster entry") { () throws(SealError) in
             try RosterEntry(canonicalBytes: signed.bytes, container: container)
@@ -115,7 +115,7 @@ struct ShareController: Sendable {
             throw ServerError(
                 .permissionFailure, "The entry's author is somebody else.", remedy: "Send only entries that you signed.")
         }
-        guard acceptance.invitationID == invitation.id else {
+        guard acceptance.invitationID == seat else {
             throw ServerError(
                 .permissionFailure, "The entry takes another seat than the one that the caller may take.",
                 remedy: "Fetch the share's metadata and accept the invitation that it names.")

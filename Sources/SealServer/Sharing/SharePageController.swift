@@ -4,13 +4,23 @@ import NIOCore
 
 /// `GET /s/{routing id}`: what a share URL shows in a browser. It consumes nothing, needs no script, and is the same for
 /// every id, so that it tells nobody which shares exist. What follows the `#` never reaches the server.
+///
+/// Where the operator has set fallback URLs it lists them, all on every page, and sends nobody there by itself: a redirect
+/// would hand what follows the `#` to the other site.
 struct SharePageController: Sendable {
-    func addRoutes(to router: Router<SealRequestContext>) {
-        router.get("s/{routing}") { _, _ in Self.page(withBody: true) }
-        router.head("s/{routing}") { _, _ in Self.page(withBody: false) }
+    private let html: String
+
+    /// - Parameter fallbackURLs: by container, validated.
+    init(fallbackURLs: [String: String]) {
+        html = Self.html(fallbackURLs)
     }
 
-    private static func page(withBody: Bool) -> Response {
+    func addRoutes(to router: Router<SealRequestContext>) {
+        router.get("s/{routing}") { _, _ in page(withBody: true) }
+        router.head("s/{routing}") { _, _ in page(withBody: false) }
+    }
+
+    private func page(withBody: Bool) -> Response {
         var headers: HTTPFields = [
             .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",
             .contentSecurityPolicy: "default-src 'none'; style-src 'unsafe-inline'", .xContentTypeOptions: "nosniff",
@@ -22,7 +32,26 @@ struct SharePageController: Sendable {
             status: .ok, headers: headers, body: withBody ? ResponseBody(byteBuffer: body) : ResponseBody())
     }
 
-    private static let html = """
+    private static func html(_ fallbackURLs: [String: String]) -> String {
+        let apps = fallbackURLs.sorted { $0.key < $1.key }.map { container, url in
+            "<li><a rel=\"noreferrer\" href=\"\(escaped(url))\">\(escaped(container))</a></li>"
+        }
+        let list = apps.isEmpty ? "" : """
+            <p>No app opened it? These apps keep their records here:</p>
+            <ul>
+            \(apps.joined(separator: "\n"))
+            </ul>
+
+            """
+        return start + list + end
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.replacing("&", with: "&amp;").replacing("\"", with: "&quot;").replacing("<", with: "&lt;")
+            .replacing(">", with: "&gt;")
+    }
+
+    private static let start = """
         <!DOCTYPE html>
         <html lang="en">
         <head>
@@ -40,6 +69,10 @@ struct SharePageController: Sendable {
         <p>Somebody shares encrypted records with you. Open the link in the app that it was sent for, or accept it on the
         command line:</p>
         <p><code>sealkit share accept '&lt;the whole link&gt;'</code></p>
+
+        """
+
+    private static let end = """
         <p>Copy the link with everything after the <code>#</code>: that part is the key. Your browser did not send it to this
         server, and you should give it to nobody else.</p>
         </body>

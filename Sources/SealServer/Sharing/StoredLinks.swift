@@ -30,20 +30,46 @@ enum StoredLinks {
         }
     }
 
-    static func all(of zone: ZoneRow, in connection: any SQLConnection) throws -> [Sealkit_V1_Link] {
+    /// The share-wide link, and the one-time ones that the caller made. A kept secret opens for its maker alone.
+    static func all(
+        of zone: ZoneRow, for caller: Caller, in connection: any SQLConnection
+    ) throws -> [Sealkit_V1_Link] {
         try connection.rows(
             """
-            SELECT routing, invitation, kept_secret, preview FROM link WHERE owner = $1 AND zone = $2
-            ORDER BY invitation, routing
-            """, zone.key
+            SELECT routing, invitation, kept_secret, preview, maker FROM link
+            WHERE owner = $1 AND zone = $2 AND (maker = $3 OR length(invitation) = 0) ORDER BY invitation, routing
+            """, zone.key + [.integer(caller.id)]
         ) { row in
             var link = Sealkit_V1_Link()
             link.routingID = try row.data(0)
             link.invitationID = try row.data(1)
-            link.keptSecret = try row.data(2)
+            if try row.int64(4) == caller.id { link.keptSecret = try row.data(2) }
             link.preview = try row.data(3)
             return link
         }
+    }
+
+    /// Seals a link's preview anew: the share-wide one's by any administrator, another's by its maker.
+    /// - Throws: `unknownItem` for a routing id that is none of these.
+    static func updatePreview(
+        of link: Sealkit_V1_Link, by caller: Caller, zone: ZoneRow, in connection: any SQLConnection
+    ) throws {
+        let updated = try connection.execute(
+            """
+            UPDATE link SET preview = $4
+            WHERE routing = $3 AND owner = $1 AND zone = $2 AND (maker = $5 OR length(invitation) = 0)
+            """, zone.key + [.data(link.routingID), .data(link.preview), .integer(caller.id)])
+        guard updated == 1 else {
+            throw ServerError(
+                .unknownItem, "A link is none of this share's, or somebody else made it.",
+                remedy: "Fetch the share's links and name those.")
+        }
+    }
+
+    /// Whether an invitation has a URL of its own.
+    static func hasOwn(_ invitation: ID16, zone: ZoneRow, in connection: any SQLConnection) throws -> Bool {
+        try connection.exists(
+            "SELECT 1 FROM link WHERE owner = $1 AND zone = $2 AND invitation = $3", zone.key + [.blob(invitation.bytes)])
     }
 
     /// Shape alone; whether its invitation is open is judged against the roster.
@@ -62,7 +88,9 @@ enum StoredLinks {
     }
 
     /// - Throws: `invalidArguments` for a routing id that is taken, or an invitation that has its link already.
-    static func store(_ link: Sealkit_V1_Link, zone: ZoneRow, in connection: any SQLConnection) throws {
+    static func store(
+        _ link: Sealkit_V1_Link, by caller: Caller, zone: ZoneRow, in connection: any SQLConnection
+    ) throws {
         let isTaken = try connection.exists("SELECT 1 FROM link WHERE routing = $1", [.data(link.routingID)])
         guard !isTaken else {
             throw ServerError(
@@ -72,17 +100,20 @@ enum StoredLinks {
         let sql =
             link.invitationID.isEmpty
             ? """
-            INSERT INTO link (owner, zone, invitation, routing, kept_secret, preview) VALUES ($1, $2, $3, $4, $5, $6)
-            ON CONFLICT (owner, zone, invitation) DO UPDATE
-            SET routing = excluded.routing, kept_secret = excluded.kept_secret, preview = excluded.preview
+            INSERT INTO link (owner, zone, invitation, routing, kept_secret, preview, maker) VALUES ($1, $2, $3, $4, $5, $6, $7)
+            ON CONFLICT (owner, zone, invitation) DO UPDATE SET routing = excluded.routing,
+                kept_secret = excluded.kept_secret, preview = excluded.preview, maker = excluded.maker
             """
             : """
-            INSERT INTO link (owner, zone, invitation, routing, kept_secret, preview) VALUES ($1, $2, $3, $4, $5, $6)
+            INSERT INTO link (owner, zone, invitation, routing, kept_secret, preview, maker) VALUES ($1, $2, $3, $4, $5, $6, $7)
             ON CONFLICT (owner, zone, invitation) DO NOTHING
             """
         let stored = try connection.execute(
             sql,
-            zone.key + [.data(link.invitationID), .data(link.routingID), .data(link.keptSecret), .data(link.preview)])
+            zone.key + [
+                .data(link.invitationID), .data(link.routingID), .data(link.keptSecret), .data(link.preview),
+                .integer(caller.id),
+            ])
         guard stored == 1 else {
             throw ServerError(
                 .invalidArguments, "The invitation has its one-time link already.",
@@ -111,10 +142,15 @@ enum StoredLinks {
 
     /// The invitation is over: its link and address go.
     static func remove(_ invitation: ID16, zone: ZoneRow, in connection: any SQLConnection) throws {
-        let key = zone.key + [.blob(invitation.bytes)]
-        try connection.execute("DELETE FROM link WHERE owner = $1 AND zone = $2 AND invitation = $3", key)
         try connection.execute(
-            "DELETE FROM placeholder_address WHERE owner = $1 AND zone = $2 AND invitation = $3", key)
+            "DELETE FROM link WHERE owner = $1 AND zone = $2 AND invitation = $3", zone.key + [.blob(invitation.bytes)])
+        try removeAddress(of: invitation, zone: zone, in: connection)
+    }
+
+    static func removeAddress(of invitation: ID16, zone: ZoneRow, in connection: any SQLConnection) throws {
+        try connection.execute(
+            "DELETE FROM placeholder_address WHERE owner = $1 AND zone = $2 AND invitation = $3",
+            zone.key + [.blob(invitation.bytes)])
     }
 
     static func removeAll(of zone: ZoneRow, in connection: any SQLConnection) throws {

@@ -25,6 +25,16 @@ enum DatabaseFeed {
             "UPDATE zone_view SET position = \(nextPosition) WHERE owner = $1 AND zone = $2 AND gone = 0", zone.key)
     }
 
+    /// Something about the zone is news to some of those who see it.
+    static func touch(_ zone: ZoneRow, for users: [UserID], in connection: any SQLConnection) throws {
+        let names = users.indices.map { "$\($0 + 4)" }.joined(separator: ", ")
+        try connection.execute(
+            """
+            UPDATE zone_view SET position = \(nextPosition) WHERE owner = $1 AND zone = $2 AND gone = 0
+            AND viewer IN (SELECT id FROM identity WHERE container = $3 AND user_name IN (\(names)))
+            """, zone.key + [.text(zone.container)] + users.map { .text($0.recordName) })
+    }
+
     /// The zone appears (again) in the viewer's private or shared database.
     static func show(_ zone: ZoneRow, to viewer: Int64, in connection: any SQLConnection) throws {
         try connection.execute(

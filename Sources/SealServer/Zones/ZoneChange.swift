@@ -70,6 +70,8 @@ struct ZoneChange {
         try RecordIndex(zone: zone, connection: connection).removeAll()
         try StoredGrants.removeAll(of: zone, in: connection)
         try StoredLinks.removeAll(of: zone, in: connection)
+        try SealedLinkSet.removeAll(of: zone, in: connection)
+        try AccessRequests.removeAll(of: zone, in: connection)
         try Blobs.discardAll(of: zone, in: connection)
         try StorageUsage.remove(zone, in: connection)
         // Before it is closed to those who are to hear of it.

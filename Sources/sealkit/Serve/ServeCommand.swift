@@ -77,6 +77,9 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("An origin that webhooks of subscriptions may go to: https://hooks.example.org. Repeat it for more. Default: none.", valueName: "origin"))
     var webhookAllow: [String] = []
 
+    @Option(help: ArgumentHelp("Where the page of a share URL sends people for a container's app: org.example.notes=https://notes.example.org/get. Repeat it for more containers. Default: none.", valueName: "container=url"))
+    var fallbackUrl: [String] = []
+
     @OptionGroup(title: "Limits") var limits: LimitOptions
 
     @Option(help: ArgumentHelp("Settings file, YAML or JSON by its name.", valueName: "file"))
@@ -126,6 +129,7 @@ struct ServeCommand: AsyncParsableCommand {
         flags["tombstone-age"] = tombstoneAge
         flags["shutdown-grace"] = shutdownGrace
         flags["webhook-allow"] = webhookAllow.isEmpty ? nil : webhookAllow.joined(separator: ",")
+        flags["fallback-url"] = fallbackUrl.isEmpty ? nil : fallbackUrl.joined(separator: " ")
         flags.merge(limits.flags) { $1 }
         return flags
     }

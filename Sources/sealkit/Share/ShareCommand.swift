@@ -10,6 +10,7 @@ struct ShareCommand: ParsableCommand {
             """,
         subcommands: [
             ShareCreate.self, ShareInvite.self, ShareShow.self, ShareURLCommand.self, SharePermission.self, ShareRemove.self,
-            ShareLeave.self, ShareAccept.self, SharePreviewCommand.self,
+            ShareRole.self, SharePublic.self, ShareBlock.self, ShareUnblock.self, ShareRequests.self, ShareApprove.self,
+            ShareDeny.self, ShareRequest.self, ShareStop.self, ShareLeave.self, ShareAccept.self, SharePreviewCommand.self,
         ])
 }

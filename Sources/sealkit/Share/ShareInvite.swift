@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import SealKit
 
 struct ShareInvite: AccountHolderCommand {
@@ -6,49 +7,74 @@ struct ShareInvite: AccountHolderCommand {
         commandName: "invite",
         abstract: "Invite somebody, and print the URL to send.",
         discussion: """
-            Somebody with an account accepts with the share-wide URL, which is good for invited people only. Somebody without one \
-            gets a URL of its own: it is good once, together with the invited address.
+            Somebody invited by address gets a URL of its own: it is good once, and for that person. So does whoever is invited by \
+            nothing but the URL (--one-time). Somebody invited by user name accepts with the share-wide URL.
 
               sealkit share invite Notes carol@example.org --permission readOnly
+              sealkit share invite Notes --one-time --expires-in 7
             """)
 
     @Argument(help: "The zone.")
     var zone: String
 
-    @Argument(help: ArgumentHelp("An e-mail address, or a user name.", valueName: "email"))
-    var person: String
+    @Argument(help: ArgumentHelp("An e-mail address, a phone number (+49…), or a user name.", valueName: "person"))
+    var person: String?
+
+    @Flag(help: "Invite whoever first accepts with the URL that this prints.")
+    var oneTime = false
+
+    @Option(help: ArgumentHelp("Days after which the invitation is over.", valueName: "days"))
+    var expiresIn: Int?
 
     @Option(help: "readOnly or readWrite.")
     var permission: PermissionArgument = .readOnly
 
+    @OptionGroup var owner: OwnerOption
     @OptionGroup var global: GlobalOptions
 
-    func run(_ client: Client) async throws {
-        var share = try await client.ownShare(zone)
-        let participant: Share.Participant
-        if person.hasPrefix("_"), !person.contains("@") {
-            participant = try await client.container.shareParticipant(
-                forUserRecordID: Record.ID(recordName: person), permission: permission.permission)
-        } else {
-            participant = try await client.container.shareParticipant(forEmailAddress: person, permission: permission.permission)
+    func validate() throws {
+        guard (person == nil) == oneTime else {
+            throw ValidationError("Name a person, or give --one-time: one of the two.")
         }
+        guard expiresIn.map({ (1...3_650).contains($0) }) ?? true else {
+            throw ValidationError("An invitation lasts 1 to 3650 days.")
+        }
+    }
+
+    func run(_ client: Client) async throws {
+        let (database, fetched) = try await owner.share(of: zone, client)
+        var share = fetched
+        var participant = try await invitee(client)
+        participant.expirationDate = expiresIn.map { Date(timeIntervalSinceNow: Double($0) * 86_400) }
         share.addParticipant(participant)
-        let saved = try await client.container.privateDatabase.save(share)
+        let saved = try await database.save(share)
         // Somebody invited before keeps the participant id of then.
-        let invited = (try? saved.participant(named: participant.participantID)) ?? (try? saved.participant(named: person)) ?? participant
+        let found = try? saved.participant(named: participant.participantID)
+        let invited = found ?? person.flatMap { try? saved.participant(named: $0) } ?? participant
         let ownURL = saved.oneTimeURL(for: invited.participantID)
         guard let url = ownURL ?? saved.url else {
             throw SealKitError(.serverRejectedRequest, "the server's answer lacks the share's URL")
         }
-        let isOneTime = ownURL != nil
+        let name = person?.escaped ?? "the invited person"
         output.result(
-            isOneTime
-                ? "\(person.escaped) has no account yet. Send this URL to nobody else; it is good once:\n\n    \(url)\n"
-                : "\(person.escaped) has an account. Send the share's URL:\n\n    \(url)\n",
+            ownURL != nil
+                ? "Send this URL to \(name), and to nobody else; it is good once:\n\n    \(url)\n"
+                : "Send the share's URL to \(name):\n\n    \(url)\n",
             bare: url,
             json: [
-                "url": .string(url), "isOneTime": .bool(isOneTime), "participantID": .string(invited.participantID),
+                "url": .string(url), "isOneTime": .bool(ownURL != nil), "participantID": .string(invited.participantID),
                 "permission": .string(permission.rawValue),
             ])
+    }
+
+    private func invitee(_ client: Client) async throws(SealKitError) -> Share.Participant {
+        guard let person else { return .oneTimeURLParticipant(permission: permission.permission) }
+        let handle: Share.LookupInfo
+        if person.contains("@") {
+            handle = .emailAddress(person)
+        } else {
+            handle = person.hasPrefix("+") ? .phoneNumber(person) : .userRecordName(person)
+        }
+        return try await client.container.shareParticipant(for: handle, permission: permission.permission)
     }
 }

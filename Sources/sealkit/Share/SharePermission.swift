@@ -16,14 +16,16 @@ struct SharePermission: AccountHolderCommand {
     @Argument(help: "readOnly or readWrite.")
     var permission: PermissionArgument
 
+    @OptionGroup var owner: OwnerOption
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        var share = try await client.ownShare(zone)
+        let (database, fetched) = try await owner.share(of: zone, client)
+        var share = fetched
         var found = try share.participant(named: participant)
         found.permission = permission.permission
         share.addParticipant(found)
-        let saved = try await client.container.privateDatabase.save(share)
+        let saved = try await database.save(share)
         output.result("\(participant.escaped): \(permission.rawValue)", json: ShareText.json(saved))
     }
 }

@@ -17,16 +17,18 @@ struct ShareRemove: AccountHolderCommand {
     @Argument(help: "The participant: id, user name or address, as share show prints them.")
     var participant: String
 
+    @OptionGroup var owner: OwnerOption
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        var share = try await client.ownShare(zone)
+        let (database, fetched) = try await owner.share(of: zone, client)
+        var share = fetched
         let found = try share.participant(named: participant)
         guard found.role != .owner else {
             throw SealKitError(.permissionFailure, "the owner cannot be removed", remedy: "delete the zone instead")
         }
         share.removeParticipant(found)
-        let saved = try await client.container.privateDatabase.save(share)
+        let saved = try await database.save(share)
         output.result("removed \(participant.escaped); a new key is in force", json: ShareText.json(saved))
     }
 }

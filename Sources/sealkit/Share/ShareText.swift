@@ -9,18 +9,42 @@ enum PermissionArgument: String, ExpressibleByArgument, CaseIterable {
     var permission: Share.Participant.Permission { self == .readWrite ? .readWrite : .readOnly }
 }
 
+/// A public permission as an argument.
+enum PublicPermissionArgument: String, ExpressibleByArgument, CaseIterable {
+    case none, readOnly, readWrite
+
+    var permission: Share.Participant.Permission {
+        switch self {
+        case .none: .none
+        case .readOnly: .readOnly
+        case .readWrite: .readWrite
+        }
+    }
+}
+
+/// A role that can be given, as an argument.
+enum RoleArgument: String, ExpressibleByArgument, CaseIterable {
+    case administrator, privateUser
+
+    var role: Share.Participant.Role { self == .administrator ? .administrator : .privateUser }
+}
+
+enum SwitchArgument: String, ExpressibleByArgument, CaseIterable {
+    case on, off
+}
+
 /// How shares and participants look.
 enum ShareText {
     static func name(_ identity: Share.UserIdentity) -> String {
         switch identity.lookupInfo {
         case .emailAddress(let address), .phoneNumber(let address): address
         case .userRecordName(let name): name
-        case nil: identity.userRecordID?.recordName ?? "unknown"
+        case nil: identity.userRecordID?.recordName ?? "whoever has the URL"
         }
     }
 
     static func line(_ participant: Share.Participant) -> String {
-        let user = participant.userIdentity.userRecordID?.recordName ?? "no account yet"
+        let user = participant.userIdentity.userRecordID?.recordName ?? "not accepted yet"
         let name = name(participant.userIdentity)
         return "  \(name.escaped.padded(to: 36))\("\(participant.role)".padded(to: 14))\("\(participant.permission)".padded(to: 11))"
             + "\("\(participant.acceptanceStatus)".padded(to: 10))id \(participant.participantID.escaped)"
@@ -44,7 +68,9 @@ enum ShareText {
     static func json(_ share: Share) -> [String: JSONValue] {
         [
             "zone": .string(share.zoneID.zoneName), "owner": .string(share.zoneID.ownerName), "title": .string(share.title),
-            "type": .string(share.shareType), "participants": .array(share.participants.map(json)),
+            "type": .string(share.shareType), "publicPermission": .string("\(share.publicPermission)"),
+            "allowsAccessRequests": .bool(share.allowsAccessRequests),
+            "blocked": .array(share.blockedIdentities.map { .string($0.userRecordID.recordName) }), "participants": .array(share.participants.map(json)),
         ]
     }
 }
@@ -61,6 +87,27 @@ extension Share {
                 .unknownItem, "nobody in the share goes by \(name)", remedy: "take the id or user name that sealkit share show prints")
         }
         return found
+    }
+}
+
+extension Share {
+    func requester(named name: String) -> AccessRequester? {
+        requesters.first { $0.userIdentity.userRecordID?.recordName == name }
+    }
+
+    func existingRequester(named name: String) throws(SealKitError) -> AccessRequester {
+        guard let found = requester(named: name) else {
+            throw SealKitError(.unknownItem, "nobody by that name asks for access", remedy: "see share requests")
+        }
+        return found
+    }
+}
+
+extension OwnerOption {
+    /// The share of a zone, and the database that it is changed in.
+    func share(of zone: String, _ client: Client) async throws(SealKitError) -> (database: Database, share: Share) {
+        let (database, zoneID) = resolve(zone, client)
+        return (database, try await database.share(for: zoneID))
     }
 }
 

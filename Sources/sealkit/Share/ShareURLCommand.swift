@@ -13,17 +13,18 @@ struct ShareURLCommand: AccountHolderCommand {
     @Argument(help: "The zone.")
     var zone: String
 
-    @Option(name: .customLong("for"), help: "A participant without an account, who still has to accept.")
+    @Option(name: .customLong("for"), help: "A participant who was invited by address, or by a one-time URL.")
     var participant: String?
 
+    @OptionGroup var owner: OwnerOption
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        let share = try await client.ownShare(zone)
+        let (_, share) = try await owner.share(of: zone, client)
         var url = share.url
         if let participant { url = share.oneTimeURL(for: try share.participant(named: participant).participantID) }
         guard let url else {
-            throw SealKitError(.unknownItem, "there is no such URL", remedy: "it was used, or the person has an account: leave out --for")
+            throw SealKitError(.unknownItem, "there is no such URL", remedy: "who was invited by user name uses the share-wide one: leave out --for; another one only its maker has")
         }
         output.result(url, bare: url, json: ["url": .string(url)])
     }

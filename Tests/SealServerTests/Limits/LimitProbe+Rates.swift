@@ -1,5 +1,7 @@
 import Foundation
+import SealEnvelope
 import SealPrimitives
+import SealStatements
 import SealWire
 import SwiftProtobuf
 
@@ -26,6 +28,51 @@ extension LimitProbe {
         client.forwardedFor = "203.0.113.\(amount)"
         return client
     }
+
+    /// A share that strangers may ask for access to, and its URL's routing id.
+    static func askable(_ server: RunningServer) async throws -> (zone: TestZone, routing: [UInt8], owner: Person) {
+        let anna = try await Person.ready(server)
+        var zone = try await anna.makeZone()
+        let routing = randomBytes(16)
+        try await anna.append(
+            try anna.next(on: zone, [.settings(.init(linkID: Digest(randomBytes(32))))]), to: &zone,
+            links: [.with { $0.routingID = Data(routing) }])
+        try await anna.updateAccess(zone, allows: true)
+        return (zone, routing, anna)
+    }
+
+    /// So many requests that wait: rows, as the server would have made them.
+    static func ask(_ count: Int, perShare: Bool, of zone: TestZone, by bert: Person, _ server: RunningServer) async throws {
+        try await server.services.database.write { connection in
+            for index in 0..<count {
+                try connection.execute(
+                    """
+                    INSERT INTO access_request (owner, zone, requester, request, contact, created, approved)
+                    SELECT z.owner, z.zone + $3, CASE WHEN $4 > 0 THEN $4 ELSE i.id END, $5, $5, 1, 0
+                    FROM zone z, identity i WHERE z.owner_name = $1 AND z.name = 'notes' AND i.user_name = $2
+                    """,
+                    [
+                        .text(zone.owner.recordName), .text(bert.user.recordName), .integer(perShare ? 0 : Int64(index + 1)),
+                        .integer(perShare ? Int64(1_000 + index) : 0), .blob([1]),
+                    ])
+            }
+        }
+    }
+
+    static let accessRequests = [
+        LimitProbe(name: "accessRequestsPerShare") { server, amount in
+            let (zone, routing, _) = try await askable(server)
+            let bert = try await Person.ready(server)
+            try await ask(amount - 1, perShare: true, of: zone, by: bert, server)
+            return try await refusal { try await bert.ask(routing) }
+        },
+        LimitProbe(name: "accessRequestsPerUser") { server, amount in
+            let (zone, routing, _) = try await askable(server)
+            let bert = try await Person.ready(server)
+            try await ask(amount - 1, perShare: false, of: zone, by: bert, server)
+            return try await refusal { try await bert.ask(routing) }
+        },
+    ]
 
     static let rates = [
         LimitProbe(name: "requestRate", limit: 3, rules: { $0.request = three }) { server, amount in
@@ -81,6 +128,14 @@ extension LimitProbe {
                 } catch let error as ServerError {
                     return error.code
                 }
+            }
+        },
+        LimitProbe(name: "accessRequests", limit: 3, rules: { $0.accessRequest = three }) { server, amount in
+            let (zone, routing, anna) = try await askable(server)
+            let bert = try await Person.ready(server)
+            return try await last(amount) { _ in
+                try await anna.updateAccess(zone, denied: [bert.user.recordName])
+                return try await refusal { try await bert.ask(routing) }
             }
         },
         LimitProbe(name: "serverKeyCreations", limit: 3, rules: { $0.serverKeyCreation = three }) { server, amount in

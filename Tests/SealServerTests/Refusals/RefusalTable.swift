@@ -105,6 +105,11 @@ enum RefusalTable {
         .inDatabase("rosters/fetch", Sealkit_V1_FetchRostersRequest.with { $0.rosters = [.with { $0.zone = zone }] }),
         .inDatabase("rosters/append", Sealkit_V1_AppendRosterRequest.with { $0.operationID = id }),
         .inDatabase("links/fetch", Sealkit_V1_LinksRequest.with { $0.zone = zone }),
+        .inDatabase("links/update", Sealkit_V1_UpdateLinksRequest.with { $0.zone = zone }),
+        .post("/1/share/owner", Sealkit_V1_ShareOwnerRequest.with { $0.routingID = id }),
+        .post("/1/share/request", Sealkit_V1_RequestShareAccessRequest.with { $0.routingID = id }),
+        .inDatabase("share/access/fetch", Sealkit_V1_FetchShareAccessRequest.with { $0.zone = zone }),
+        .inDatabase("share/access/update", Sealkit_V1_UpdateShareAccessRequest.with { $0.zone = zone }),
 
         // Zones, records, assets
         .inDatabase("zones/modify", Sealkit_V1_ModifyZonesRequest.with { $0.operationID = id }),

@@ -117,8 +117,26 @@ extension RefusalTableTests {
             Content("rosters/fetch", "{\"rosters\":\(many(101) { "{\"zone\":{\"zoneName\":\"z\($0)\"}}" })}", .limitExceeded),
             Content("rosters/fetch", "{\"rosters\":\(many(2) { _ in #"{"zone":{"zoneName":"z"}}"# })}", .invalidArguments),
             Content("links/fetch", #"{"zone":{"zoneName":"notes"},"shareRecordName":"x"}"#, .unknownItem),
+            Content("links/update", "{\"links\":\(many(102) { _ in "{}" })}", .limitExceeded),
+            Content("links/update", #"{"links":[{}]}"#, .invalidArguments),
+            Content("links/update", "{\"links\":[{\"routingId\":\(id),\"preview\":\(bytes(65_537))}]}", .limitExceeded),
+            Content("links/update", "{\"sealedLinks\":\(many(102) { _ in "{}" })}", .limitExceeded),
+            Content("links/update", #"{"sealedLinks":[{}]}"#, .invalidArguments),
+            Content("rosters/append", "{\"operationId\":\(id),\"entry\":{\"entry\":\(bytes(10))},\"sealedLinks\":[{}]}", .invalidArguments),
+            Content("/1/share/owner", "{\"routingId\":\(bytes(15))}", .unknownItem),
+            Content("/1/share/request", "{\"routingId\":\(id),\"requestId\":\(bytes(15)),\"sealedContact\":\(id)}", .invalidArguments),
+            Content("/1/share/request", "{\"routingId\":\(id),\"requestId\":\(id)}", .invalidArguments),
+            Content("/1/share/request", "{\"routingId\":\(id),\"requestId\":\(id),\"sealedContact\":\(bytes(4_097))}", .invalidArguments),
+            Content("/1/share/request", "{\"routingId\":\(bytes(15)),\"requestId\":\(id),\"sealedContact\":\(id)}", .unknownItem),
+            Content("share/access/update", "{\"denied\":\(many(101) { "\"u\($0)\"" })}", .limitExceeded),
+            Content("share/access/update", "{\"denied\":[\"\(long)\"]}", .invalidArguments),
         ]
-        all += badNames.map { Content("links/fetch", "{\"zone\":{\"zoneName\":\"\($0)\"}}", .invalidArguments) }
+        for call in ["links/update", "share/access/fetch", "share/access/update"] {
+            all.append(Content(call, #"{"zone":{"zoneName":"notes"},"shareRecordName":"x"}"#, .unknownItem))
+        }
+        for call in ["links/fetch", "links/update", "share/access/fetch", "share/access/update"] {
+            all += badNames.map { Content(call, "{\"zone\":{\"zoneName\":\"\($0)\"}}", .invalidArguments) }
+        }
         return all
     }()
 

@@ -25,7 +25,7 @@ struct RunningServer: Sendable {
         mailConfiguration: MailConfiguration? = nil, publicOrigin: String? = nil, folder: TemporaryFolder = TemporaryFolder(),
         logger: Logger? = nil, mostWaitingWrites: Int? = nil, serverLimits: ServerLimits = ServerLimits(),
         maximumAssetSize: Int64 = 16 << 30, counter: StatementCounter? = nil,
-        webhookOrigins: [String] = [],
+        webhookOrigins: [String] = [], fallbackURLs: [String: String] = [:],
         _ body: @Sendable (RunningServer) async throws -> Void
     ) async throws {
         await turnstile.enter()
@@ -38,7 +38,7 @@ struct RunningServer: Sendable {
             configuration: ServerConfiguration(
                 dataFolder: folder.file("data"), listen: ListenAddress(host: "127.0.0.1", port: 0),
                 publicOrigin: publicOrigin, isBehindProxy: behindProxy, mail: mailConfiguration, logLevel: .critical,
-                maximumAssetSize: maximumAssetSize, webhookOrigins: webhookOrigins, limits: serverLimits),
+                maximumAssetSize: maximumAssetSize, webhookOrigins: webhookOrigins, fallbackURLs: fallbackURLs, limits: serverLimits),
             replacing: ServiceReplacements(
                 clock: { clock.now }, messenger: sendsMail ? mail : nil, limits: limits, seats: seats,
                 outboxWaits: [.milliseconds(5), .milliseconds(5)], logger: logger, mostWaitingWrites: mostWaitingWrites,

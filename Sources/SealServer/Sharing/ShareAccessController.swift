@@ -1,0 +1,147 @@
+import Foundation
+import Hummingbird
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// Asking for access to a share: `share/owner` and `share/request` for strangers with its URL, `share/access/fetch` and
+/// `share/access/update` for those who answer.
+///
+/// Where the share takes no requests, and for whoever is blocked, a stranger is told what it is told of a share that does
+/// not exist.
+struct ShareAccessController: Sendable {
+    let services: Services
+
+    static let mostContactBytes = Limits.sealedAddressBytes
+
+    func addRoutes(to router: Router<SealRequestContext>) {
+        router.post("1/share/owner") { try await owner($0, $1) }
+        router.post("1/share/request") { try await ask($0, $1) }
+        let group = router.group(DatabasePath.route)
+        group.post("share/access/fetch") { try await fetch($0, $1) }
+        group.post("share/access/update") { try await update($0, $1) }
+    }
+
+    // MARK: Strangers
+
+    private func owner(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let session = try context.requireSession()
+        let message = try await request.decode(Sealkit_V1_ShareOwnerRequest.self, context)
+        let (now, rosters) = (services.clock(), services.rosters)
+        let response = try await services.database.read { connection -> Sealkit_V1_ShareOwnerResponse in
+            let (zone, _, _) = try Self.open(message.routingID, to: session, rosters, now: now, in: connection)
+            var response = Sealkit_V1_ShareOwnerResponse()
+            response.container = zone.container
+            response.environment = zone.environment.name
+            response.zone = zone.wireID
+            if let chain = try Identities.wireChain(user: zone.ownerName, container: zone.container, in: connection) {
+                response.owner = chain
+            }
+            return response
+        }
+        return try Response(response, for: request)
+    }
+
+    private func ask(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let session = try context.requireSession()
+        let message = try await request.decode(Sealkit_V1_RequestShareAccessRequest.self, context)
+        guard message.requestID.count == ID16.byteCount, (1...Self.mostContactBytes).contains(message.sealedContact.count) else {
+            throw ServerError(
+                .invalidArguments, "The request's id or contact is not well formed.",
+                remedy: "Make 16 random bytes as id; seal at most \(Self.mostContactBytes) bytes of contact.")
+        }
+        let (now, rosters) = (services.clock(), services.rosters)
+        let (limiter, rule) = (services.limiter, services.limits.accessRequest)
+        try await services.database.write { connection in
+            let (zone, caller, roster) = try Self.open(message.routingID, to: session, rosters, now: now, in: connection)
+            let isNew = try AccessRequests.add(message, by: caller, zone: zone, now: now, in: connection)
+            if isNew {
+                let answerers = roster.members.values.filter { $0.role == .owner || $0.role == .administrator }.map(\.userID)
+                try DatabaseFeed.touch(zone, for: answerers, in: connection)
+                try Notifier(zone: zone, caller: caller, now: now, connection: connection).accessRequested(of: answerers)
+            }
+            // Last, as with epochs. Asking again wakes nobody, but writes.
+            try limiter.count(.accessRequest, .account(session.accountID), rule: rule, now: now)
+        }
+        return try Response(Sealkit_V1_RequestShareAccessResponse(), for: request)
+    }
+
+    /// The share behind a URL, to somebody who may ask for access to it.
+    /// - Throws: `unknownItem`; `participantAlreadyInvited` for who need not ask; `invalidArguments` for a participant.
+    private static func open(
+        _ routingID: Data, to session: Session, _ rosters: RosterCache, now: Int64, in connection: any SQLConnection
+    ) throws -> (zone: ZoneRow, caller: Caller, roster: Roster) {
+        guard let link = try StoredLinks.find(routingID, in: connection) else { throw Seat.unknown }
+        let caller = try Caller(session, container: link.zone.container, in: connection)
+        let roster = try rosters.roster(of: link.zone, in: connection)
+        guard roster.members[caller.userID] == nil else {
+            throw ServerError(
+                .invalidArguments, "The caller is a participant already.", remedy: "Fetch the shared database.")
+        }
+        guard !roster.blocked.contains(caller.userID) else { throw Seat.unknown }
+        var mayJoin = roster.publicSeat != nil || roster.invitation(for: caller.userID)?.isOpen(at: now) == true
+        if !mayJoin, case .own = try Seat.placeholder(for: caller, link.zone, roster, now: now, in: connection) { mayJoin = true }
+        guard !mayJoin else {
+            throw ServerError(
+                .participantAlreadyInvited, "The caller may join without asking.",
+                remedy: "Accept the share with the URL that the invitation came with.")
+        }
+        guard try AccessRequests.areAllowed(link.zone, in: connection) else { throw Seat.unknown }
+        return (link.zone, caller, roster)
+    }
+
+    // MARK: Owner and administrators
+
+    private func fetch(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let session = try context.requireSession()
+        let path = try DatabasePath(context)
+        let message = try await request.decode(Sealkit_V1_FetchShareAccessRequest.self, context)
+        try RostersController.checkShare(message.shareRecordName)
+        let rosters = services.rosters
+        let response = try await services.database.read { connection -> Sealkit_V1_FetchShareAccessResponse in
+            let caller = try Caller(session, container: path.container, in: connection)
+            let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
+            _ = try RostersController.administrated(zone, by: caller, rosters, in: connection)
+            var response = Sealkit_V1_FetchShareAccessResponse()
+            response.allowsRequests = try AccessRequests.areAllowed(zone, in: connection)
+            response.requesters = try AccessRequests.waiting(zone, in: connection)
+            response.approved = try AccessRequests.approved(zone, in: connection)
+            return response
+        }
+        return try Response(response, for: request)
+    }
+
+    private func update(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let session = try context.requireSession()
+        let path = try DatabasePath(context)
+        let message = try await request.decode(Sealkit_V1_UpdateShareAccessRequest.self, context)
+        try RostersController.checkShare(message.shareRecordName)
+        guard message.denied.count <= AccessRequests.mostPerShare else {
+            throw ServerError(
+                .limitExceeded, "Too many requests to deny at once.",
+                remedy: "Send at most \(AccessRequests.mostPerShare).")
+        }
+        let denied = try message.denied.map { name throws(ServerError) in
+            do { return try UserID(recordName: name) } catch {
+                throw ServerError(
+                    .invalidArguments, "Somebody who is denied is named by no user record name.",
+                    remedy: "Send the names as the server gave them.")
+            }
+        }
+        let rosters = services.rosters
+        try await services.database.write { [denied] connection in
+            let caller = try Caller(session, container: path.container, in: connection)
+            let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
+            let roster = try RostersController.administrated(zone, by: caller, rosters, in: connection)
+            guard roster.isShared else {
+                throw ServerError(.unknownItem, "The zone is not shared.", remedy: "Save its share first.")
+            }
+            for user in denied { try AccessRequests.removeUnanswered(of: user, zone: zone, in: connection) }
+            if message.hasAllowsRequests {
+                try AccessRequests.allow(message.allowsRequests, zone: zone, in: connection)
+            }
+        }
+        return try Response(Sealkit_V1_UpdateShareAccessResponse(), for: request)
+    }
+}

@@ -1,0 +1,28 @@
+import ArgumentParser
+import SealKit
+
+struct ShareUnblock: AccountHolderCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unblock",
+        abstract: "Let somebody be invited, and ask, again.",
+        discussion: "  sealkit share unblock Notes _0123…")
+
+    @Argument(help: "The zone.")
+    var zone: String
+
+    @Argument(help: "The user name, as share show --json prints it.")
+    var user: String
+
+    @OptionGroup var owner: OwnerOption
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ client: Client) async throws {
+        let (database, fetched) = try await owner.share(of: zone, client)
+        var share = fetched
+        let found = share.blockedIdentities.filter { $0.userRecordID.recordName == user }
+        guard !found.isEmpty else { throw SealKitError(.unknownItem, "nobody by that name is blocked", remedy: "see share show --json") }
+        share.unblockIdentities(found)
+        let saved = try await database.save(share)
+        output.result("unblocked \(user.escaped)", json: ShareText.json(saved))
+    }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import SealEnvelope
+import SealLab
+import SealPrimitives
+import SealStatements
+import SealWire
+import Testing
+
+@testable import SealKit
+
+/// How shares begin, change their looks, and end.
+@Suite struct ShareLifeTests {
+    /// Semantics 47: only the share goes; the owner's records stay.
+    @Test func whoDeletesTheShareInTheSharedDatabaseLeaves() async throws {
+        let (ann, bob, carol) = (try await Person(), try await Person(), try await Person())
+        let (zone, note, share) = try await ann.share(with: [(bob, .readOnly), (carol, .readWrite)])
+        let joined = try await bob.join(share.url)
+        let carols = try await carol.join(share.url)
+        let token = try await bob.shared.databaseChanges().changeToken
+        try await bob.shared.deleteRecord(withID: try await bob.share(of: joined).recordID)
+        #expect(try await bob.shared.allRecordZones().isEmpty)
+        #expect(try await bob.shared.databaseChanges(since: token).deletions.map(\.reason) == [.unshared])
+        #expect(await failure { try await bob.shared.deleteRecord(withID: Record.ID(recordName: Share.recordName, zoneID: joined)) } == .zoneNotFound)
+        #expect(try await ann.own.record(for: note.recordID).encryptedValues["body"] == "from the owner")
+        #expect(try await ann.share(of: zone).participants.count == 2)
+        let saved = try await carol.shared.save(carol.note(in: carols, "under a new key"))
+        #expect(saved.base?.statement.epoch == 1)
+        // Invited again, it comes back.
+        let invitee = try await ann.participant(bob, .readWrite)
+        try await ann.edit(zone) { $0.addParticipant(invitee) }
+        try await bob.join(share.url)
+    }
+
+    /// Semantics 46: the records stay, and sharing again works, with the same URL.
+    @Test func whenTheOwnerDeletesTheShareEverybodyIsOut() async throws {
+        let (ann, bob, carol, dave) = (try await Person(), try await Person(), try await Person(), try await Person())
+        let (zone, note, share) = try await ann.share(with: [(bob, .readWrite), (carol, .readOnly)])
+        let joined = try await bob.join(share.url)
+        let single = Share.Participant.oneTimeURLParticipant()
+        let before = try await ann.edit(zone) { share in
+            share.addParticipant(single)
+            share.allowsAccessRequests = true
+        }
+        try await dave.container.requestShareAccess(try #require(share.url), contact: "Dave")
+        let epoch = try await ann.epoch(of: zone)
+        try await ann.own.deleteRecord(withID: share.recordID)
+        #expect(try await ann.epoch(of: zone) == epoch + 1)
+        #expect(await failure { _ = try await ann.share(of: zone) } == .unknownItem)
+        #expect(try await ann.own.recordZone(for: zone).isShared == false)
+        #expect(try await bob.shared.allRecordZones().isEmpty)
+        let id = Record.ID(recordName: note.recordID.recordName, zoneID: joined)
+        #expect(await failure { _ = try await bob.shared.record(for: id) } == .zoneNotFound)
+        #expect(await failure { try await carol.join(share.url) } == .unknownItem)
+        #expect(await failure { try await dave.join(before.oneTimeURL(for: single.participantID)) } == .unknownItem)
+        let url = try #require(share.url)
+        #expect(await failure { try await dave.container.requestShareAccess(url, contact: "Dave") } == .unknownItem)
+        #expect(try await ann.own.record(for: note.recordID).encryptedValues["body"] == "from the owner")
+        // Deleting it again changes nothing.
+        try await ann.own.deleteRecord(withID: share.recordID)
+        #expect(try await ann.epoch(of: zone) == epoch + 1)
+
+        var again = Share(recordZoneID: zone)
+        again.title = "Shared again"
+        again.addParticipant(try await ann.participant(bob))
+        let saved = try await ann.own.save(again)
+        #expect(saved.url == share.url && saved.participants.count == 2 && saved.requesters.isEmpty && !saved.allowsAccessRequests)
+        #expect(try await bob.container.shareMetadata(for: url).title == "Shared again")
+        let back = try await bob.join(saved.url)
+        #expect(try await bob.shared.record(for: Record.ID(recordName: note.recordID.recordName, zoneID: back)).encryptedValues["body"] == "from the owner")
+    }
+
+    @Test func stoppingPutsThePublicOutAsWell() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let (zone, _, _) = try await ann.share()
+        let open = try await ann.edit(zone) { $0.publicPermission = .readWrite }
+        try await bob.join(open.url)
+        let results = try await ann.own.modifyRecords(deleting: [open.recordID])
+        #expect(results.deleteResults[open.recordID]?.failureCode == nil)
+        #expect(try await bob.shared.allRecordZones().isEmpty)
+        #expect(await failure { try await bob.join(open.url) } == .unknownItem)
+    }
+
+    @Test func aNewTitleIsShownByTheURLsThatWereSent() async throws {
+        let (ann, bob, carol) = (try await Person(), try await Person(), try await Person())
+        let (zone, _, share) = try await ann.share(with: [(bob, .readOnly)], title: "Old title")
+        let single = Share.Participant.oneTimeURLParticipant()
+        let saved = try await ann.edit(zone) { $0.addParticipant(single) }
+        let url = try #require(share.url)
+        let oneTime = try #require(saved.oneTimeURL(for: single.participantID))
+        let first = try await bob.container.shareMetadata(for: url)
+        #expect(first.title == "Old title" && first.thumbnailImageData == nil)
+        let renamed = try await ann.edit(zone) { share in
+            share.title = "New title"
+            share.shareType = "org.example.plan"
+            share.thumbnailImageData = Data([1, 2, 3])
+        }
+        #expect(renamed.url == url)
+        for (person, url) in [(bob, url), (carol, oneTime)] {
+            let metadata = try await person.container.shareMetadata(for: url)
+            #expect(metadata.title == "New title" && metadata.shareType == "org.example.plan")
+            #expect(metadata.thumbnailImageData == Data([1, 2, 3]) && metadata.containerIdentifier == "org.example.notes")
+        }
+        let joined = try await bob.join(url)
+        let seen = try await bob.share(of: joined)
+        #expect(seen.title == "New title" && seen.thumbnailImageData == Data([1, 2, 3]))
+    }
+
+    @Test func zonesOfSeveralOwnersMayHaveOneName() async throws {
+        let (ann, bob, carol) = (try await Person(), try await Person(), try await Person())
+        for owner in [ann, bob] {
+            let zone = try await owner.makeZone("Notes")
+            try await owner.own.save(owner.note(in: zone, "of \(owner.name)", name: "same"))
+            var share = Share(recordZoneID: zone)
+            share.addParticipant(try await owner.participant(carol, .readWrite))
+            share = try await owner.own.save(share)
+            let metadata = try await carol.container.shareMetadata(for: try #require(share.url))
+            #expect(metadata.zoneID == RecordZone.ID(zoneName: "Notes", ownerName: owner.name))
+            try await carol.container.accept(metadata)
+        }
+        _ = try await carol.makeZone("Notes")
+        #expect(Set(try await carol.shared.allRecordZones().map(\.zoneID.ownerName)) == [ann.name, bob.name])
+        for owner in [ann, bob] {
+            let id = Record.ID(recordName: "same", zoneID: RecordZone.ID(zoneName: "Notes", ownerName: owner.name))
+            var note = try await carol.shared.record(for: id)
+            #expect(note.encryptedValues["body"] == "of \(owner.name)")
+            note.encryptedValues["body"] = "Carol was here, \(owner.name)"
+            try await carol.shared.save(note)
+            let seen = try await owner.own.record(for: Record.ID(recordName: "same", zoneID: RecordZone.ID(zoneName: "Notes")))
+            #expect(seen.encryptedValues["body"] == "Carol was here, \(owner.name)")
+        }
+    }
+}
