@@ -114,7 +114,9 @@ import Testing
         ] {
             await expectRefused(.invalidArguments) { _ = try await ann.container.shareParticipant(forEmailAddress: lookAlike) }
         }
-        _ = try await bob.join(share)
+        let bobs = try #require(share.participants.first { $0.userIdentity.userRecordID?.recordName == bob.name })
+        let url = try #require(share.oneTimeURL(for: bobs.participantID))
+        _ = try await bob.container.accept(try await bob.container.shareMetadata(for: url))
         #expect(try await ann.own.share(for: share.zoneID).participants.map(\.acceptanceStatus) == [.accepted, .accepted, .pending])
     }
 

@@ -44,7 +44,7 @@ extension LinkAttacks {
         await expectRefused(.unknownItem) { _ = try await mallory.container.shareMetadata(for: revoked.url) }
         network.beHonest()
 
-        // Expired: by a client that asks for a seat whose time is over. For other clients a revocation counts.
+        // Expired: the server offers no seat whose time is over, and the owner's device revokes it when it next saves the share.
         let bob = try await Person(server)
         let open = try await Placeholder(server, ann: place.ann)
         let view = try await place.ann.keeper(of: open.zone).refresh()
@@ -57,6 +57,18 @@ extension LinkAttacks {
             on: view.roster, changes: [], invitations: [late], rotating: false, current: view.currentKey(), time: 1, random: &random)
         try await place.ann.own.append(draft, view: view)
         await expectRefused(.unknownItem) { _ = try await bob.container.shareMetadata(for: open.shareWide) }
+        let unrevoked = try await open.roster()
+        let over = try shareWide.secret.invitationKeys(scopeID: unrevoked.scopeID, invitationID: late.id)
+        var taken = unrevoked
+        #expect(throws: Never.self, "until then a dishonest server could let it pass") {
+            try taken.append(Self.acceptance(of: late.id, by: bob, on: unrevoked, signedBy: over.signingKey))
+        }
+        _ = try await place.ann.own.save(try await place.ann.own.share(for: open.zone))
+        let revokedNow = try await open.roster()
+        #expect(revokedNow.invitations[late.id] == nil && revokedNow.currentEpoch.number == unrevoked.currentEpoch.number + 1)
+        network.serve([Self.acceptance(of: late.id, by: bob, on: revokedNow, signedBy: over.signingKey)])
+        await expectRefused(.integrityFailure, by: .changeNotApplicable) { _ = try await ann.own.share(for: open.zone) }
+        network.beHonest()
         #expect(try await ann.own.share(for: place.zone).participants.map(\.acceptanceStatus) == [.accepted, .accepted])
     }
 

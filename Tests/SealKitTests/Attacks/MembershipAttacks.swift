@@ -211,5 +211,19 @@ import Testing
         let third = try await ann.own.save(ann.note(in: world.zone, "after removal"))
         #expect(third.base?.statement.epoch == 3)
         #expect(network.sent(to: "rosters/append").count == 3)
+        var share = try await ann.own.share(for: world.zone)
+        share.publicPermission = .readOnly
+        share = try await ann.own.save(share)
+        let dave = try await Person()
+        let known = try await dave.view(of: dave.join(share))
+        share = try await ann.own.share(for: world.zone)
+        try share.blockParticipant(try #require(share.participants.first { $0.userIdentity.userRecordID?.recordName == dave.name }))
+        share = try await ann.own.save(share)
+        let fourth = try await ann.own.save(ann.note(in: world.zone, "after blocking"))
+        share.publicPermission = .none
+        _ = try await ann.own.save(share)
+        let fifth = try await ann.own.save(ann.note(in: world.zone, "after the end of public access"))
+        let epochs = [known.roster.currentEpoch.number, try #require(fourth.base).statement.epoch, try #require(fifth.base).statement.epoch]
+        #expect(epochs[0] < epochs[1] && epochs[1] < epochs[2])
     }
 }

@@ -111,7 +111,7 @@ extension TimeAttacks {
         #expect(honest.participantPermission == .readOnly && roster.invitations[place.seat]?.permission == .readWrite)
         network.rewrite("share/metadata", Sealkit_V1_ShareMetadataResponse.self) { $0.invitationID = Data(place.seat.bytes) }
         let offered = try await mallory.container.shareMetadata(for: try #require(share.url))
-        #expect(offered.invitation?.id == place.seat)
+        #expect(offered.seat?.id == place.seat)
         await expectRefused(.invalidArguments) { _ = try await mallory.container.accept(offered) }
         #expect(network.sent(to: "share/accept").isEmpty)
         // By hand: what the share-wide secret gives for that seat are not its keys.
