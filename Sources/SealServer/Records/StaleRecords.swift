@@ -9,11 +9,12 @@ import SwiftProtobuf
 enum StaleRecords {
     static let query = """
         SELECT \(StoredRecord.columns) FROM record
-        WHERE owner = $1 AND zone = $2 AND position > $3 AND position < $4 AND deleted = 0 ORDER BY position LIMIT $5
+        WHERE owner = $1 AND zone = $2 AND share = $3 AND position > $4 AND position < $5 AND deleted = 0
+        ORDER BY position LIMIT $6
         """
 
     /// A serialized `StaleRecordsResponse`.
-    /// - Parameter roster: the zone's.
+    /// - Parameter roster: the scope's that `zone` is shown from.
     static func page(
         of zone: ZoneRow, _ roster: Roster, after place: Int64, limit: Int, desired: Set<String>?, counting: Bool,
         in connection: any SQLConnection
@@ -21,7 +22,7 @@ enum StaleRecords {
         let opened = try RosterLog.position(of: roster.currentEpoch.openedAt, in: zone, connection)
         var writer = WireWriter(capacity: 64 * 1024)
         var count = 0
-        try connection.run(query, zone.key + [.integer(place), .integer(opened), .integer(Int64(limit))]) { row in
+        try connection.run(query, zone.scopeKey + [.integer(place), .integer(opened), .integer(Int64(limit))]) { row in
             let bytes = try StoredRecord(row).serialized(desired: desired, in: zone, connection)
             guard count == 0 || writer.bytes.count + bytes.count <= RecordFeed.pageBytes else { return false }
             writer.blob(1, bytes)
@@ -35,8 +36,8 @@ enum StaleRecords {
 
     private static func count(of zone: ZoneRow, before opened: Int64, in connection: any SQLConnection) throws -> Int64 {
         try connection.first(
-            "SELECT COUNT(*) FROM record WHERE owner = $1 AND zone = $2 AND position < $3 AND deleted = 0",
-            zone.key + [.integer(opened)]
+            "SELECT COUNT(*) FROM record WHERE owner = $1 AND zone = $2 AND share = $3 AND position < $4 AND deleted = 0",
+            zone.scopeKey + [.integer(opened)]
         ) { try $0.int64(0) } ?? 0
     }
 }

@@ -12,33 +12,33 @@ enum AccessRequests {
     /// Unanswered ones of one user, in all shares of a container.
     static let mostPerUser = 100
 
-    private static let requester = "(SELECT id FROM identity WHERE container = $3 AND user_name = $4)"
+    private static let requester = "(SELECT id FROM identity WHERE container = $4 AND user_name = $5)"
 
     private static func key(_ user: UserID, _ zone: ZoneRow) -> [SQLValue] {
-        zone.key + [.text(zone.container), .text(user.recordName)]
+        zone.scopeKey + [.text(zone.container), .text(user.recordName)]
     }
 
     // MARK: Whether anybody may ask
 
     static func areAllowed(_ zone: ZoneRow, in connection: any SQLConnection) throws -> Bool {
-        try connection.exists("SELECT 1 FROM share_access WHERE owner = $1 AND zone = $2", zone.key)
+        try connection.exists("SELECT 1 FROM share_access WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
     }
 
     /// What was asked goes unanswered where nobody may ask any more.
     static func allow(_ allowed: Bool, zone: ZoneRow, in connection: any SQLConnection) throws {
         if allowed {
             try connection.execute(
-                "INSERT INTO share_access (owner, zone) VALUES ($1, $2) ON CONFLICT (owner, zone) DO NOTHING", zone.key)
+                "INSERT INTO share_access (owner, zone, share) VALUES ($1, $2, $3) ON CONFLICT (owner, zone, share) DO NOTHING", zone.scopeKey)
         } else {
-            try connection.execute("DELETE FROM share_access WHERE owner = $1 AND zone = $2", zone.key)
-            try connection.execute("DELETE FROM access_request WHERE owner = $1 AND zone = $2 AND approved = 0", zone.key)
+            try connection.execute("DELETE FROM share_access WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
+            try connection.execute("DELETE FROM access_request WHERE owner = $1 AND zone = $2 AND share = $3 AND approved = 0", zone.scopeKey)
         }
     }
 
-    /// The zone's life ends.
+    /// The share's life ends, or its zone's.
     static func removeAll(of zone: ZoneRow, in connection: any SQLConnection) throws {
-        try connection.execute("DELETE FROM share_access WHERE owner = $1 AND zone = $2", zone.key)
-        try connection.execute("DELETE FROM access_request WHERE owner = $1 AND zone = $2", zone.key)
+        try connection.execute("DELETE FROM share_access WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
+        try connection.execute("DELETE FROM access_request WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
     }
 
     // MARK: Requests
@@ -50,11 +50,11 @@ enum AccessRequests {
         in connection: any SQLConnection
     ) throws -> Bool {
         let isKnown = try connection.exists(
-            "SELECT 1 FROM access_request WHERE owner = $1 AND zone = $2 AND requester = $3 AND approved = 0",
-            zone.key + [.integer(caller.id)])
+            "SELECT 1 FROM access_request WHERE owner = $1 AND zone = $2 AND share = $3 AND requester = $4 AND approved = 0",
+            zone.scopeKey + [.integer(caller.id)])
         if !isKnown {
             let waiting = try connection.first(
-                "SELECT COUNT(*) FROM access_request WHERE owner = $1 AND zone = $2 AND approved = 0", zone.key
+                "SELECT COUNT(*) FROM access_request WHERE owner = $1 AND zone = $2 AND share = $3 AND approved = 0", zone.scopeKey
             ) { try $0.int64(0) }
             guard waiting ?? 0 < mostPerShare else {
                 throw ServerError(
@@ -72,11 +72,11 @@ enum AccessRequests {
         }
         try connection.execute(
             """
-            INSERT INTO access_request (owner, zone, requester, request, contact, created, approved)
-            VALUES ($1, $2, $3, $4, $5, $6, 0) ON CONFLICT (owner, zone, requester) DO UPDATE
+            INSERT INTO access_request (owner, zone, share, requester, request, contact, created, approved)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, 0) ON CONFLICT (owner, zone, share, requester) DO UPDATE
             SET request = excluded.request, contact = excluded.contact, created = excluded.created, approved = 0
             """,
-            zone.key + [.integer(caller.id), .data(request.requestID), .data(request.sealedContact), .integer(now)])
+            zone.scopeKey + [.integer(caller.id), .data(request.requestID), .data(request.sealedContact), .integer(now)])
         return !isKnown
     }
 
@@ -85,8 +85,8 @@ enum AccessRequests {
         try connection.rows(
             """
             SELECT r.request, r.contact, r.created, i.chain FROM access_request r JOIN identity i ON i.id = r.requester
-            WHERE r.owner = $1 AND r.zone = $2 AND r.approved = 0 ORDER BY r.created, r.requester
-            """, zone.key
+            WHERE r.owner = $1 AND r.zone = $2 AND r.share = $3 AND r.approved = 0 ORDER BY r.created, r.requester
+            """, zone.scopeKey
         ) { row in
             var requester = Sealkit_V1_AccessRequester()
             requester.requestID = try row.data(0)
@@ -102,25 +102,25 @@ enum AccessRequests {
         try connection.rows(
             """
             SELECT i.user_name FROM access_request r JOIN identity i ON i.id = r.requester
-            WHERE r.owner = $1 AND r.zone = $2 AND r.approved = 1 ORDER BY i.user_name
-            """, zone.key
+            WHERE r.owner = $1 AND r.zone = $2 AND r.share = $3 AND r.approved = 1 ORDER BY i.user_name
+            """, zone.scopeKey
         ) { try $0.text(0) }
     }
 
     static func approve(_ user: UserID, zone: ZoneRow, in connection: any SQLConnection) throws {
         try connection.execute(
-            "UPDATE access_request SET approved = 1 WHERE owner = $1 AND zone = $2 AND requester = \(requester)",
+            "UPDATE access_request SET approved = 1 WHERE owner = $1 AND zone = $2 AND share = $3 AND requester = \(requester)",
             key(user, zone))
     }
 
     static func remove(of user: UserID, zone: ZoneRow, in connection: any SQLConnection) throws {
         try connection.execute(
-            "DELETE FROM access_request WHERE owner = $1 AND zone = $2 AND requester = \(requester)", key(user, zone))
+            "DELETE FROM access_request WHERE owner = $1 AND zone = $2 AND share = $3 AND requester = \(requester)", key(user, zone))
     }
 
     static func removeUnanswered(of user: UserID, zone: ZoneRow, in connection: any SQLConnection) throws {
         try connection.execute(
-            "DELETE FROM access_request WHERE owner = $1 AND zone = $2 AND approved = 0 AND requester = \(requester)",
+            "DELETE FROM access_request WHERE owner = $1 AND zone = $2 AND share = $3 AND approved = 0 AND requester = \(requester)",
             key(user, zone))
     }
 }

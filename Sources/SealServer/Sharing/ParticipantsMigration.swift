@@ -9,24 +9,27 @@ extension Migration {
             CREATE TABLE sealed_link (
                 owner BIGINT NOT NULL,
                 zone BIGINT NOT NULL,
+                share BIGINT NOT NULL,
                 reader BLOB NOT NULL,
                 sealed BLOB NOT NULL,
-                PRIMARY KEY (owner, zone, reader)
+                PRIMARY KEY (owner, zone, share, reader)
             );
             CREATE TABLE share_access (
                 owner BIGINT NOT NULL,
                 zone BIGINT NOT NULL,
-                PRIMARY KEY (owner, zone)
+                share BIGINT NOT NULL,
+                PRIMARY KEY (owner, zone, share)
             );
             CREATE TABLE access_request (
                 owner BIGINT NOT NULL,
                 zone BIGINT NOT NULL,
+                share BIGINT NOT NULL,
                 requester BIGINT NOT NULL,
                 request BLOB NOT NULL,
                 contact BLOB NOT NULL,
                 created BIGINT NOT NULL,
                 approved BIGINT NOT NULL,
-                PRIMARY KEY (owner, zone, requester)
+                PRIMARY KEY (owner, zone, share, requester)
             );
             CREATE INDEX access_request_requester ON access_request (requester, approved);
             """)

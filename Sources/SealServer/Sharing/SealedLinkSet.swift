@@ -47,27 +47,27 @@ struct SealedLinkSet: Sendable {
         for copy in copies {
             try connection.execute(
                 """
-                INSERT INTO sealed_link (owner, zone, reader, sealed) VALUES ($1, $2, $3, $4)
-                ON CONFLICT (owner, zone, reader) DO UPDATE SET sealed = excluded.sealed
-                """, zone.key + [.blob(copy.reader.id.bytes), .data(copy.sealed)])
+                INSERT INTO sealed_link (owner, zone, share, reader, sealed) VALUES ($1, $2, $3, $4, $5)
+                ON CONFLICT (owner, zone, share, reader) DO UPDATE SET sealed = excluded.sealed
+                """, zone.scopeKey + [.blob(copy.reader.id.bytes), .data(copy.sealed)])
         }
     }
 
     /// What was sealed to one reader; empty where nothing was.
     static func sealed(to reader: UserID, zone: ZoneRow, in connection: any SQLConnection) throws -> Data {
         try connection.first(
-            "SELECT sealed FROM sealed_link WHERE owner = $1 AND zone = $2 AND reader = $3",
-            zone.key + [.blob(reader.id.bytes)]
+            "SELECT sealed FROM sealed_link WHERE owner = $1 AND zone = $2 AND share = $3 AND reader = $4",
+            zone.scopeKey + [.blob(reader.id.bytes)]
         ) { try $0.data(0) } ?? Data()
     }
 
     static func remove(_ reader: UserID, zone: ZoneRow, in connection: any SQLConnection) throws {
         try connection.execute(
-            "DELETE FROM sealed_link WHERE owner = $1 AND zone = $2 AND reader = $3",
-            zone.key + [.blob(reader.id.bytes)])
+            "DELETE FROM sealed_link WHERE owner = $1 AND zone = $2 AND share = $3 AND reader = $4",
+            zone.scopeKey + [.blob(reader.id.bytes)])
     }
 
     static func removeAll(of zone: ZoneRow, in connection: any SQLConnection) throws {
-        try connection.execute("DELETE FROM sealed_link WHERE owner = $1 AND zone = $2", zone.key)
+        try connection.execute("DELETE FROM sealed_link WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
     }
 }

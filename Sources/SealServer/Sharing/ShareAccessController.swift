@@ -97,11 +97,11 @@ struct ShareAccessController: Sendable {
         let session = try context.requireSession()
         let path = try DatabasePath(context)
         let message = try await request.decode(Sealkit_V1_FetchShareAccessRequest.self, context)
-        try RostersController.checkShare(message.shareRecordName)
         let rosters = services.rosters
         let response = try await services.database.read { connection -> Sealkit_V1_FetchShareAccessResponse in
             let caller = try Caller(session, container: path.container, in: connection)
-            let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
+            let zone = try Shares.scope(
+                message.shareRecordName, in: Zones.visible(message.zone, to: caller, path, in: connection), connection)
             _ = try RostersController.administrated(zone, by: caller, rosters, in: connection)
             var response = Sealkit_V1_FetchShareAccessResponse()
             response.allowsRequests = try AccessRequests.areAllowed(zone, in: connection)
@@ -116,7 +116,6 @@ struct ShareAccessController: Sendable {
         let session = try context.requireSession()
         let path = try DatabasePath(context)
         let message = try await request.decode(Sealkit_V1_UpdateShareAccessRequest.self, context)
-        try RostersController.checkShare(message.shareRecordName)
         guard message.denied.count <= AccessRequests.mostPerShare else {
             throw ServerError(
                 .limitExceeded, "Too many requests to deny at once.",
@@ -132,7 +131,8 @@ struct ShareAccessController: Sendable {
         let rosters = services.rosters
         try await services.database.write { [denied] connection in
             let caller = try Caller(session, container: path.container, in: connection)
-            let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
+            let zone = try Shares.scope(
+                message.shareRecordName, in: Zones.visible(message.zone, to: caller, path, in: connection), connection)
             let roster = try RostersController.administrated(zone, by: caller, rosters, in: connection)
             guard roster.isShared else {
                 throw ServerError(.unknownItem, "The zone is not shared.", remedy: "Save its share first.")

@@ -6,6 +6,7 @@ import SealWire
 /// The server's half of share URLs, and who may take a placeholder's seat.
 enum StoredLinks {
     struct Row: Sendable {
+        /// From the scope that the link is for.
         let zone: ZoneRow
         /// Nil for the share-wide URL.
         let invitationID: ID16?
@@ -14,18 +15,23 @@ enum StoredLinks {
 
     static let keptSecretBytes = 256
 
-    /// The link of a routing id, with its zone, if that is open.
+    /// The link of a routing id, with its zone and scope, if both are open.
     static func find(_ routingID: Data, in connection: any SQLConnection) throws -> Row? {
         guard routingID.count == ID16.byteCount else { return nil }
         return try connection.first(
             """
-            SELECT \(ZoneRow.columns), l.invitation, l.preview FROM link l
-            JOIN zone z ON z.owner = l.owner AND z.zone = l.zone WHERE l.routing = $1 AND z.closed = 0
+            SELECT \(ZoneRow.columns), l.invitation, l.preview, l.share, \(Shares.columns) FROM link l
+            JOIN zone z ON z.owner = l.owner AND z.zone = l.zone
+            LEFT JOIN share s ON s.owner = l.owner AND s.zone = l.zone AND s.share = l.share
+            WHERE l.routing = $1 AND z.closed = 0 AND (l.share = 0 OR s.closed = 0)
             """, [.data(routingID)]
         ) { row in
             let invitation = try row.bytes(ZoneRow.columnCount)
+            let zone = try ZoneRow(row)
+            let isShare = try row.int64(ZoneRow.columnCount + 2) > 0
             return Row(
-                zone: try ZoneRow(row), invitationID: invitation.isEmpty ? nil : try ID16(invitation),
+                zone: try isShare ? zone.seen(from: row, at: ZoneRow.columnCount + 3) : zone,
+                invitationID: invitation.isEmpty ? nil : try ID16(invitation),
                 preview: try row.data(ZoneRow.columnCount + 1))
         }
     }
@@ -37,8 +43,9 @@ enum StoredLinks {
         try connection.rows(
             """
             SELECT routing, invitation, kept_secret, preview, maker FROM link
-            WHERE owner = $1 AND zone = $2 AND (maker = $3 OR length(invitation) = 0) ORDER BY invitation, routing
-            """, zone.key + [.integer(caller.id)]
+            WHERE owner = $1 AND zone = $2 AND share = $3 AND (maker = $4 OR length(invitation) = 0)
+            ORDER BY invitation, routing
+            """, zone.scopeKey + [.integer(caller.id)]
         ) { row in
             var link = Sealkit_V1_Link()
             link.routingID = try row.data(0)
@@ -56,9 +63,9 @@ enum StoredLinks {
     ) throws {
         let updated = try connection.execute(
             """
-            UPDATE link SET preview = $4
-            WHERE routing = $3 AND owner = $1 AND zone = $2 AND (maker = $5 OR length(invitation) = 0)
-            """, zone.key + [.data(link.routingID), .data(link.preview), .integer(caller.id)])
+            UPDATE link SET preview = $5
+            WHERE routing = $4 AND owner = $1 AND zone = $2 AND share = $3 AND (maker = $6 OR length(invitation) = 0)
+            """, zone.scopeKey + [.data(link.routingID), .data(link.preview), .integer(caller.id)])
         guard updated == 1 else {
             throw ServerError(
                 .unknownItem, "A link is none of this share's, or somebody else made it.",
@@ -69,7 +76,8 @@ enum StoredLinks {
     /// Whether an invitation has a URL of its own.
     static func hasOwn(_ invitation: ID16, zone: ZoneRow, in connection: any SQLConnection) throws -> Bool {
         try connection.exists(
-            "SELECT 1 FROM link WHERE owner = $1 AND zone = $2 AND invitation = $3", zone.key + [.blob(invitation.bytes)])
+            "SELECT 1 FROM link WHERE owner = $1 AND zone = $2 AND share = $3 AND invitation = $4",
+            zone.scopeKey + [.blob(invitation.bytes)])
     }
 
     /// Shape alone; whether its invitation is open is judged against the roster.
@@ -100,17 +108,19 @@ enum StoredLinks {
         let sql =
             link.invitationID.isEmpty
             ? """
-            INSERT INTO link (owner, zone, invitation, routing, kept_secret, preview, maker) VALUES ($1, $2, $3, $4, $5, $6, $7)
-            ON CONFLICT (owner, zone, invitation) DO UPDATE SET routing = excluded.routing,
+            INSERT INTO link (owner, zone, share, invitation, routing, kept_secret, preview, maker)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+            ON CONFLICT (owner, zone, share, invitation) DO UPDATE SET routing = excluded.routing,
                 kept_secret = excluded.kept_secret, preview = excluded.preview, maker = excluded.maker
             """
             : """
-            INSERT INTO link (owner, zone, invitation, routing, kept_secret, preview, maker) VALUES ($1, $2, $3, $4, $5, $6, $7)
-            ON CONFLICT (owner, zone, invitation) DO NOTHING
+            INSERT INTO link (owner, zone, share, invitation, routing, kept_secret, preview, maker)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+            ON CONFLICT (owner, zone, share, invitation) DO NOTHING
             """
         let stored = try connection.execute(
             sql,
-            zone.key + [
+            zone.scopeKey + [
                 .data(link.invitationID), .data(link.routingID), .data(link.keptSecret), .data(link.preview),
                 .integer(caller.id),
             ])
@@ -126,33 +136,41 @@ enum StoredLinks {
     ) throws {
         try connection.execute(
             """
-            INSERT INTO placeholder_address (owner, zone, invitation, address_hash) VALUES ($1, $2, $3, $4)
-            ON CONFLICT (owner, zone, invitation) DO UPDATE SET address_hash = excluded.address_hash
-            """, zone.key + [.blob(invitation.bytes), .blob(hash)])
+            INSERT INTO placeholder_address (owner, zone, share, invitation, address_hash) VALUES ($1, $2, $3, $4, $5)
+            ON CONFLICT (owner, zone, share, invitation) DO UPDATE SET address_hash = excluded.address_hash
+            """, zone.scopeKey + [.blob(invitation.bytes), .blob(hash)])
     }
 
     static func addressHash(
         of invitation: ID16, zone: ZoneRow, in connection: any SQLConnection
     ) throws -> [UInt8]? {
         try connection.first(
-            "SELECT address_hash FROM placeholder_address WHERE owner = $1 AND zone = $2 AND invitation = $3",
-            zone.key + [.blob(invitation.bytes)]
+            "SELECT address_hash FROM placeholder_address WHERE owner = $1 AND zone = $2 AND share = $3 AND invitation = $4",
+            zone.scopeKey + [.blob(invitation.bytes)]
         ) { try $0.bytes(0) }
     }
 
     /// The invitation is over: its link and address go.
     static func remove(_ invitation: ID16, zone: ZoneRow, in connection: any SQLConnection) throws {
+        let key = zone.scopeKey + [.blob(invitation.bytes)]
         try connection.execute(
-            "DELETE FROM link WHERE owner = $1 AND zone = $2 AND invitation = $3", zone.key + [.blob(invitation.bytes)])
+            "DELETE FROM link WHERE owner = $1 AND zone = $2 AND share = $3 AND invitation = $4", key)
         try removeAddress(of: invitation, zone: zone, in: connection)
     }
 
     static func removeAddress(of invitation: ID16, zone: ZoneRow, in connection: any SQLConnection) throws {
         try connection.execute(
-            "DELETE FROM placeholder_address WHERE owner = $1 AND zone = $2 AND invitation = $3",
-            zone.key + [.blob(invitation.bytes)])
+            "DELETE FROM placeholder_address WHERE owner = $1 AND zone = $2 AND share = $3 AND invitation = $4",
+            zone.scopeKey + [.blob(invitation.bytes)])
     }
 
+    /// Those of one scope.
+    static func removeAll(ofScope zone: ZoneRow, in connection: any SQLConnection) throws {
+        try connection.execute("DELETE FROM link WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
+        try connection.execute("DELETE FROM placeholder_address WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
+    }
+
+    /// Those of all its scopes.
     static func removeAll(of zone: ZoneRow, in connection: any SQLConnection) throws {
         try connection.execute("DELETE FROM link WHERE owner = $1 AND zone = $2", zone.key)
         try connection.execute("DELETE FROM placeholder_address WHERE owner = $1 AND zone = $2", zone.key)
