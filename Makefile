@@ -14,7 +14,7 @@ SEALKIT = .build/$(CONFIGURATION)/sealkit
 release = -c release --static-swift-stdlib
 debug = -c debug
 
-.PHONY: help setup build demo test torture bench fuzz vectors protobuf clean
+.PHONY: help setup build demo test attacks torture bench fuzz vectors protobuf clean
 
 help: ## Lists these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -30,6 +30,9 @@ demo: build ## Three people share documents; a fourth, the server, and one who w
 
 test: setup ## Runs everything that is tested, and prints the totals
 	@Tests/Support/run-tests
+
+attacks: setup ## Tries everything that a hostile server, participant or network may, and prints the table of what became of it
+	@Tests/Support/attacks
 
 torture: setup ## Kills the server ROUNDS=100 times under load, and plays MODEL=10000 steps against a model; SEED=… repeats
 	swift build

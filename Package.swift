@@ -166,7 +166,8 @@ let package = Package(
             name: "SealKitTests",
             dependencies: [
                 "SealKit", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire", "SealQuery", "sealkit", "SealLab",
-                "SealTorture", .product(name: "GRDB", package: "GRDB.swift"), .product(name: "NIOCore", package: "swift-nio"),
+                "SealTorture", "CSodium", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
             swiftSettings: house),

@@ -151,7 +151,7 @@ extension Share {
         func isSamePerson(as other: Participant) -> Bool {
             if participantID == other.participantID { return true }
             if let user = userIdentity.userRecordID, user.recordName == other.userIdentity.userRecordID?.recordName { return true }
-            if let handle = userIdentity.lookupInfo, handle == other.userIdentity.lookupInfo { return true }
+            if let handle = userIdentity.lookupInfo, let others = other.userIdentity.lookupInfo, handle.isSame(as: others) { return true }
             return false
         }
     }

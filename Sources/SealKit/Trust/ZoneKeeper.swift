@@ -192,9 +192,13 @@ actor ZoneKeeper {
         for index in epochs.indices.reversed() {
             let epoch = epochs[index]
             if keys[epoch.context] == nil {
+                // The first that opens to the key that the roster names: others beside it take nothing away.
                 for grant in grants where grant.epoch == epoch.number {
-                    keys[epoch.context] = try? Grants<XWingHPKE>.open(
+                    guard let key = try? Grants<XWingHPKE>.open(
                         [UInt8](grant.sealed), epoch: epoch, as: core.userID(), keys: core.identity().keys)
+                    else { continue }
+                    keys[epoch.context] = key
+                    break
                 }
             }
             guard index > 0, keys[epochs[index - 1].context] == nil, let key = keys[epoch.context] else { continue }

@@ -45,3 +45,16 @@ final class ServerProcess: SealLab.ServerProcess, @unchecked Sendable {
     }
     nonisolated(unsafe) private static var sharedToStop: ServerProcess?
 }
+
+extension ServerProcess {
+    /// Every byte that lies in the server's folder: database, journal, blobs, secrets, log and the mail that it sent.
+    var everything: Data {
+        var all = Data()
+        let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: [.isRegularFileKey])
+        while let url = files?.nextObject() as? URL {
+            guard (try? url.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile) == true else { continue }
+            all += (try? Data(contentsOf: url)) ?? Data()
+        }
+        return all
+    }
+}

@@ -1,0 +1,207 @@
+import Foundation
+import SealCoding
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+import Testing
+
+@testable import SealEnvelope
+@testable import SealKit
+
+/// Attacks on the ends and beginnings of zones, seats and devices.
+extension TimeAttacks {
+    @Test("The server says that a zone or share was deleted or purged: what is known is kept and the claim reported, without a verified end.")
+    func attack59_anEndThatNobodySigned() async throws {
+        let world = try await AttackedZone()
+        let (ann, network) = try world.ann.behindAttacker()
+        let (bob, his) = try world.bob.behindAttacker()
+        for server in [network, his] {
+            server.rewrite("zones/changes", Sealkit_V1_DatabaseChangesResponse.self) { answer in
+                answer.deletions = answer.modifications.map { zone in .with { $0.zoneID = zone.zoneID; $0.reason = 2 } }
+                answer.modifications = []
+            }
+            server.rewrite("zones/lookup", Sealkit_V1_LookupZonesResponse.self) { answer in
+                answer.results = answer.results.map { result in
+                    .with { $0.zoneID = result.zone.zoneID; $0.failure = Sealkit_V1_Failure(.zoneNotFound, "gone") }
+                }
+            }
+        }
+        await expectRefused(.rollback) { _ = try await ann.own.databaseChanges() }
+        await expectRefused(.rollback) { _ = try await ann.own.recordZone(for: world.zone) }
+        await expectRefused(.rollback) { _ = try await bob.shared.databaseChanges() }
+        await expectRefused(.rollback) { _ = try await bob.shared.recordZone(for: world.joined) }
+        // The roster withheld as well.
+        for server in [network, his] {
+            server.lie { path, _, response in
+                guard path.hasSuffix("rosters/fetch") else { return }
+                response.body = try Sealkit_V1_FetchRostersResponse.with {
+                    $0.rosters = [.with { $0.failure = Sealkit_V1_Failure(.zoneNotFound, "gone") }]
+                }.serializedData()
+            }
+        }
+        await expectRefused(.rollback) { _ = try await ann.own.databaseChanges() }
+        await expectRefused(.rollback) { try await ann.own.save(RecordZone(zoneID: world.zone)) }
+        #expect(try await ann.container.core.trust.entries(scope: world.view(ann).roster.scopeID).count > 0)
+        network.beHonest()
+        his.beHonest()
+        #expect(try await bob.body(of: world.shared) == "from Ann")
+        // A removal and a deletion that somebody signed are taken for what they are.
+        try await AttackedZone.remove(world.bob, from: world.zone, of: world.ann)
+        #expect(try await bob.shared.databaseChanges().deletions.map(\.reason) == [.unshared])
+        try await world.ann.own.deleteRecordZone(withID: world.zone)
+        #expect(await failure { _ = try await ann.own.recordZone(for: world.zone) } == .zoneNotFound)
+    }
+
+    @Test("A zone is deleted and made again under its name: clients go on; its old roster, records and grants, replayed, are refused.")
+    func attack60_aZonesEarlierLife() async throws {
+        let world = try await AttackedZone()
+        let (ann, network) = try world.ann.behindAttacker()
+        let (fresh, recording) = try world.ann.freshBehindAttacker()
+        _ = try await fresh.own.record(for: world.note.recordID)
+        let old = try #require(recording.records.last)
+        let before = try await world.view(ann)
+        let tail = try #require(
+            recording.exchanges.first { $0.path.hasSuffix("rosters/fetch") }.map { try Sealkit_V1_FetchRostersResponse(serializedBytes: $0.response) })
+        try await ann.own.deleteRecordZone(withID: world.zone)
+        try await ann.own.save(RecordZone(zoneID: world.zone))
+        let again = try await ann.own.save(ann.note(in: world.zone, "second life", name: "note"))
+        #expect(try await ann.body(of: again.recordID) == "second life")
+        // In its life all of it held.
+        #expect(try Forgery.verifies(old, before.roster) && Forgery.opens(old, with: try before.currentKey()))
+        network.show([old])
+        await expectRefused(.integrityFailure, by: .staleEpoch) { _ = try await ann.own.record(for: again.recordID) }
+        let (novice, hers) = try world.ann.freshBehindAttacker()
+        hers.show([old])
+        await expectRefused(.integrityFailure, by: .staleEpoch) { _ = try await novice.own.record(for: again.recordID) }
+        // The roster of then, with its head: shorter than what this device knows.
+        network.beHonest()
+        network.rewrite("records/lookup", Sealkit_V1_LookupRecordsResponse.self) { answer in
+            answer.scopes[0].sequence = before.roster.sequence
+            answer.scopes[0].head = Data(before.roster.head.bytes)
+            answer.results = [.with { $0.record = old }]
+        }
+        await expectRefused(.rollback) { _ = try await ann.own.record(for: again.recordID) }
+        // The grant of then: of another life of the same epoch number.
+        let (third, grants) = try world.ann.freshBehindAttacker()
+        let stale = tail.rosters[0].grants
+        #expect(!stale.isEmpty)
+        grants.rewrite("rosters/fetch", Sealkit_V1_FetchRostersResponse.self) { $0.rosters[0].grants = stale }
+        await expectRefused(.integrityFailure, by: .missingKey) { _ = try await third.own.record(for: again.recordID) }
+        await expectRefused(.permissionFailure) { try await third.own.save(third.note(in: world.zone, "x")) }
+        // Those who were in the first life are not in the second.
+        await expectRefused(.zoneNotFound) { _ = try await world.bob.shared.record(for: world.shared) }
+        network.beHonest()
+        #expect(try await ann.body(of: again.recordID) == "second life")
+    }
+
+    @Test("The server gives a placeholder's seat to another account that holds the share-wide URL: no grant opens, and no higher permission.")
+    func attack61_aPlaceholdersSeatForSomebodyElse() async throws {
+        let server = try ServerProcess()
+        defer { server.stop() }
+        let place = try await LinkAttacks.Placeholder(server)
+        let bob = try await Person(server)
+        var share = try await place.ann.own.share(for: place.zone)
+        share.addParticipant(try await place.ann.container.shareParticipant(forUserRecordID: bob.container.userRecordID(), permission: .readOnly))
+        share = try await place.ann.own.save(share)
+        // Bob's own seat is for reading; the server offers him the placeholder's, which is for writing, with its grant.
+        let roster = try await place.roster()
+        let (mallory, network) = try bob.behindAttacker()
+        let honest = try await bob.container.shareMetadata(for: try #require(share.url))
+        #expect(honest.participantPermission == .readOnly && roster.invitations[place.seat]?.permission == .readWrite)
+        network.rewrite("share/metadata", Sealkit_V1_ShareMetadataResponse.self) { $0.invitationID = Data(place.seat.bytes) }
+        let offered = try await mallory.container.shareMetadata(for: try #require(share.url))
+        #expect(offered.seat?.id == place.seat)
+        await expectRefused(.invalidArguments) { _ = try await mallory.container.accept(offered) }
+        #expect(network.sent(to: "share/accept").isEmpty)
+        // By hand: what the share-wide secret gives for that seat are not its keys.
+        let wide = try ShareURL(place.shareWide).secret.invitationKeys(scopeID: roster.scopeID, invitationID: place.seat)
+        let own = try ShareURL(place.url).secret.invitationKeys(scopeID: roster.scopeID, invitationID: place.seat)
+        var copy = roster
+        #expect(throws: Never.self) { try copy.append(LinkAttacks.acceptance(of: place.seat, by: bob, on: roster, signedBy: own.signingKey)) }
+        let forged = LinkAttacks.acceptance(of: place.seat, by: bob, on: roster, signedBy: wide.signingKey)
+        let (ann, hostile) = try place.ann.behindAttacker()
+        hostile.serve([forged])
+        await expectRefused(.integrityFailure, by: .invalidSignature) { _ = try await ann.own.share(for: place.zone) }
+        // The seat's grant, from the owner's own request, does not open with them either.
+        hostile.beHonest()
+        try await ann.own.rotateKeys(of: place.zone)
+        let append = try Sealkit_V1_AppendRosterRequest(serializedBytes: try #require(hostile.sent(to: "rosters/append").last))
+        let grant = try #require(try append.grants.first { try $0.grantSubject() == .invitation(place.seat) })
+        let epoch = try await ann.view(of: place.zone).roster.currentEpoch
+        #expect(throws: Never.self) { try Grants<XWingHPKE>.open([UInt8](grant.sealed), epoch: epoch, invitation: own, keys: nil) }
+        for keys in [nil, bob.identity.keys] {
+            expectRefused(.authenticationFailed) {
+                _ = try Grants<XWingHPKE>.open([UInt8](grant.sealed), epoch: epoch, invitation: wide, keys: keys)
+            }
+        }
+        network.beHonest()
+        _ = try await mallory.join(share)
+        #expect(try await place.roster().permission(of: bob.userID) == .readOnly)
+    }
+
+    @Test("The server stands between two devices that enrol and grinds keys for a matching short code: the commitment stops it.")
+    func attack62_grindingTheShortCode() async throws {
+        var random = SystemRandom()
+        let seed = AccountSeed(random: &random)
+        let loginKey = try seed.loginKey().verificationKey
+        let newDevice = try Enrolment.NewDevice<XWingHPKE>(random: &random)
+        let attacker = try Enrolment.NewDevice<XWingHPKE>(random: &random)
+        let answer = Digest(random: &random)
+        let honest = try newDevice.transcript(answer: answer, loginKey: loginKey)
+        // If the attacker might choose its nonce last, it would look for one whose code ends alike: a thousand tries for
+        // three digits, a million for all six.
+        var ground: Enrolment.Reveal?
+        for _ in 0..<200_000 where ground == nil {
+            let reveal = Enrolment.Reveal(grantKey: attacker.reveal.grantKey, nonce: Digest(random: &random))
+            let late = try Enrolment.Transcript(
+                enrolmentID: newDevice.enrolmentID, commitment: reveal.commitment(enrolmentID: newDevice.enrolmentID), answer: answer,
+                reveal: reveal, loginKey: loginKey)
+            if late.code.suffix(2) == honest.code.suffix(2) { ground = reveal }
+        }
+        let found = try #require(ground, "grinding works where nothing was committed to")
+        // But the old device has the commitment since before it answered.
+        for reveal in [found, attacker.reveal, Enrolment.Reveal(grantKey: found.grantKey, nonce: newDevice.reveal.nonce)] {
+            expectRefused(.keyMismatch) {
+                _ = try Enrolment.Transcript(
+                    enrolmentID: newDevice.enrolmentID, commitment: newDevice.commitment, answer: answer, reveal: reveal, loginKey: loginKey)
+            }
+        }
+        // A commitment of the attacker's own from the start leads to another code than the new device shows.
+        let between = try Enrolment.Transcript(
+            enrolmentID: newDevice.enrolmentID, commitment: found.commitment(enrolmentID: newDevice.enrolmentID), answer: answer, reveal: found,
+            loginKey: loginKey)
+        expectRefused(.keyMismatch) { _ = try between.confirmed(byScanning: honest.hash) }
+        let package = Enrolment.Package(seeds: [seed], heads: [])
+        let sealed = try Enrolment.seal(package, to: honest.confirmedByUser(), using: XWingHPKE.self)
+        expectRefused(.authenticationFailed) { _ = try attacker.open(sealed, confirmed: between.confirmedByUser()) }
+        #expect(try newDevice.open(sealed, confirmed: honest.confirmedByUser()).seeds.count == 1)
+    }
+
+    @Test("A device that another one enrolled is shown rosters from before a removal: it was given the heads.")
+    func attack64_anEnrolledDeviceAndOldRosters() async throws {
+        let world = try await AttackedZone()
+        let before = try await world.ann.keeper(of: world.zone).refresh().roster
+        try await AttackedZone.remove(world.bob, from: world.zone, of: world.ann)
+        let roster = try await world.view(world.ann).roster
+        var random = SystemRandom()
+        let head = Enrolment.Head(scopeID: roster.scopeID, sequence: roster.sequence, hash: roster.head)
+        let newDevice = try Enrolment.NewDevice<XWingHPKE>(random: &random)
+        let transcript = try newDevice.transcript(answer: Digest(random: &random), loginKey: world.ann.account.seed.loginKey().verificationKey)
+        let package = Enrolment.Package(seeds: [world.ann.account.seed], heads: [head])
+        let sealed = try Enrolment.seal(package, to: transcript.confirmedByUser(), using: XWingHPKE.self)
+        // The server can neither change nor leave out what came along with the seeds.
+        for index in [0, 1_119, 1_120, sealed.count - 1] {
+            var altered = sealed
+            altered[index] ^= 1
+            expectRefused(.authenticationFailed) { _ = try newDevice.open(altered, confirmed: transcript.confirmedByUser()) }
+        }
+        #expect(try newDevice.open(sealed, confirmed: transcript.confirmedByUser()).heads == [head])
+        // The older roster is whole and valid in itself: only the head tells.
+        #expect(before.members[world.bob.userID] != nil && before.hashes[...] == roster.hashes[..<before.hashes.count])
+        #expect(before.nextSequence <= head.sequence)
+        let (fresh, network) = try world.ann.freshBehindAttacker()
+        network.rewrite("rosters/fetch", Sealkit_V1_FetchRostersResponse.self) { $0.rosters[0].entries = Array($0.rosters[0].entries.prefix(before.hashes.count)) }
+        #expect(try await fresh.keeper(of: world.zone).refresh().roster.head == before.head, "a device without heads cannot tell")
+    }
+}
