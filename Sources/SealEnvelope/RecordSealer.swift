@@ -100,6 +100,17 @@ public enum RecordSealer {
     public static func seal(
         _ drafts: [RecordDraft], epochKey: EpochKey, signingKey: SigningKey, random: inout some RandomSource
     ) throws(SealError) -> (records: [SealedRecord], signature: [UInt8]) {
+        try seal(drafts, epochKey: epochKey, others: [], signingKey: signingKey, random: &random)
+    }
+
+    /// The same for records of several scopes of one zone, in one signed batch.
+    /// - Parameters:
+    ///   - epochKey: of the epoch that most drafts name.
+    ///   - others: the keys of the other epochs that drafts name.
+    public static func seal(
+        _ drafts: [RecordDraft], epochKey: EpochKey, others: [EpochKey], signingKey: SigningKey,
+        random: inout some RandomSource
+    ) throws(SealError) -> (records: [SealedRecord], signature: [UInt8]) {
         var draw = NonceDraw(random: &random)
         let wrapper = SealingKey(epochKey.wrappingKey, draw: draw)
         // One draw of randomness for all keys and salts: a system call a record would cost as much as sealing a field.
@@ -111,8 +122,14 @@ public enum RecordSealer {
             let salt = try unsafe pool.withPointer { bytes throws(SealError) in
                 try unsafe ID16(UnsafeBufferPointer(start: bytes + index * 48 + 32, count: 16))
             }
-            records.append(
-                try seal(draft, freshKey: fresh, salt: salt, epochKey: epochKey, wrapper: wrapper, draw: &draw))
+            let context = draft.statement.epochContext
+            if context != epochKey.context, let other = others.first(where: { $0.context == context }) {
+                let own = SealingKey(other.wrappingKey, draw: draw)
+                records.append(try seal(draft, freshKey: fresh, salt: salt, epochKey: other, wrapper: own, draw: &draw))
+            } else {
+                records.append(
+                    try seal(draft, freshKey: fresh, salt: salt, epochKey: epochKey, wrapper: wrapper, draw: &draw))
+            }
         }
         let tree = try StatementTree(leaves: records.map(\.hash))
         return (records, signingKey.sign(StatementTree.signedBytes(root: tree.root, leafCount: tree.leafCount)))

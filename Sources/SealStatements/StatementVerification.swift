@@ -49,6 +49,32 @@ public struct StatementVerifier: Sendable {
         return VerifiedStatement(statement: statement, bytes: bytes, hash: hash)
     }
 
+    /// The statement that took a record out of this scope, as who may not read the scope that it went into is shown it: the
+    /// owner's, who alone moves records, and by the record's former scope this one's.
+    ///
+    /// Nothing else of it can be judged here, nor need it be: it takes a record away, and gives nothing.
+    /// - Throws: decoding errors; `wrongContext`; `staleEpoch` for another life; `invalidProof`; `invalidSignature`.
+    public func verifyDeparture(
+        _ bytes: [UInt8], proof: StatementProof, recordName: String?
+    ) throws(SealError) -> VerifiedStatement {
+        let statement = try Statement(canonicalBytes: bytes)
+        let scope = roster.scope
+        guard statement.container == scope.container, statement.environment == scope.environment,
+            statement.owner == scope.owner, statement.zoneName == scope.zoneName, statement.author == scope.owner,
+            statement.scopeID != roster.scopeID, statement.formerScope?.scopeID == roster.scopeID,
+            recordName == nil || recordName == statement.recordName
+        else { throw .wrongContext }
+        guard statement.zoneIncarnation == roster.incarnations.zone,
+            statement.formerScope?.incarnation == roster.incarnations.scope
+        else { throw .staleEpoch }
+        guard let owner = roster.knownIdentity(of: scope.owner) else { throw .authorNotPermitted }
+        let hash = Statement.hash(bytes)
+        let root = try proof.root(from: hash)
+        try owner.current.signingKey.verify(
+            proof.signature, over: StatementTree.signedBytes(root: root, leafCount: proof.leafCount))
+        return VerifiedStatement(statement: statement, bytes: bytes, hash: hash)
+    }
+
     /// The statement is about this scope's records, and its author could write when it was signed.
     /// Returns the key that must have signed.
     public static func authorKey(

@@ -421,11 +421,52 @@ public nonisolated struct Sealkit_V1_Record: @unchecked Sendable {
   /// Clears the value of `derived`. Subsequent reads from it will return its default value.
   public mutating func clearDerived() {_uniqueStorage()._derived = nil}
 
+  /// fields, statement and proof are left empty: they stand in the first step
+  public var moved: Sealkit_V1_SignedMove {
+    get {_storage._moved ?? Sealkit_V1_SignedMove()}
+    set {_uniqueStorage()._moved = newValue}
+  }
+  /// Returns true if `moved` has been explicitly set.
+  public var hasMoved: Bool {_storage._moved != nil}
+  /// Clears the value of `moved`. Subsequent reads from it will return its default value.
+  public mutating func clearMoved() {_uniqueStorage()._moved = nil}
+
+  /// to participants of a share: the record left it with this statement, which is all there is of it
+  public var departed: Bool {
+    get {_storage._departed}
+    set {_uniqueStorage()._departed = newValue}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+/// The owner's statement that took a record into the scope that it is in. With it a reader that knows the record from another
+/// scope believes what others have made of it here.
+public nonisolated struct Sealkit_V1_SignedMove: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var statement: Data = Data()
+
+  public var proof: Sealkit_V1_StatementProof {
+    get {_proof ?? Sealkit_V1_StatementProof()}
+    set {_proof = newValue}
+  }
+  /// Returns true if `proof` has been explicitly set.
+  public var hasProof: Bool {self._proof != nil}
+  /// Clears the value of `proof`. Subsequent reads from it will return its default value.
+  public mutating func clearProof() {self._proof = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _proof: Sealkit_V1_StatementProof? = nil
 }
 
 /// Proof that a record went with a deleted target (PROTOCOL.md, "Derived deletions"). The record itself is the first step.
@@ -595,12 +636,73 @@ public nonisolated struct Sealkit_V1_Zone: Sendable {
 
   public var changeTag: String = String()
 
+  /// in the shared database: the hierarchical shares that the caller takes part in. Then
+  public var shares: [Sealkit_V1_ScopeHead] = []
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 
   fileprivate var _zoneID: Sealkit_V1_ZoneID? = nil
   fileprivate var _scope: Sealkit_V1_ScopeHead? = nil
+}
+
+/// A hierarchical share begins or ends: with the statements of its record and its root, in one transaction.
+public nonisolated struct Sealkit_V1_ShareOpening: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var shareRecordName: String = String()
+
+  public var `open`: Sealkit_V1_SignedEntry {
+    get {_open ?? Sealkit_V1_SignedEntry()}
+    set {_open = newValue}
+  }
+  /// Returns true if ``open`` has been explicitly set.
+  public var hasOpen: Bool {self._open != nil}
+  /// Clears the value of ``open``. Subsequent reads from it will return its default value.
+  public mutating func clearOpen() {self._open = nil}
+
+  /// the owner's own
+  public var grant: Sealkit_V1_Grant {
+    get {_grant ?? Sealkit_V1_Grant()}
+    set {_grant = newValue}
+  }
+  /// Returns true if `grant` has been explicitly set.
+  public var hasGrant: Bool {self._grant != nil}
+  /// Clears the value of `grant`. Subsequent reads from it will return its default value.
+  public mutating func clearGrant() {self._grant = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _open: Sealkit_V1_SignedEntry? = nil
+  fileprivate var _grant: Sealkit_V1_Grant? = nil
+}
+
+public nonisolated struct Sealkit_V1_ShareClosing: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var shareRecordName: String = String()
+
+  public var close: Sealkit_V1_SignedEntry {
+    get {_close ?? Sealkit_V1_SignedEntry()}
+    set {_close = newValue}
+  }
+  /// Returns true if `close` has been explicitly set.
+  public var hasClose: Bool {self._close != nil}
+  /// Clears the value of `close`. Subsequent reads from it will return its default value.
+  public mutating func clearClose() {self._close = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _close: Sealkit_V1_SignedEntry? = nil
 }
 
 public nonisolated struct Sealkit_V1_ZoneSave: Sendable {
@@ -671,6 +773,9 @@ public nonisolated struct Sealkit_V1_ZoneDelete: Sendable {
 
   /// as in ZoneDeletion, 1 to 3; 0 counts as 1. Told to the owner's other devices, and not signed
   public var reason: UInt32 = 0
+
+  /// every hierarchical share that is open in it
+  public var shares: [Sealkit_V1_ShareClosing] = []
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -873,6 +978,11 @@ public nonisolated struct Sealkit_V1_ModifyRecordsRequest: Sendable {
   /// modification stay where the server finds nothing that speaks against it.
   public var rekeying: Bool = false
 
+  /// With either, the request is all or nothing in every zone.
+  public var openings: [Sealkit_V1_ShareOpening] = []
+
+  public var closings: [Sealkit_V1_ShareClosing] = []
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1056,6 +1166,9 @@ public nonisolated struct Sealkit_V1_RecordChangesResponse: Sendable {
   public var moreComing: Bool = false
 
   public var scopes: [Sealkit_V1_ScopeHead] = []
+
+  /// to the owner: records are still to be moved between scopes (`shares/unsettled`)
+  public var unsettled: Bool = false
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2512,7 +2625,7 @@ nonisolated extension Sealkit_V1_StatementProof: SwiftProtobuf.Message, SwiftPro
 
 nonisolated extension Sealkit_V1_Record: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Record"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}record_name\0\u{3}record_type\0\u{3}change_tag\0\u{3}creation_date\0\u{3}modification_date\0\u{1}fields\0\u{1}statement\0\u{1}proof\0\u{1}position\0\u{1}deleted\0\u{1}derived\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}record_name\0\u{3}record_type\0\u{3}change_tag\0\u{3}creation_date\0\u{3}modification_date\0\u{1}fields\0\u{1}statement\0\u{1}proof\0\u{1}position\0\u{1}deleted\0\u{1}derived\0\u{2}Y\u{1}departed\0\u{1}moved\0")
 
   fileprivate class _StorageClass {
     var _recordName: String = String()
@@ -2526,6 +2639,8 @@ nonisolated extension Sealkit_V1_Record: SwiftProtobuf.Message, SwiftProtobuf._M
     var _position: UInt64 = 0
     var _deleted: Bool = false
     var _derived: Sealkit_V1_DerivedDeletion? = nil
+    var _moved: Sealkit_V1_SignedMove? = nil
+    var _departed: Bool = false
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -2547,6 +2662,8 @@ nonisolated extension Sealkit_V1_Record: SwiftProtobuf.Message, SwiftProtobuf._M
       _position = source._position
       _deleted = source._deleted
       _derived = source._derived
+      _moved = source._moved
+      _departed = source._departed
     }
   }
 
@@ -2576,6 +2693,8 @@ nonisolated extension Sealkit_V1_Record: SwiftProtobuf.Message, SwiftProtobuf._M
         case 9: try { try decoder.decodeSingularUInt64Field(value: &_storage._position) }()
         case 10: try { try decoder.decodeSingularBoolField(value: &_storage._deleted) }()
         case 11: try { try decoder.decodeSingularMessageField(value: &_storage._derived) }()
+        case 100: try { try decoder.decodeSingularBoolField(value: &_storage._departed) }()
+        case 101: try { try decoder.decodeSingularMessageField(value: &_storage._moved) }()
         default: break
         }
       }
@@ -2621,6 +2740,12 @@ nonisolated extension Sealkit_V1_Record: SwiftProtobuf.Message, SwiftProtobuf._M
       try { if let v = _storage._derived {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
       } }()
+      if _storage._departed != false {
+        try visitor.visitSingularBoolField(value: _storage._departed, fieldNumber: 100)
+      }
+      try { if let v = _storage._moved {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 101)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -2641,10 +2766,51 @@ nonisolated extension Sealkit_V1_Record: SwiftProtobuf.Message, SwiftProtobuf._M
         if _storage._position != rhs_storage._position {return false}
         if _storage._deleted != rhs_storage._deleted {return false}
         if _storage._derived != rhs_storage._derived {return false}
+        if _storage._moved != rhs_storage._moved {return false}
+        if _storage._departed != rhs_storage._departed {return false}
         return true
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sealkit_V1_SignedMove: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".SignedMove"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}statement\0\u{1}proof\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.statement) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._proof) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.statement.isEmpty {
+      try visitor.visitSingularBytesField(value: self.statement, fieldNumber: 1)
+    }
+    try { if let v = self._proof {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Sealkit_V1_SignedMove, rhs: Sealkit_V1_SignedMove) -> Bool {
+    if lhs.statement != rhs.statement {return false}
+    if lhs._proof != rhs._proof {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2937,7 +3103,7 @@ nonisolated extension Sealkit_V1_Grant: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Sealkit_V1_Zone: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Zone"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}zone_id\0\u{1}capabilities\0\u{1}scope\0\u{1}shared\0\u{3}change_tag\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}zone_id\0\u{1}capabilities\0\u{1}scope\0\u{1}shared\0\u{3}change_tag\0\u{2}_\u{1}shares\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2950,6 +3116,7 @@ nonisolated extension Sealkit_V1_Zone: SwiftProtobuf.Message, SwiftProtobuf._Mes
       case 3: try { try decoder.decodeSingularMessageField(value: &self._scope) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.shared) }()
       case 5: try { try decoder.decodeSingularStringField(value: &self.changeTag) }()
+      case 100: try { try decoder.decodeRepeatedMessageField(value: &self.shares) }()
       default: break
       }
     }
@@ -2975,6 +3142,9 @@ nonisolated extension Sealkit_V1_Zone: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if !self.changeTag.isEmpty {
       try visitor.visitSingularStringField(value: self.changeTag, fieldNumber: 5)
     }
+    if !self.shares.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.shares, fieldNumber: 100)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2984,6 +3154,90 @@ nonisolated extension Sealkit_V1_Zone: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if lhs._scope != rhs._scope {return false}
     if lhs.shared != rhs.shared {return false}
     if lhs.changeTag != rhs.changeTag {return false}
+    if lhs.shares != rhs.shares {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sealkit_V1_ShareOpening: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ShareOpening"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}share_record_name\0\u{1}open\0\u{1}grant\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.shareRecordName) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._open) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._grant) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.shareRecordName.isEmpty {
+      try visitor.visitSingularStringField(value: self.shareRecordName, fieldNumber: 1)
+    }
+    try { if let v = self._open {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try { if let v = self._grant {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Sealkit_V1_ShareOpening, rhs: Sealkit_V1_ShareOpening) -> Bool {
+    if lhs.shareRecordName != rhs.shareRecordName {return false}
+    if lhs._open != rhs._open {return false}
+    if lhs._grant != rhs._grant {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sealkit_V1_ShareClosing: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ShareClosing"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}share_record_name\0\u{1}close\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.shareRecordName) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._close) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.shareRecordName.isEmpty {
+      try visitor.visitSingularStringField(value: self.shareRecordName, fieldNumber: 1)
+    }
+    try { if let v = self._close {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Sealkit_V1_ShareClosing, rhs: Sealkit_V1_ShareClosing) -> Bool {
+    if lhs.shareRecordName != rhs.shareRecordName {return false}
+    if lhs._close != rhs._close {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3035,7 +3289,7 @@ nonisolated extension Sealkit_V1_ZoneSave: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Sealkit_V1_ZoneDelete: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ZoneDelete"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}zone_id\0\u{1}close\0\u{1}reason\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}zone_id\0\u{1}close\0\u{1}reason\0\u{2}a\u{1}shares\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3046,6 +3300,7 @@ nonisolated extension Sealkit_V1_ZoneDelete: SwiftProtobuf.Message, SwiftProtobu
       case 1: try { try decoder.decodeSingularMessageField(value: &self._zoneID) }()
       case 2: try { try decoder.decodeSingularMessageField(value: &self._close) }()
       case 3: try { try decoder.decodeSingularUInt32Field(value: &self.reason) }()
+      case 100: try { try decoder.decodeRepeatedMessageField(value: &self.shares) }()
       default: break
       }
     }
@@ -3065,6 +3320,9 @@ nonisolated extension Sealkit_V1_ZoneDelete: SwiftProtobuf.Message, SwiftProtobu
     if self.reason != 0 {
       try visitor.visitSingularUInt32Field(value: self.reason, fieldNumber: 3)
     }
+    if !self.shares.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.shares, fieldNumber: 100)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3072,6 +3330,7 @@ nonisolated extension Sealkit_V1_ZoneDelete: SwiftProtobuf.Message, SwiftProtobu
     if lhs._zoneID != rhs._zoneID {return false}
     if lhs._close != rhs._close {return false}
     if lhs.reason != rhs.reason {return false}
+    if lhs.shares != rhs.shares {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3412,7 +3671,7 @@ nonisolated extension Sealkit_V1_DatabaseChangesResponse: SwiftProtobuf.Message,
 
 nonisolated extension Sealkit_V1_ModifyRecordsRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ModifyRecordsRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}operation_id\0\u{1}zone\0\u{1}atomic\0\u{1}records\0\u{1}signature\0\u{2}G\u{2}rekeying\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}operation_id\0\u{1}zone\0\u{1}atomic\0\u{1}records\0\u{1}signature\0\u{2}_\u{1}openings\0\u{1}closings\0\u{2}'rekeying\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3425,6 +3684,8 @@ nonisolated extension Sealkit_V1_ModifyRecordsRequest: SwiftProtobuf.Message, Sw
       case 3: try { try decoder.decodeSingularBoolField(value: &self.atomic) }()
       case 4: try { try decoder.decodeRepeatedMessageField(value: &self.records) }()
       case 5: try { try decoder.decodeSingularBytesField(value: &self.signature) }()
+      case 100: try { try decoder.decodeRepeatedMessageField(value: &self.openings) }()
+      case 101: try { try decoder.decodeRepeatedMessageField(value: &self.closings) }()
       case 140: try { try decoder.decodeSingularBoolField(value: &self.rekeying) }()
       default: break
       }
@@ -3451,6 +3712,12 @@ nonisolated extension Sealkit_V1_ModifyRecordsRequest: SwiftProtobuf.Message, Sw
     if !self.signature.isEmpty {
       try visitor.visitSingularBytesField(value: self.signature, fieldNumber: 5)
     }
+    if !self.openings.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.openings, fieldNumber: 100)
+    }
+    if !self.closings.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.closings, fieldNumber: 101)
+    }
     if self.rekeying != false {
       try visitor.visitSingularBoolField(value: self.rekeying, fieldNumber: 140)
     }
@@ -3464,6 +3731,8 @@ nonisolated extension Sealkit_V1_ModifyRecordsRequest: SwiftProtobuf.Message, Sw
     if lhs.records != rhs.records {return false}
     if lhs.signature != rhs.signature {return false}
     if lhs.rekeying != rhs.rekeying {return false}
+    if lhs.openings != rhs.openings {return false}
+    if lhs.closings != rhs.closings {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3746,7 +4015,7 @@ nonisolated extension Sealkit_V1_RecordChangesRequest: SwiftProtobuf.Message, Sw
 
 nonisolated extension Sealkit_V1_RecordChangesResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".RecordChangesResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}records\0\u{1}token\0\u{3}more_coming\0\u{1}scopes\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}records\0\u{1}token\0\u{3}more_coming\0\u{1}scopes\0\u{2}`\u{1}unsettled\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3758,6 +4027,7 @@ nonisolated extension Sealkit_V1_RecordChangesResponse: SwiftProtobuf.Message, S
       case 2: try { try decoder.decodeSingularBytesField(value: &self.token) }()
       case 3: try { try decoder.decodeSingularBoolField(value: &self.moreComing) }()
       case 4: try { try decoder.decodeRepeatedMessageField(value: &self.scopes) }()
+      case 100: try { try decoder.decodeSingularBoolField(value: &self.unsettled) }()
       default: break
       }
     }
@@ -3776,6 +4046,9 @@ nonisolated extension Sealkit_V1_RecordChangesResponse: SwiftProtobuf.Message, S
     if !self.scopes.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.scopes, fieldNumber: 4)
     }
+    if self.unsettled != false {
+      try visitor.visitSingularBoolField(value: self.unsettled, fieldNumber: 100)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3784,6 +4057,7 @@ nonisolated extension Sealkit_V1_RecordChangesResponse: SwiftProtobuf.Message, S
     if lhs.token != rhs.token {return false}
     if lhs.moreComing != rhs.moreComing {return false}
     if lhs.scopes != rhs.scopes {return false}
+    if lhs.unsettled != rhs.unsettled {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -161,7 +161,7 @@ import Testing
             let batch = try await server.services.database.read { connection in
                 let caller = try Caller(
                     Session(accountID: 1, tokenHash: []), container: TestClient.container, in: connection)
-                return try RecordBatch(request, caller: caller, judge: .roster(zone.roster), predecessors: [:], schema: old)
+                return try RecordBatch(request, caller: caller, judge: .rosters(ZoneRosters(zone.roster)), predecessors: [:], schema: old)
             }
             func additions(_ batch: RecordBatch) -> SchemaAdditions? {
                 guard case .success(let content) = batch.items[0].outcome else { return nil }

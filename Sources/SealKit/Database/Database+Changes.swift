@@ -73,7 +73,7 @@ extension Database {
         try await core.requireAccount(for: scope)
         var results: [RecordZone.ID: Result<RecordZoneChanges, SealKitError>] = [:]
         var zones = ZoneOutcomes()
-        var asked: [(zoneID: RecordZone.ID, known: UInt64)] = []
+        var asked: [(zoneID: RecordZone.ID, known: ZoneGround)] = []
         var message = Sealkit_V1_ZonesRecordChangesRequest()
         for (zoneID, configuration) in configurations {
             do {
@@ -107,37 +107,37 @@ extension Database {
         return results
     }
 
-    /// - Returns: the request, and the roster's sequence that an answer may not fall behind.
+    /// - Returns: the request, and the rosters that an answer may not fall behind.
     func request(
         _ zoneID: RecordZone.ID, _ configuration: ZoneChangesConfiguration
-    ) async throws(SealKitError) -> (Sealkit_V1_RecordChangesRequest, known: UInt64) {
-        let known = try await keeper(zoneID).current()
+    ) async throws(SealKitError) -> (Sealkit_V1_RecordChangesRequest, known: ZoneGround) {
+        let known = try await zoneGround(zoneID)
         let token = configuration.previousServerChangeToken
-        if let token, token.zone != known.roster.scopeID.hex {
+        if let token, token.zone != known.zone.id.hex {
             throw SealKitError(.changeTokenExpired, "the token is of another zone", remedy: "fetch again without a token")
         }
         let request = Sealkit_V1_RecordChangesRequest.with {
-            $0.zone = known.scope.zoneIDOnWire
+            $0.zone = known.zone.zoneIDOnWire
             $0.token = token?.bytes ?? Data()
             $0.resultsLimit = UInt32(clamping: configuration.resultsLimit ?? 0)
             if let desiredKeys = configuration.desiredKeys { $0.desiredKeys = Sealkit_V1_DesiredKeys(desiredKeys) }
         }
-        return (request, known.roster.sequence)
+        return (request, known)
     }
 
     /// Verifies a zone's answer, and remembers how far it was read.
     /// - Parameter marking: whether the app reads; what the SDK reads for itself leaves the app's place in the feed as it is.
     func changes(
         in response: Sealkit_V1_RecordChangesResponse, _ zoneID: RecordZone.ID, since token: ServerChangeToken?,
-        desiredKeys: [String]?, asked known: UInt64, marking: Bool = true
+        desiredKeys: [String]?, asked known: ZoneGround, marking: Bool = true
     ) async throws(SealKitError) -> RecordZoneChanges {
-        let view = try await keeper(zoneID).current(citedBy: response.scopes, asked: known)
+        let ground = try await known.settled(by: response.scopes, core)
 
         var changes = RecordZoneChanges(
             modifications: [], deletions: [],
-            changeToken: ServerChangeToken(bytes: response.token, zone: view.roster.scopeID.hex), moreComing: response.moreComing)
+            changeToken: ServerChangeToken(bytes: response.token, zone: ground.zone.id.hex), moreComing: response.moreComing)
         let outcomes = try await read(
-            response.records.map { ($0, nil) }, zone: zoneID, desiredKeys: desiredKeys, view: view)
+            response.records.map { ($0, nil) }, zone: zoneID, desiredKeys: desiredKeys, ground: .zone(ground))
         changes.modifications.reserveCapacity(outcomes.count)
         for (wire, outcome) in zip(response.records, outcomes) {
             switch outcome {
@@ -153,11 +153,10 @@ extension Database {
         }
         guard marking else { return changes }
         // Caught up: whatever the server later shows under an epoch before this one, unseen, is back-dated.
-        let cited = response.scopes.first { $0.shareRecordName.isEmpty }
-        let caughtUp = response.moreComing ? nil : cited.flatMap { view.roster.epochInForce(at: $0.sequence)?.number }
         try await core.trust.advance(
-            zone: view.roster.scopeID, incarnation: view.roster.incarnations.zone, since: token?.bytes, token: response.token,
-            caughtUpEpoch: caughtUp)
+            zone: ground.place.zone, incarnation: ground.place.incarnation, since: token?.bytes, token: response.token,
+            caughtUp: ground.caughtUp(by: response))
+        if response.unsettled, scope == .private { await settleQuietly(zoneID) }
         return changes
     }
 

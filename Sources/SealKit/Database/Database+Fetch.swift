@@ -87,7 +87,7 @@ extension Database {
                 if let desiredKeys { $0.desiredKeys = Sealkit_V1_DesiredKeys(desiredKeys) }
             }
             let response: Sealkit_V1_LookupRecordsResponse = try await core.call(scope, "records/lookup", request)
-            let ground = try await asked.settled(by: response.scopes, response.authors, keeper: try keeper(of: asked), core)
+            let ground = try await asked.settled(by: response.scopes, response.authors, core)
             guard response.results.count == ids.count else {
                 throw SealKitError(.serverRejectedRequest, "the server answered \(response.results.count) of \(ids.count) records")
             }
@@ -110,7 +110,9 @@ extension Database {
                 case .failure(let failure):
                     let error = SealKitError(failure)
                     // The server shows a deletion with the statement that made it: without one, what was seen is being hidden.
-                    if error.code == .unknownItem, try await core.trust.hasSeen(id.recordName, in: ground.place) {
+                    if error.code == .unknownItem,
+                        try await core.trust.hasSeen(id.recordName, in: ground.place, scopes: ground.readableScopes)
+                    {
                         let hidden = await core.noted(Database.hidden(id), zone: id.zoneID, record: id.recordName)
                         outcomes.append((id, .failure(hidden)))
                     } else {

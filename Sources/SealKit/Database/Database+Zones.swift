@@ -66,26 +66,49 @@ extension Database {
     /// or not any more.
     func verified(_ wire: Sealkit_V1_Zone) async throws(SealKitError) -> RecordZone? {
         let id = zoneID(wire.zoneID)
-        let view = try await keeper(id).current(citedBy: [wire.scope], asked: 0)
-        guard !view.roster.isClosed, view.roster.members[core.userID()] != nil else { return nil }
         var zone = RecordZone(zoneID: id)
         zone.capabilities = RecordZone.Capabilities(rawValue: wire.capabilities)
+        if scope == .shared, !wire.hasScope { return try await isInShare(of: id, wire.shares) ? zone : nil }
+        let view = try await keeper(id).current(citedBy: [wire.scope], asked: 0)
+        guard view.isMember else { return nil }
         zone.isShared = view.roster.isShared
         return zone
+    }
+
+    /// Whether the roster of any of these hierarchical shares shows this account.
+    private func isInShare(of id: RecordZone.ID, _ heads: [Sealkit_V1_ScopeHead]) async throws(SealKitError) -> Bool {
+        let zone = try zoneScope(id)
+        var isIn = false
+        for head in heads {
+            let keeper = core.keeper(of: zone.ofShare(try shareName(head)))
+            if try await keeper.current(citedBy: [head], asked: 0).isMember { isIn = true }
+        }
+        return isIn
     }
 
     /// That a zone is gone is the server's word until its signed roster says so too: closed, or this account out of it.
     /// - Throws: `rollback` when this device knows the zone and nothing signed has ended it.
     func confirmGone(_ zoneID: RecordZone.ID) async throws(SealKitError) {
-        let keeper = try keeper(zoneID)
-        guard var roster = try await keeper.known() else { return }
-        do { roster = try await keeper.refresh().roster } catch where error.code == .zoneNotFound {}
-        guard roster.isClosed || roster.members[core.userID()] == nil else {
+        let zone = try zoneScope(zoneID)
+        var hasEnded = try await hasEnded(zone)
+        // An owner's shares end with the zone, whose own roster says so.
+        if scope == .shared {
+            for share in try await core.trust.shares(of: zone.id) where hasEnded { hasEnded = try await self.hasEnded(zone.ofShare(share)) }
+        }
+        guard hasEnded else {
             throw await core.noted(
                 SealKitError(
                     .rollback, "the server says that the zone \(zoneID) is gone, and shows nothing signed that ended it",
                     remedy: "hide it if you like, but keep what you have"), zone: zoneID)
         }
+    }
+
+    /// Whether a scope's roster shows its end, or that this account is out of it. One that this device does not know has none.
+    private func hasEnded(_ scope: SealStatements.Scope) async throws(SealKitError) -> Bool {
+        let keeper = core.keeper(of: scope)
+        guard var roster = try await keeper.known() else { return true }
+        do { roster = try await keeper.refresh().roster } catch where error.code == .zoneNotFound || error.code == .unknownItem {}
+        return roster.isClosed || roster.members[core.userID()] == nil
     }
 
     /// Makes a zone; one that exists is left as it is, with its records.
@@ -201,6 +224,12 @@ extension Database {
     }
 
     private func close(_ zoneID: RecordZone.ID, _ reason: DatabaseChanges.DeletionReason) async throws(SealKitError) {
+        try await whileRosterMoves { _ throws(SealKitError) in try await closeOnce(zoneID, reason) }
+    }
+
+    private func closeOnce(
+        _ zoneID: RecordZone.ID, _ reason: DatabaseChanges.DeletionReason
+    ) async throws(SealKitError) {
         let zoneScope = try zoneScope(zoneID)
         let keeper = core.keeper(of: zoneScope)
         let view = try await keeper.refresh()
@@ -208,6 +237,9 @@ extension Database {
             throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)")
         }
         let draft = core.author.plain(.close, on: view.roster, time: currentTime())
+        // With a zone end the shares in it, each by its own roster.
+        let shares = try await openShares(in: zoneScope)
+        let closings = shares.map { (scope: $0.scope, draft: core.author.plain(.close, on: $0.roster, time: currentTime())) }
         let request = Sealkit_V1_ModifyZonesRequest.with {
             $0.operationID = newOperationID()
             $0.deletes = [
@@ -215,12 +247,14 @@ extension Database {
                     $0.zoneID = zoneScope.zoneIDOnWire
                     $0.close = draft.entry.wire
                     $0.reason = UInt32(reason.rawValue)
+                    $0.shares = closings.map { .init($0.scope, $0.draft) }
                 }
             ]
         }
         let response: Sealkit_V1_ModifyZonesResponse = try await core.call(scope, "zones/modify", request)
         if case .failure(let failure)? = response.results.first?.outcome { throw SealKitError(failure) }
         _ = try await keeper.adopt(draft)
+        for closing in closings { _ = try await core.keeper(of: closing.scope).adopt(closing.draft) }
     }
 
     private func zone(in result: Sealkit_V1_ZoneResult?, _ zoneID: RecordZone.ID) async throws(SealKitError) -> RecordZone {

@@ -73,7 +73,7 @@ public struct Database: Sendable {
     func read(
         _ records: [(wire: Sealkit_V1_Record, name: String?)], zone: RecordZone.ID, desiredKeys: [String]?, view: ZoneView
     ) async throws(SealKitError) -> [Outcome] {
-        try await read(records, zone: zone, desiredKeys: desiredKeys, ground: .zone(view))
+        try await read(records, zone: zone, desiredKeys: desiredKeys, ground: .zone(ZoneGround(view)))
     }
 
     /// The same, in the public database too.
@@ -90,8 +90,7 @@ public struct Database: Sendable {
                 readings.append(.success(try reader.read(wire, recordName: name)))
             } catch .unknownRosterHead where !hasRefreshed {
                 hasRefreshed = true
-                let view = try await keeper(zone).refresh()
-                reader = RecordReader(ground: .zone(view), zoneID: zone, desiredKeys: desiredKeys)
+                reader = RecordReader(ground: try await reader.ground.refreshed(core), zoneID: zone, desiredKeys: desiredKeys)
                 do throws(SealError) {
                     readings.append(.success(try reader.read(wire, recordName: name)))
                 } catch {
@@ -135,6 +134,11 @@ public struct Database: Sendable {
                         SealKitError(
                             .rollback, "the server shows another revision \(reading.sighting.revision) of record \(name) than before",
                             remedy: "somebody with its author's key or the server shows different people different data"))
+                case .misplaced:
+                    return .failure(
+                        SealKitError(
+                            .integrityFailure, "record \(name) is shown in another share than its owner left it in",
+                            remedy: "only a zone's owner moves records; nothing of this one was taken over"))
                 case .backdated, nil:
                     return .failure(
                         SealKitError(

@@ -5,10 +5,10 @@ import SealStatements
 extension ZoneBatch {
     /// Verifies what came with encoded system fields, as if a server had sent it: nobody signs after a statement that does
     /// not hold.
-    /// - Returns: the records with verified predecessors, and the view that they were verified with.
-    func verified(_ records: [Record], view start: ZoneView) async throws(SealKitError) -> ([Record], ZoneView) {
+    /// - Returns: the records with verified predecessors, and the scopes that they were verified with.
+    func verified(_ records: [Record], ground start: ZoneGround) async throws(SealKitError) -> ([Record], ZoneGround) {
         guard records.contains(where: { $0.base?.isUnverified == true }) else { return (records, start) }
-        var view = start
+        var ground = start
         var verified: [Record] = []
         verified.reserveCapacity(records.count)
         for var record in records {
@@ -16,19 +16,22 @@ extension ZoneBatch {
                 verified.append(record)
                 continue
             }
-            if base.statement.rosterSequence >= view.roster.nextSequence {
-                view = try await database.keeper(zoneID).refresh()
-            }
             let label = "the system fields of record \(record.recordID.recordName)"
-            guard base.statement.zoneIncarnation == view.roster.incarnations.zone, base.statement.scopeID == view.roster.scopeID else {
-                // Of an earlier life of the zone, or of another: `checkLives` says so.
+            guard base.statement.zoneIncarnation == ground.incarnation,
+                var view = try await database.view(of: base.statement.scopeID, in: &ground)
+            else {
+                // Of an earlier life of the zone, or of another: `livingNow` says so.
                 verified.append(record)
                 continue
+            }
+            if base.statement.rosterSequence >= view.roster.nextSequence {
+                view = try await database.core.keeper(of: view.scope).refresh()
+                ground.add(view)
             }
             record.base = try verifying(label) { () throws(SealError) in try checked(base, view: view) }
             verified.append(record)
         }
-        return (verified, view)
+        return (verified, ground)
     }
 
     private func checked(_ base: Record.Base, view: ZoneView) throws(SealError) -> Record.Base {

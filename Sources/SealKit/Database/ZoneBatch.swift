@@ -19,6 +19,13 @@ struct ZoneBatch {
 
     var saveResults: [Record.ID: Result<Record, SealKitError>] = [:]
     var deleteResults: [Record.ID: Result<Void, SealKitError>] = [:]
+    /// The shares that begin and end with it.
+    var sharing = SharingPlan()
+    /// The server has said that a parent is in another scope than was thought: this zone has shares that the device does not
+    /// know of.
+    var isBehindPlaces = false
+    /// A record came from one scope into another.
+    var hasMoved = false
 
     init(
         database: Database, zoneID: RecordZone.ID, savePolicy: Database.SavePolicy, isAtomic: Bool,
@@ -56,36 +63,49 @@ struct ZoneBatch {
         }
     }
 
+    /// An item and the scope that its statement is for.
+    struct Placed {
+        var item: Item
+        let scopeID: Digest
+
+        func isMove(in ground: ZoneGround) -> Bool {
+            guard let statement = item.base?.statement, statement.kind == .save else { return false }
+            return statement.place != ground[scopeID].map {
+                Statement.FormerScope(scopeID: scopeID, incarnation: $0.roster.incarnations.scope)
+            }
+        }
+    }
+
     /// More rounds than a busy zone needs; each starts from what the server has just said.
     static let rounds = 8
 
     mutating func run(saving: [Record], deleting: [Record.ID]) async throws(SealKitError) {
         guard database.scope != .public else { return try await runPublic(saving: saving, deleting: deleting) }
-        let keeper = try database.keeper(zoneID)
-        var view = try await database.viewForWriting(keeper, zoneID)
+        var ground = try await database.groundForWriting(zoneID)
+        for opening in sharing.openings { ground.add(opening.view) }
         var records: [Record]
-        (records, view) = try await verified(saving, view: view)
-        try await AssetUploads(database: database, zoneID: zoneID, scope: view.scope, progress: progress).uploadNew(in: &records)
+        (records, ground) = try await verified(saving, ground: ground)
+        try await AssetUploads(database: database, zoneID: zoneID, scope: ground.zone, progress: progress).uploadNew(in: &records)
 
         var items = records.map { Item.save($0) }
         items += try await deletions(of: deleting)
+        items = try await endingShares(items, &ground)
         for round in 1...ZoneBatch.rounds where !items.isEmpty {
-            // What was looked up just now may be of a newer life of the zone than the one that this began with.
-            if items.contains(where: { $0.isNewer(than: view) }) { view = try await keeper.current() }
-            // This device may have seen the zone's end, or that this account may not write: that may have changed since.
-            if view.roster.isClosed || view.roster.permission(of: view.user) != .readWrite { view = try await keeper.refresh() }
-            guard !view.roster.isClosed, view.roster.members[view.user] != nil else {
-                throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)", remedy: "make it first")
-            }
-            if view.roster.rotationDue { view = try await database.rotate(zoneID) }
-            items = try await complete(items, for: view)
+            let isLast = round == ZoneBatch.rounds
             do {
-                items = try await send(items, view: view, isLast: round == ZoneBatch.rounds)
+                let placed = try await place(items, &ground)
+                try await makeReady(placed, &ground)
+                items = try await send(try await complete(placed, in: ground), ground: ground, isLast: isLast)
+                if placed.contains(where: { $0.isMove(in: ground) }) { hasMoved = true }
             } catch {
-                guard error.isBehindRoster, round < ZoneBatch.rounds else { throw error }
-                view = try await keeper.refresh()
+                guard error.isBehindRoster, !isLast else { throw error }
+                isBehindPlaces = true
+                ground = try await database.refreshed(ground)
+                try await sharing.renew(database, &ground)
             }
         }
+        // What was below a record that came into another scope follows it.
+        if hasMoved { await database.settleQuietly(zoneID) }
     }
 
     // MARK: Before sending
@@ -107,33 +127,33 @@ struct ZoneBatch {
         return items
     }
 
-    /// A record that moves to a new epoch gets a new key, so every value that stays has to be at hand: fetch what is not.
-    private func complete(_ items: [Item], for view: ZoneView) async throws(SealKitError) -> [Item] {
-        let epoch = view.roster.currentEpoch.number
+    /// A record that comes into a new epoch or another scope gets a new key, so every value that stays has to be at hand:
+    /// fetch what is not.
+    private func complete(_ placed: [Placed], in ground: ZoneGround) async throws(SealKitError) -> [Placed] {
         var missing: [Record.ID] = []
-        for case .save(let record) in items {
-            guard let base = record.base, base.statement.kind == .save else { continue }
-            if base.statement.epoch != epoch, !record.omittedKeys.isEmpty { missing.append(record.recordID) }
+        for one in placed {
+            guard case .save(let record) = one.item, let base = record.base, base.statement.kind == .save else { continue }
+            let epoch = ground[one.scopeID]?.roster.currentEpoch.context
+            if base.statement.epochContext != epoch, !record.omittedKeys.isEmpty { missing.append(record.recordID) }
         }
-        guard !missing.isEmpty else { return items }
+        guard !missing.isEmpty else { return placed }
         var full: [Record.ID: Outcome] = [:]
         for (id, outcome) in try await database.look(up: missing, desiredKeys: nil) { full[id] = outcome }
-        var completed: [Item] = []
-        for item in items {
-            guard case .save(var record) = item, let outcome = full[record.recordID] else {
-                completed.append(item)
+        var completed: [Placed] = []
+        for one in placed {
+            guard case .save(var record) = one.item, let outcome = full[record.recordID] else {
+                completed.append(one)
                 continue
             }
             switch outcome {
             case .failure(let error) where error.code != .unknownItem: throw error
             case .success(.record(let current)) where current.base?.hash == record.base?.hash:
                 for key in record.omittedKeys { record.fields[key] = current.fields[key] }
-                completed.append(.save(record))
             case .success, .failure:
                 // It has changed meanwhile, or is gone: the server says so when it is sent, so what cannot be carried is left out of it.
                 for key in record.omittedKeys { record.fields[key] = nil }
-                completed.append(.save(record))
             }
+            completed.append(Placed(item: .save(record), scopeID: one.scopeID))
         }
         return completed
     }
@@ -143,58 +163,44 @@ struct ZoneBatch {
     // MARK: Sending
 
     /// One request. Returns the items that have to be sent again.
-    private mutating func send(_ items: [Item], view: ZoneView, isLast: Bool) async throws(SealKitError) -> [Item] {
-        let key = try view.currentKey()
-        let items = livingNow(items, view: view)
-        guard !items.isEmpty else { return [] }
-        let drafts = items.map { draft($0, view: view) }
+    private mutating func send(_ placed: [Placed], ground: ZoneGround, isLast: Bool) async throws(SealKitError) -> [Item] {
+        guard !placed.isEmpty else { return [] }
+        var drafts: [RecordDraft] = []
+        var keys: [Digest: EpochKey] = [:]
+        for one in placed {
+            guard let view = ground[one.scopeID] else { throw ZoneBatch.outside(one.item.id) }
+            if keys[one.scopeID] == nil { keys[one.scopeID] = try view.currentKey() }
+            drafts.append(draft(one.item, view: view))
+        }
+        guard let key = keys[placed[0].scopeID] else { return [] }
         var random = SystemRandom()
         let sealed: (records: [SealedRecord], signature: [UInt8])
         do {
             sealed = try RecordSealer.seal(
-                drafts, epochKey: key, signingKey: database.core.identity().keys.signingKey, random: &random)
+                drafts, epochKey: key, others: Array(keys.values), signingKey: database.core.identity().keys.signingKey,
+                random: &random)
         } catch {
             throw SealKitError(
                 .invalidArguments, "the records cannot be sealed (\(error))",
                 remedy: "lists hold values of one kind; a record has at most 1000 fields")
         }
+        let items = placed.map(\.item)
         let signed = zip(items, sealed.records).map { SignedRecord($1, of: $0) }
-        let response = try await send(items, signed, signature: sealed.signature, zone: view.scope)
-        return try await settle(items, (signed, sealed.signature), response.results, ground: .zone(view), isLast: isLast)
-    }
-
-    /// What was fetched in an earlier life of the zone is gone, keys included: it must not be sealed under them again.
-    private mutating func livingNow(_ items: [Item], view: ZoneView) -> [Item] {
-        var living: [Item] = []
-        var hasFailed = false
-        for item in items {
-            guard let statement = item.base?.statement,
-                statement.zoneIncarnation != view.roster.incarnations.zone || statement.scopeID != view.roster.scopeID
-            else {
-                living.append(item)
-                continue
-            }
-            switch item {
-            case .delete(let id, _, _, _): deleteResults[id] = .success(())
-            case .save:
-                hasFailed = true
-                fail(
-                    item,
-                    SealKitError(
-                        .unknownItem, "record \(item.id.recordName) was fetched before its zone was deleted and made again",
-                        remedy: "save it as a new record"))
-            }
+        let response = try await send(items, signed, signature: sealed.signature, zone: ground.zone)
+        if response.results.allSatisfy({ if case .record = $0.outcome { true } else { false } }) {
+            try await sharing.adopt(database.core)
         }
-        guard isAtomic, hasFailed else { return living }
-        for item in living { fail(item, ZoneBatch.batchFailed) }
-        return []
+        return try await settle(items, (signed, sealed.signature), response.results, ground: .zone(ground), isLast: isLast)
     }
 
     private func draft(_ item: Item, view: ZoneView) -> RecordDraft {
         let scope = view.scope
         let roster = view.roster
         let user = database.core.userID()
-        func statement(_ kind: Statement.Kind, _ id: Record.ID, type: String, base: Record.Base?, parent: String?) -> Statement {
+        let place = Statement.FormerScope(scopeID: roster.scopeID, incarnation: roster.incarnations.scope)
+        func statement(
+            _ kind: Statement.Kind, _ id: Record.ID, type: String, base: Record.Base?, parent: String?, share: String?
+        ) -> Statement {
             let previous = base?.statement
             // A record made again after its deletion goes on counting, with a new creator.
             let creator = previous?.kind == .save ? previous?.creator : nil
@@ -203,20 +209,23 @@ struct ZoneBatch {
                 zoneName: scope.zoneName, zoneIncarnation: roster.incarnations.zone, recordName: id.recordName, recordType: type,
                 creator: creator ?? user, author: user, clientTime: currentTime(), revision: (previous?.revision ?? 0) + 1,
                 previous: base?.hash ?? .zero, scopeID: roster.scopeID, scopeIncarnation: roster.incarnations.scope,
-                epoch: roster.currentEpoch.number, wrappedKey: [], rosterSequence: roster.sequence, rosterHead: roster.head,
-                parent: parent, share: previous?.share, salt: ID16.zero, fieldsDigest: .zero)
+                epoch: roster.currentEpoch.number, formerScope: previous.flatMap { $0.place == place ? nil : $0.place },
+                wrappedKey: [], rosterSequence: roster.sequence, rosterHead: roster.head,
+                parent: parent, share: share, salt: ID16.zero, fieldsDigest: .zero)
         }
         switch item {
         case .delete(let id, let base, let type, _):
             return RecordDraft(
-                statement: statement(.delete, id, type: type, base: base, parent: base.statement.parent), recordKey: nil, fields: [])
+                statement: statement(
+                    .delete, id, type: type, base: base, parent: base.statement.parent, share: base.statement.share),
+                recordKey: nil, fields: [])
         case .save(let record):
             // Within an epoch the record's key stays and unchanged fields are carried; a new epoch makes a new key, and so
             // does the first write after the key was carried over from an earlier one.
             let base = record.base
             let keepsKey =
                 base.map { base in
-                    base.statement.kind == .save && base.statement.epoch == roster.currentEpoch.number && !base.statement.isKeyCarried
+                    base.statement.kind == .save && base.statement.epochContext == roster.currentEpoch.context && !base.statement.isKeyCarried
                 } ?? false
             var fields: [(name: String, field: FieldDraft)] = []
             for key in record.fields.keys.sorted(by: FieldSet.isOrdered) {
@@ -234,7 +243,8 @@ struct ZoneBatch {
             }
             return RecordDraft(
                 statement: statement(
-                    .save, record.recordID, type: record.recordType, base: base, parent: record.parent?.recordName),
+                    .save, record.recordID, type: record.recordType, base: base, parent: record.parent?.recordName,
+                    share: record.share?.recordName),
                 recordKey: keepsKey ? base?.recordKey : nil, fields: fields)
         }
     }

@@ -17,6 +17,8 @@ extension Database {
 
     /// Seals again what nobody has written since a zone's newest key was opened, each record under a fresh key of its own.
     ///
+    /// Hierarchies in the zone that are shared by themselves have keys of their own, and are done too.
+    ///
     /// After somebody was removed, or a key got lost, what is written is out of reach at once; what was there before is not,
     /// for whoever kept the old keys, until it is written again. This writes it again: values, change tags and dates stay, the
     /// bytes of assets too, whose keys are sealed again. Records that others write meanwhile are theirs.
@@ -35,31 +37,52 @@ extension Database {
     ) async throws(SealKitError) -> RekeyResult {
         try requireKeys()
         try await core.requireAccount(for: scope)
-        let keeper = try keeper(zoneID)
-        var view = try await keeper.refresh()
-        guard view.roster.permission(of: view.user) == .readWrite else {
+        var run = RekeyRun(database: self, zoneID: zoneID, progress: progress)
+        var mayWrite = false
+        // Each hierarchy that is shared by itself has keys of its own.
+        for scope in try await keyScopes(of: zoneID) {
+            let keeper = core.keeper(of: scope)
+            guard var view = try await present(keeper), !view.roster.isClosed, view.roster.permission(of: view.user) == .readWrite
+            else { continue }
+            mayWrite = true
+            if view.roster.rotationDue { view = try await rotate(keeper) }
+            try await catchUp(zoneID, view.roster)
+            while true {
+                try await run.pass(keeper)
+                let newer = try await keeper.refresh()
+                // Another key was opened on the way: what was done first is under an older one again.
+                guard newer.roster.currentEpoch.context != view.roster.currentEpoch.context else { break }
+                view = newer
+            }
+        }
+        guard mayWrite else {
             throw SealKitError(
                 .permissionFailure, "this account may read the zone \(zoneID), not write to it", remedy: "ask its owner")
         }
-        if view.roster.rotationDue { view = try await rotate(zoneID) }
-        try await catchUp(zoneID, keeper)
-        var run = RekeyRun(database: self, zoneID: zoneID, progress: progress)
-        while true {
-            try await run.pass()
-            let newer = try await keeper.refresh()
-            // Another key was opened on the way: what was done first is under an older one again.
-            guard newer.roster.currentEpoch.context != view.roster.currentEpoch.context else { return run.result }
-            view = newer
-        }
+        return run.result
+    }
+
+    /// The zone's own scope and those of the hierarchical shares in it that this device knows, once it has read the feed.
+    private func keyScopes(of zoneID: RecordZone.ID) async throws(SealKitError) -> [SealStatements.Scope] {
+        let ground = try await zoneGround(zoneID)
+        for view in ground.views.values where view.isMember { try await catchUp(zoneID, view.roster) }
+        let shares = try await core.trust.shares(of: ground.zone.id)
+        return Set(ground.views.values.map(\.scope) + shares.map { ground.zone.ofShare($0) })
+            .sorted { $0.shareRecordName < $1.shareRecordName }
+    }
+
+    /// nil for a share that this account takes no part in any more.
+    private func present(_ keeper: ZoneKeeper) async throws(SealKitError) -> ZoneView? {
+        do { return try await keeper.refresh() } catch where error.code == .unknownItem { return nil }
     }
 
     /// Reads the zone's feed from where the app has read it to: from then on a statement that was written under an older key
     /// and kept back until now is refused. Without that, whoever seals blindly would give what a removed participant and the
     /// server slip in the newest key, and a member's signature.
-    private func catchUp(_ zoneID: RecordZone.ID, _ keeper: ZoneKeeper) async throws(SealKitError) {
-        let roster = try await keeper.current().roster
-        let zone = (id: roster.scopeID, incarnation: roster.incarnations.zone)
-        let known = try await core.trust.feed(zone: zone.id, incarnation: zone.incarnation)
+    private func catchUp(_ zoneID: RecordZone.ID, _ roster: Roster) async throws(SealKitError) {
+        let zone = (id: roster.scope.ofZone.id, incarnation: roster.incarnations.zone)
+        let place = TrustStore.ScopePlace(roster.scopeID, roster.incarnations.scope)
+        let known = try await core.trust.feed(zone: zone.id, incarnation: zone.incarnation, place)
         if let epoch = known?.caughtUpEpoch, epoch >= roster.currentEpoch.number { return }
         do {
             try await readOn(zoneID, from: known?.token)
@@ -69,9 +92,7 @@ extension Database {
     }
 
     private func readOn(_ zoneID: RecordZone.ID, from start: Data?) async throws(SealKitError) {
-        let keeper = try keeper(zoneID)
-        let zone = try await keeper.current().roster.scopeID.hex
-        var token = start.map { ServerChangeToken(bytes: $0, zone: zone) }
+        var token = start.map { ServerChangeToken(bytes: $0, zone: (try? zoneScope(zoneID))?.id.hex) }
         while true {
             if Task.isCancelled { throw .cancelled }
             let (request, known) = try await request(
@@ -81,11 +102,10 @@ extension Database {
                 in: response, zoneID, since: token, desiredKeys: [], asked: known, marking: false)
             token = changes.changeToken
             guard !changes.moreComing else { continue }
-            let roster = try await keeper.current().roster
-            let cited = response.scopes.first { $0.shareRecordName.isEmpty }
-            guard let epoch = cited.flatMap({ roster.epochInForce(at: $0.sequence)?.number }) else { return }
+            let ground = try await known.settled(by: response.scopes, core)
             return try await core.trust.noteCaughtUp(
-                zone: roster.scopeID, incarnation: roster.incarnations.zone, from: start, to: changes.changeToken.bytes, epoch: epoch)
+                zone: ground.place.zone, incarnation: ground.place.incarnation, from: start, to: changes.changeToken.bytes,
+                caughtUp: ground.caughtUp(by: response))
         }
     }
 }
@@ -107,12 +127,12 @@ private struct RekeyRun {
     private var done: Int { result.rekeyed + result.writtenByOthers + result.failures.count }
 
     /// From the oldest record to the newest that is under an older key. What is done comes after those; what fails is passed.
-    mutating func pass() async throws(SealKitError) {
+    mutating func pass(_ keeper: ZoneKeeper) async throws(SealKitError) {
         var place = Database.StalePlace(isCounting: true)
         while true {
             if Task.isCancelled { throw .cancelled }
             let page = try await patiently { () throws(SealKitError) in
-                try await database.stale(zoneID, place, desiredKeys: nil)
+                try await database.stale(keeper, zoneID, place, desiredKeys: nil)
             }
             if place.isCounting { total = done + page.count }
             guard let last = page.outcomes.last else { return }
@@ -137,7 +157,10 @@ private struct RekeyRun {
             case .failure(let error): result.failures[recordID] = error
             case .success(.deletion): continue
             case .success(.record(let record)):
-                guard record.base?.statement.epoch != roster.currentEpoch.number else { continue }
+                // What an earlier life of a share has left is its owner's to move, and gets a key by that.
+                guard let context = record.base?.statement.epochContext, context.incarnations == roster.incarnations,
+                    context.epoch != roster.currentEpoch.number
+                else { continue }
                 if record.recordType == Share.recordType, !mayAdminister {
                     result.failures[record.recordID] = SealKitError(
                         .permissionFailure, "the share's record is its owner's and administrators' to write")

@@ -9,17 +9,16 @@ extension Database {
     /// changed keys. Call it when a key may have come into wrong hands. What was written before stays under the keys before:
     /// `rekey(_:progress:)` seals that again.
     ///
+    /// - Parameter shareRecordName: of a hierarchy that is shared by itself, which has keys of its own; nil for the zone's.
     /// - Throws: `permissionFailure` for whoever is neither owner nor administrator, unless a new key is due; `zoneNotFound`;
     ///   `badDatabase` in the public database, which has no keys.
-    public func rotateKeys(of zoneID: RecordZone.ID) async throws(SealKitError) {
-        try requireKeys()
-        try await rotate(zoneID, onDemand: true)
+    public func rotateKeys(of zoneID: RecordZone.ID, shareRecordName: String? = nil) async throws(SealKitError) {
+        try await rotate(try keeper(zoneID, shareRecordName), onDemand: true)
     }
 
     /// Opens a new epoch where one is due, or in any case on demand; somebody else's meanwhile serves as well.
     @discardableResult
-    func rotate(_ zoneID: RecordZone.ID, onDemand: Bool = false) async throws(SealKitError) -> ZoneView {
-        let keeper = try keeper(zoneID)
+    func rotate(_ keeper: ZoneKeeper, onDemand: Bool = false) async throws(SealKitError) -> ZoneView {
         var first: EpochContext?
         return try await whileRosterMoves { _ throws(SealKitError) in
             let view = try await keeper.refresh()
@@ -39,7 +38,14 @@ extension Database {
         }
     }
 
+    /// Of a scope of keys.
     /// - Throws: `badDatabase` in the public database.
+    func keeper(_ zoneID: RecordZone.ID, _ shareRecordName: String?) throws(SealKitError) -> ZoneKeeper {
+        try requireKeys()
+        let zone = try zoneScope(zoneID)
+        return core.keeper(of: shareRecordName.map { zone.ofShare($0) } ?? zone)
+    }
+
     func requireKeys() throws(SealKitError) {
         guard scope != .public else {
             throw SealKitError(.badDatabase, "nothing in the public database is sealed", remedy: "use the private or the shared database")

@@ -22,10 +22,13 @@ extension RecordZone {
 
 extension Database {
     /// Which keys a zone's records are sealed under: `rekey(_:progress:)` brings all to the newest.
-    /// - Throws: `zoneNotFound`; `badDatabase` in the public database; `integrityFailure`, `rollback`.
-    public func keyStatus(of zoneID: RecordZone.ID) async throws(SealKitError) -> RecordZone.KeyStatus {
-        try requireKeys()
-        let page = try await stale(zoneID, StalePlace(limit: 1, isCounting: true), desiredKeys: [])
+    /// - Parameter shareRecordName: of a hierarchy that is shared by itself, which has keys of its own; nil for the zone's.
+    /// - Throws: `zoneNotFound`; `unknownItem` for no such share; `badDatabase` in the public database; `integrityFailure`, `rollback`.
+    public func keyStatus(
+        of zoneID: RecordZone.ID, shareRecordName: String? = nil
+    ) async throws(SealKitError) -> RecordZone.KeyStatus {
+        let keeper = try keeper(zoneID, shareRecordName)
+        let page = try await stale(keeper, zoneID, StalePlace(limit: 1, isCounting: true), desiredKeys: [])
         let roster = page.view.roster
         let newest = roster.currentEpoch.number
         var oldest = newest
@@ -52,11 +55,10 @@ extension Database {
         let outcomes: [(position: UInt64, recordID: Record.ID, outcome: Outcome)]
     }
 
-    /// Records that the server has under older keys, verified.
+    /// Records of a scope that the server has under older keys, verified.
     func stale(
-        _ zoneID: RecordZone.ID, _ place: StalePlace, desiredKeys: [String]?
+        _ keeper: ZoneKeeper, _ zoneID: RecordZone.ID, _ place: StalePlace, desiredKeys: [String]?
     ) async throws(SealKitError) -> StalePage {
-        let keeper = try keeper(zoneID)
         let asked = try await keeper.current()
         let request = Sealkit_V1_StaleRecordsRequest.with {
             $0.zone = asked.scope.zoneIDOnWire

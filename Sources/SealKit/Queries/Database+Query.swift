@@ -44,16 +44,15 @@ extension Database {
         let fetchedKeys = desiredKeys.flatMap { desired in
             cursor.query.requiredKeys.map { Array(Set(desired).union($0)) }
         }
-        let asked: (scope: SealStatements.Scope, sequence: UInt64)?
+        let asked: ZoneGround?
         if let zoneID = cursor.zoneID, scope != .public {
-            let known = try await keeper(zoneID).current()
-            asked = (known.scope, known.roster.sequence)
+            asked = try await zoneGround(zoneID)
         } else {
             asked = nil
         }
         let request = Sealkit_V1_QueryRecordsRequest.with {
             $0.query = cursor.query.wire
-            if let asked { $0.zone = asked.scope.zoneIDOnWire }
+            if let asked { $0.zone = asked.zone.zoneIDOnWire }
             $0.cursor = cursor.place
             $0.resultsLimit = UInt32(clamping: limit)
             if let fetchedKeys { $0.desiredKeys = Sealkit_V1_DesiredKeys(fetchedKeys) }
@@ -61,7 +60,7 @@ extension Database {
         let response: Sealkit_V1_QueryRecordsResponse = try await core.call(scope, "records/query", request)
         var check = QueryCheck(query: cursor.query, last: cursor.last)
         var results: [(Record.ID, Result<Record, SealKitError>)] = []
-        for (id, wire, outcome) in try await outcomes(response, cursor, asked: asked?.sequence, fetchedKeys: fetchedKeys) {
+        for (id, wire, outcome) in try await outcomes(response, cursor, asked: asked, fetchedKeys: fetchedKeys) {
             switch check.judge(outcome, wire, id) {
             case .success(let record): results.append((id, await materialize(record.keeping(desiredKeys))))
             case .failure(let error): results.append((id, .failure(await core.noted(error, zone: id.zoneID, record: id.recordName))))
@@ -74,7 +73,7 @@ extension Database {
 
     /// Reads each zone's records with that zone's roster, and puts them back in the answer's order.
     private func outcomes(
-        _ response: Sealkit_V1_QueryRecordsResponse, _ cursor: Query.Cursor, asked: UInt64?, fetchedKeys: [String]?
+        _ response: Sealkit_V1_QueryRecordsResponse, _ cursor: Query.Cursor, asked: ZoneGround?, fetchedKeys: [String]?
     ) async throws(SealKitError) -> [(Record.ID, Sealkit_V1_Record, Outcome)] {
         if scope == .public {
             let zone = RecordZone.ID.default
@@ -86,10 +85,8 @@ extension Database {
         }
         var byZone: [UInt32: [Int]] = [:]
         for (index, match) in response.matches.enumerated() { byZone[match.scope, default: []].append(index) }
-        if let zoneID = cursor.zoneID, byZone.isEmpty {
-            // An empty answer too has to say which roster it goes by.
-            _ = try await keeper(zoneID).current(citedBy: response.scopes, asked: asked ?? 0)
-        }
+        // An empty answer too has to say which roster it goes by.
+        if let asked, byZone.isEmpty { _ = try await asked.settled(by: response.scopes, core) }
         var read: [Int: (Record.ID, Sealkit_V1_Record, Outcome)] = [:]
         for (scope, indexes) in byZone {
             guard Int(scope) < response.scopes.count else {
@@ -100,9 +97,11 @@ extension Database {
             }
             let head = response.scopes[Int(scope)]
             let zone = cursor.zoneID ?? zoneID(head.zone)
-            let view = try await keeper(zone).current(citedBy: cursor.zoneID == nil ? [head] : response.scopes, asked: asked ?? 0)
+            // Of every zone of the database: what is cited of others does not concern this one.
+            let known = if let asked { asked } else { try await zoneGround(zone) }
+            let ground = try await known.settled(by: asked == nil ? response.scopes.filter { $0.zone == head.zone } : response.scopes, core)
             let outcomes = try await self.read(
-                indexes.map { (response.matches[$0].record, nil) }, zone: zone, desiredKeys: fetchedKeys, view: view)
+                indexes.map { (response.matches[$0].record, nil) }, zone: zone, desiredKeys: fetchedKeys, ground: .zone(ground))
             for (index, outcome) in zip(indexes, outcomes) {
                 let wire = response.matches[index].record
                 read[index] = (Record.ID(recordName: wire.recordName, zoneID: zone), wire, outcome)

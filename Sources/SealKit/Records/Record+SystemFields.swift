@@ -101,6 +101,7 @@ extension Record {
         creatorUserRecordID = ID(recordName: statement.creator.recordName)
         lastModifiedUserRecordID = ID(recordName: statement.author.recordName)
         parent = statement.parent.map { Reference(recordName: $0) }
+        share = statement.share.map { Reference(recordName: $0) }
         base = Base(
             statement: statement, hash: Statement.hash(bytes),
             proof: StatementProof(signature: signature, leafCount: leafCount, index: index, path: path),

@@ -49,6 +49,8 @@ public struct Record: Sendable {
     public internal(set) var lastModifiedUserRecordID: ID?
     /// The record that this one belongs to: it must exist, or be saved in the same batch.
     public var parent: Reference?
+    /// The record of the hierarchical share that this one is the root of; nil for every other record. Set when the share is saved.
+    public internal(set) var share: Reference?
 
     var fields: [String: FieldState] = [:]
     var changed: Set<String> = []

@@ -4,22 +4,29 @@ import SealPrimitives
 import SealStatements
 import SealWire
 
-/// What an answer's records are verified by: a zone's roster and keys, or in the public database their authors' identities.
+/// What an answer's records are verified by: the rosters and keys of a zone's scopes, or in the public database their authors' identities.
 enum RecordGround: Sendable {
-    case zone(ZoneView)
+    case zone(ZoneGround)
     case publicDatabase(PublicGround)
 
     /// Where what was seen is remembered.
     var place: TrustStore.Place {
         switch self {
-        case .zone(let view): TrustStore.Place(zone: view.roster.scopeID, incarnation: view.roster.incarnations.zone)
+        case .zone(let ground): ground.place
         case .publicDatabase(let ground): ground.place
         }
     }
 
+    /// The scopes that this account reads, where it does not read the whole zone.
+    var readableScopes: Set<TrustStore.ScopePlace>? {
+        guard case .zone(let ground) = self, ground.own == nil else { return nil }
+        return Set(
+            ground.views.values.map { TrustStore.ScopePlace($0.roster.scopeID, $0.roster.incarnations.scope) })
+    }
+
     var zoneIDOnWire: Sealkit_V1_ZoneID {
         switch self {
-        case .zone(let view): view.scope.zoneIDOnWire
+        case .zone(let ground): ground.zone.zoneIDOnWire
         case .publicDatabase(let ground): ground.scope.zoneIDOnWire
         }
     }
@@ -27,32 +34,35 @@ enum RecordGround: Sendable {
     /// What opens a record's fields; nil where nothing is sealed.
     func opener(of verified: VerifiedStatement) throws(SealError) -> RecordOpener? {
         switch self {
-        case .zone(let view): try RecordOpener(verified, epochKey: view.key(for: verified.statement))
+        case .zone(let ground): try ground.opener(of: verified)
         case .publicDatabase: nil
         }
     }
 
-    /// As an answer cites it: with the roster's tail, or with the authors' chains.
-    /// - Parameter keeper: of a zone.
+    /// As an answer cites it: with the rosters' tails, or with the authors' chains.
     func settled(
-        by heads: [Sealkit_V1_ScopeHead], _ authors: [Sealkit_V1_IdentityChain], keeper: ZoneKeeper?,
-        _ core: ContainerCore
+        by heads: [Sealkit_V1_ScopeHead], _ authors: [Sealkit_V1_IdentityChain], _ core: ContainerCore
     ) async throws(SealKitError) -> RecordGround {
         switch self {
-        case .zone(let view):
-            guard let keeper else { return self }
-            return .zone(try await keeper.current(citedBy: heads, asked: view.roster.sequence))
+        case .zone(let ground): return .zone(try await ground.settled(by: heads, core))
         case .publicDatabase(let ground): return .publicDatabase(try await ground.with(authors, core))
         }
     }
 
+    /// With every roster's tail.
+    func refreshed(_ core: ContainerCore) async throws(SealKitError) -> RecordGround {
+        guard case .zone(var ground) = self else { return self }
+        for view in ground.views.values { ground.add(try await core.keeper(of: view.scope).refresh()) }
+        return .zone(ground)
+    }
+
     enum Verifier: Sendable {
-        case zone(StatementVerifier)
+        case zone(ZoneGround.Verifier)
         case publicDatabase(PublicVerifier, [UserID: IdentityChain])
 
         init(_ ground: RecordGround) {
             switch ground {
-            case .zone(let view): self = .zone(StatementVerifier(roster: view.roster))
+            case .zone(let ground): self = .zone(ZoneGround.Verifier(ground))
             case .publicDatabase(let ground):
                 self = .publicDatabase(
                     PublicVerifier(container: ground.scope.container, environment: ground.scope.environment), ground.authors)
@@ -72,6 +82,14 @@ enum RecordGround: Sendable {
                 guard let author = authors[try Statement(canonicalBytes: bytes).author] else { throw .authorNotPermitted }
                 return try verifier.verify(bytes, proof: proof, author: author, recordName: recordName)
             }
+        }
+
+        /// A record that left a share.
+        func verifyDeparture(
+            _ bytes: [UInt8], proof: StatementProof, recordName: String?
+        ) throws(SealError) -> VerifiedStatement {
+            guard case .zone(let verifier) = self else { throw .wrongContext }
+            return try verifier.verifyDeparture(bytes, proof: proof, recordName: recordName)
         }
     }
 }
@@ -111,11 +129,6 @@ extension Database {
     /// The zone as it is known before it is asked about.
     func ground(of zone: RecordZone.ID) async throws(SealKitError) -> RecordGround {
         guard scope != .public else { return .publicDatabase(PublicGround(scope: try zoneScope(zone))) }
-        return .zone(try await keeper(zone).current())
-    }
-
-    func keeper(of ground: RecordGround) throws(SealKitError) -> ZoneKeeper? {
-        guard case .zone(let view) = ground else { return nil }
-        return core.keeper(of: view.scope)
+        return .zone(try await zoneGround(zone))
     }
 }

@@ -10,11 +10,11 @@ extension RecordReader {
     mutating func derivedDeletion(_ wire: Sealkit_V1_Record, recordName: String?) throws(SealError) -> Reading {
         guard wire.deleted, wire.fields.isEmpty, wire.statement.isEmpty else { throw .wrongContext }
         // In the public database, where no roster says who might have deleted what, references dangle.
-        guard case .zone(let view) = ground else { throw .invalidNotice }
+        guard case .zone(let zone) = ground else { throw .invalidNotice }
         guard wire.derived.steps.count <= Limits.derivedDeletionSteps else { throw .invalidLength }
         var steps: [DerivedDeletion.Step] = []
         steps.reserveCapacity(wire.derived.steps.count)
-        for step in wire.derived.steps { steps.append(try self.step(step, view.roster)) }
+        for step in wire.derived.steps { steps.append(try self.step(step, zone)) }
         let last = wire.derived.tombstone
         let tombstone = try verifier.verify(
             [UInt8](last.statement), proof: try StatementProof(last.proof), recordName: nil)
@@ -31,7 +31,7 @@ extension RecordReader {
             sighting: TrustStore.Sighting(gone, grounds: steps.dropFirst().map(\.record) + [tombstone]))
     }
 
-    private mutating func step(_ wire: Sealkit_V1_DerivedStep, _ roster: Roster) throws(SealError) -> DerivedDeletion.Step {
+    private mutating func step(_ wire: Sealkit_V1_DerivedStep, _ zone: ZoneGround) throws(SealError) -> DerivedDeletion.Step {
         let verified = try verifier.verify(
             [UInt8](wire.record.statement), proof: try StatementProof(wire.record.proof), recordName: nil)
         var reference: Value?
@@ -45,7 +45,7 @@ extension RecordReader {
                 others.append(FieldDigest(name: wireField.name, digest: try field.digest(name: wireField.name)))
             }
         }
-        guard let reference else { throw .invalidNotice }
+        guard let reference, let roster = zone.view(of: verified.statement)?.roster else { throw .invalidNotice }
         return DerivedDeletion.Step(
             record: verified, roster: roster, field: wire.field, reference: reference, otherFields: others)
     }

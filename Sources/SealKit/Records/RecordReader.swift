@@ -34,6 +34,7 @@ struct RecordReader {
     /// - Throws: `unknownRosterHead` when the roster's tail has to be fetched first; otherwise what does not hold.
     mutating func read(_ wire: Sealkit_V1_Record, recordName: String?) throws(SealError) -> Reading {
         if wire.hasDerived { return try derivedDeletion(wire, recordName: recordName) }
+        if wire.departed { return try departure(wire, recordName: recordName) }
         let proof = try StatementProof(wire.proof)
         let verified = try verifier.verify([UInt8](wire.statement), proof: proof, recordName: recordName)
         let statement = verified.statement
@@ -52,7 +53,7 @@ struct RecordReader {
         }
         try verified.check(digests)
 
-        let sighting = TrustStore.Sighting(verified)
+        let sighting = TrustStore.Sighting(verified, moved: try origin(of: wire, verified))
         guard statement.kind == .save else {
             let base = Record.Base(statement: statement, hash: verified.hash, proof: proof)
             return Reading(
@@ -104,5 +105,6 @@ extension Record {
         creatorUserRecordID = ID(recordName: statement.creator.recordName)
         lastModifiedUserRecordID = ID(recordName: statement.author.recordName)
         parent = statement.parent.map { Reference(recordName: $0) }
+        share = statement.share.map { Reference(recordName: $0) }
     }
 }

@@ -70,6 +70,8 @@ extension ZoneBatch {
             request.atomic = isAtomic
             request.rekeying = isRekeying
             request.signature = Data(signature)
+            request.openings = sharing.openingsOnWire
+            request.closings = sharing.closingsOnWire
             request.records = zip(items, signed).map { $1.wire($0) }
         }
         let response: Sealkit_V1_ModifyRecordsResponse = try await database.core.call(database.scope, "records/modify", request)

@@ -42,6 +42,7 @@ extension Database {
                 .badDatabase, "only the owner changes a share, in the private database",
                 remedy: "a participant may leave with leaveShare(of:)")
         }
+        if share.rootRecordID != nil { return try await saveHierarchical(share) }
         guard share.zoneID.zoneName != RecordZone.defaultName else {
             throw SealKitError(.invalidArguments, "the default zone cannot be shared", remedy: "put shared records in a custom zone")
         }
@@ -56,22 +57,20 @@ extension Database {
     }
 
     /// Title, type and thumbnail live in the share's own record, as encrypted values.
-    private func saveShareRecord(_ share: Share) async throws(SealKitError) {
+    func saveShareRecord(_ share: Share) async throws(SealKitError) {
         var record = Record(recordType: Share.recordType, recordID: share.recordID)
         if let existing = try await shareRecord(share.recordID) { record = existing }
         let isNew = record.base == nil
         let before: [String?] = [record.encryptedValues["title"], record.encryptedValues["shareType"]]
         let thumbnail: Data? = record.encryptedValues["thumbnailImageData"]
         guard isNew || before != [share.title, share.shareType] || thumbnail != share.thumbnailImageData else { return }
-        record.encryptedValues["title"] = share.title
-        record.encryptedValues["shareType"] = share.shareType
-        record.encryptedValues["thumbnailImageData"] = share.thumbnailImageData
+        share.describe(&record)
         let results = try await modifyRecords(saving: [record], savePolicy: .changedKeys)
         _ = try results.saveResults[share.recordID]?.get()
     }
 
     /// nil only when it is verifiably not there: one that does not verify is an error, not an empty title.
-    private func shareRecord(_ id: Record.ID) async throws(SealKitError) -> Record? {
+    func shareRecord(_ id: Record.ID) async throws(SealKitError) -> Record? {
         switch try await look(up: [id], desiredKeys: nil).first?.1 {
         case .success(.record(let record)): return record
         case .failure(let error) where error.code != .unknownItem: throw error
@@ -111,18 +110,12 @@ extension Database {
 
     // MARK: Leaving
 
-    /// Leaves a share: the zone disappears from the shared database, and the next member who writes opens a new key.
+    /// Leaves all that the zone's owner shares in it: the zone disappears from the shared database, and the next member who writes opens a new key.
     public func leaveShare(of zoneID: RecordZone.ID) async throws(SealKitError) {
         guard scope == .shared else {
             throw SealKitError(.badDatabase, "an owner cannot leave its own share", remedy: "remove the participants instead")
         }
-        let keeper = try keeper(zoneID)
-        try await whileRosterMoves { _ throws(SealKitError) in
-            let view = try await keeper.refresh()
-            let draft = core.author.plain(.leave, on: view.roster, time: currentTime())
-            try await append(draft, view: view)
-            _ = try await keeper.adopt(draft)
-        }
+        for view in try await zoneGround(zoneID).views.values { try await leave(view.scope) }
     }
 
     func append(

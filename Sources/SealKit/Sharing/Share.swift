@@ -1,17 +1,21 @@
 public import Foundation
 import SealStatements
 
-/// A zone-wide share: CloudKit's `CKShare(recordZoneID:)`.
+/// A share of a zone or of a hierarchy of records in one: CloudKit's `CKShare(recordZoneID:)` and `CKShare(rootRecord:)`.
 ///
 /// Its participants are what the zone's signed roster says, verified on this device; a server cannot add one, raise a
 /// permission or swap a key. Change the participants and save the share; removing or demoting somebody opens a new key
 /// in the same step.
 public struct Share: Sendable {
-    /// The share's record in its zone.
+    /// The record of a zone's share.
     public static let recordName = Names.zoneWideShare
     public static let recordType = Names.shareType
 
     public let zoneID: RecordZone.ID
+    /// The share's record in its zone.
+    public let recordID: Record.ID
+    /// The record whose descendants are shared with it; nil for a zone's share.
+    public let rootRecordID: Record.ID?
     /// Sealed for participants and for whoever has a URL; never visible to the server.
     public var title: String = ""
     /// A uniform type identifier for what is shared; sealed like the title.
@@ -27,9 +31,31 @@ public struct Share: Sendable {
     /// The participants that the share was fetched with: saving sends the difference.
     var saved: [Participant] = []
 
-    public init(recordZoneID: RecordZone.ID) { zoneID = recordZoneID }
+    public init(recordZoneID: RecordZone.ID) {
+        zoneID = recordZoneID
+        recordID = Record.ID(recordName: Share.recordName, zoneID: recordZoneID)
+        rootRecordID = nil
+    }
 
-    public var recordID: Record.ID { Record.ID(recordName: Share.recordName, zoneID: zoneID) }
+    /// Shares a record with all that has it as parent, directly or not. Save the share together with the record
+    /// (`save(_:rootRecord:)`, `modifyRecords(saving:shares:)`).
+    /// - Parameter shareID: a name of your own for the share's record; nil makes one.
+    public init(rootRecord: Record, shareID: Record.ID? = nil) {
+        self.init(rootRecordID: rootRecord.recordID, shareID: shareID ?? Record.ID(zoneID: rootRecord.recordID.zoneID))
+    }
+
+    init(rootRecordID: Record.ID, shareID: Record.ID) {
+        zoneID = shareID.zoneID
+        recordID = shareID
+        self.rootRecordID = rootRecordID
+    }
+
+    /// Title, type and thumbnail live in the share's own record, as encrypted values.
+    func describe(_ record: inout Record) {
+        record.encryptedValues["title"] = title
+        record.encryptedValues["shareType"] = shareType
+        record.encryptedValues["thumbnailImageData"] = thumbnailImageData
+    }
 
     public var owner: Participant? { participants.first { $0.role == .owner } }
 

@@ -47,6 +47,7 @@ public final class TrustStore: Sendable {
         CREATE TABLE IF NOT EXISTS went (
             zone BLOB NOT NULL, incarnation INTEGER NOT NULL, name TEXT NOT NULL, hash BLOB NOT NULL,
             PRIMARY KEY (zone, incarnation, name)) WITHOUT ROWID;
+        \(scopesSchema)
         """
 
     func reading<T: Sendable>(_ body: @escaping @Sendable (GRDB.Database) throws -> T) async throws(SealKitError) -> T {
@@ -128,6 +129,8 @@ public final class TrustStore: Sendable {
         /// statement. First those of the records in between, last the target's deletion.
         let grounds: [Cited]
         let isDeletion: Bool
+        /// Where the record is with this statement, and how it came there.
+        let stay: Stay
         /// Nobody deleted the record itself.
         var isDerived: Bool { !grounds.isEmpty }
 
@@ -148,13 +151,23 @@ public final class TrustStore: Sendable {
         }
 
         /// - Parameter grounds: for a record that went with the target of a reference.
-        init(_ verified: VerifiedStatement, grounds: [VerifiedStatement] = []) {
-            self.init(verified.statement, hash: verified.hash, grounds: grounds)
+        init(
+            _ verified: VerifiedStatement, grounds: [VerifiedStatement] = [], moved: VerifiedStatement? = nil,
+            isDeparture: Bool = false
+        ) {
+            self.init(verified.statement, hash: verified.hash, grounds: grounds, moved: moved, isDeparture: isDeparture)
         }
 
-        init(_ statement: SealStatements.Statement, hash: Digest, grounds: [VerifiedStatement] = []) {
+        /// - Parameters:
+        ///   - moved: what brought the record where it is, if that came along.
+        ///   - isDeparture: it took the record where this account does not see it.
+        init(
+            _ statement: SealStatements.Statement, hash: Digest, grounds: [VerifiedStatement] = [],
+            moved: VerifiedStatement? = nil, isDeparture: Bool = false
+        ) {
+            stay = Stay(statement, moved: moved)
             self.grounds = grounds.map { Cited($0) }
-            isDeletion = !grounds.isEmpty || statement.kind == .delete
+            isDeletion = !grounds.isEmpty || statement.kind == .delete || isDeparture
             recordName = statement.recordName
             revision = statement.revision
             self.hash = hash
@@ -176,6 +189,8 @@ public final class TrustStore: Sendable {
         /// The deletion of a record that this device has never seen, under an epoch that it has read past.
         case unknownDeletion
         case older
+        /// It is in another scope than before, and its owner did not move it there.
+        case misplaced
         case forked
         case backdated
     }
@@ -189,8 +204,7 @@ public final class TrustStore: Sendable {
         let key = Data(zone.bytes)
         do {
             return try await database.write { db in
-                let caughtUp = try Int64.fetchOne(
-                    db, sql: "SELECT caughtUpEpoch FROM feed WHERE zone = ? AND incarnation = ?", arguments: [key, incarnation])
+                var marks = try ScopeMarks(zone: zone, incarnation: incarnation, db)
                 var verdicts: [Verdict] = []
                 verdicts.reserveCapacity(sightings.count)
                 for sighting in sightings {
@@ -206,8 +220,9 @@ public final class TrustStore: Sendable {
                             verdicts.append(.forked)
                             continue
                         }
+                        if !marks.arePlain(sighting), try !staysOrWasMoved(sighting, key, incarnation, db) { verdicts.append(.misplaced); continue }
                     }
-                    if let caughtUp, try isBackdated(sighting, known: known, before: caughtUp, key, incarnation, db) {
+                    if let caughtUp = try marks.caughtUp(in: sighting.stay.place, db), try isBackdated(sighting, known: known, before: caughtUp, key, incarnation, db) {
                         // That something is gone which this device never had takes nothing from it, and an old deletion
                         // may have left the feed. It is not remembered.
                         verdicts.append(known == nil && sighting.isDeletion ? .unknownDeletion : .backdated)
@@ -215,6 +230,10 @@ public final class TrustStore: Sendable {
                     }
                     try remember(sighting.recordName, revision, hash, key, incarnation, db)
                     try noteGone(sighting, key, incarnation, db)
+                    if !marks.arePlain(sighting) {
+                        try noteStay(sighting, key, incarnation, db)
+                        marks.hasStays = true
+                    }
                     verdicts.append(.accepted)
                 }
                 return verdicts
@@ -225,17 +244,21 @@ public final class TrustStore: Sendable {
     }
 
     /// Whether this device has seen the record in the zone's present life.
-    func hasSeen(_ recordName: String, in place: Place) async throws(SealKitError) -> Bool {
+    /// - Parameter scopes: those that are still this account's to read, where that is not all of the zone: what it knows from
+    ///   another one it may not see any more.
+    func hasSeen(
+        _ recordName: String, in place: Place, scopes: Set<ScopePlace>? = nil
+    ) async throws(SealKitError) -> Bool {
+        let readable = scopes.map { $0.map(\.data) }
         let key = Data(place.zone.bytes)
         let incarnation = place.incarnation
-        do {
-            return try await database.read { db in
-                try Bool.fetchOne(
-                    db, sql: "SELECT EXISTS (SELECT 1 FROM seen WHERE zone = ? AND incarnation = ? AND name = ?)",
-                    arguments: [key, incarnation, recordName]) ?? false
-            }
-        } catch {
-            throw TrustStore.failure(error)
+        return try await reading { db in
+            guard try self.seen(recordName, key, incarnation, db) != nil else { return false }
+            guard let readable else { return true }
+            let last = try Data.fetchOne(
+                db, sql: "SELECT place FROM stay WHERE zone = ? AND incarnation = ? AND name = ?",
+                arguments: [key, incarnation, recordName])
+            return last.map { readable.contains($0) } ?? false
         }
     }
 
@@ -244,7 +267,7 @@ public final class TrustStore: Sendable {
     /// Notes that the feed was read from `since` to `token`; only a reading that starts where the last one ended, or at
     /// the beginning, counts.
     func advance(
-        zone: Digest, incarnation: UInt32, since: Data?, token: Data, caughtUpEpoch: UInt32?
+        zone: Digest, incarnation: UInt32, since: Data?, token: Data, caughtUp: [ScopePlace: UInt32]
     ) async throws(SealKitError) {
         let key = Data(zone.bytes)
         do {
@@ -257,7 +280,8 @@ public final class TrustStore: Sendable {
                         INSERT INTO feed (zone, incarnation, token, caughtUpEpoch) VALUES (?, ?, ?, ?)
                         ON CONFLICT (zone, incarnation) DO UPDATE SET token = excluded.token,
                             caughtUpEpoch = MAX(COALESCE(caughtUpEpoch, 0), COALESCE(excluded.caughtUpEpoch, 0))
-                        """, arguments: [key, incarnation, token, caughtUpEpoch.map { Int64($0) }])
+                        """, arguments: [key, incarnation, token, caughtUp[ScopePlace(zone, incarnation)].map { Int64($0) }])
+                for (place, epoch) in caughtUp { try noteRead(place, epoch, db) }
             }
         } catch {
             throw TrustStore.failure(error)

@@ -120,6 +120,9 @@ actor ZoneKeeper {
         }
         if !fresh.isEmpty { try await observe(next, since: roster) }
         try await core.trust.append(fresh, scope: next.scopeID, from: UInt64(known))
+        if !fresh.isEmpty, !scope.shareRecordName.isEmpty {
+            try await core.trust.noteShare(scope.shareRecordName, of: scope.ofZone.id)
+        }
         guard stored.count == known else { return try await adopt(entries, grants: grants) }
         stored += fresh
         roster = next
@@ -173,7 +176,9 @@ actor ZoneKeeper {
     /// What does not open leaves its epoch without a key, and nothing else: whoever opened an epoch with bad grants must not
     /// keep others from reading what came before, or from mending it.
     private func openKeys(_ roster: Roster, grants: [Sealkit_V1_Grant]) {
-        guard !roster.isClosed, roster.members[core.userID()] != nil else { return }
+        // A share that has ended has records until its owner has moved them.
+        let isEnded = roster.isClosed && !scope.shareRecordName.isEmpty && scope.owner == core.userID()
+        guard isEnded || (!roster.isClosed && roster.members[core.userID()] != nil) else { return }
         let epochs = roster.epochs.filter { $0.context.incarnations == roster.incarnations }
         for index in epochs.indices.reversed() {
             let epoch = epochs[index]

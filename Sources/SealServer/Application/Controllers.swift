@@ -14,6 +14,7 @@ enum Controllers {
         RecordsController(services: services).addRoutes(to: router)
         QueriesController(services: services).addRoutes(to: router)
         RostersController(services: services).addRoutes(to: router)
+        SharesController(services: services).addRoutes(to: router)
         ShareController(services: services).addRoutes(to: router)
         SharePageController().addRoutes(to: router)
         AssetsController(services: services).addRoutes(to: router)

@@ -79,6 +79,9 @@ struct AssetsController: Sendable {
                 guard blob.uploader == caller?.id else { throw Self.notFound }
                 return blob
             }
+            if zone.visibleShares != nil {
+                guard let record = try StoredRecord.find(record, in: zone, connection), !record.isDeleted else { throw Self.notFound }
+            }
             if let rights {
                 guard let record = try StoredRecord.find(record, in: zone, connection) else { throw Self.notFound }
                 if let refusal = rights.refusalToRead(try Statement(canonicalBytes: record.statement)) { throw refusal }
@@ -134,12 +137,13 @@ struct AssetsController: Sendable {
         let zone = try Zones.visible(id, to: caller, path, in: connection)
         // Which record it will be for, and whether the caller may write that one, shows when that is saved.
         if path.database == .public { return (caller, try PublicZone.open(path, in: connection)) }
-        let roster = try services.rosters.roster(of: zone, in: connection)
-        guard roster.permission(of: caller.userID) == .readWrite else {
-            throw ServerError(
-                .permissionFailure, "The caller may read this zone, not write to it.",
-                remedy: "Ask the zone's owner for the permission to write.")
-        }
+        let mayWrite: Bool =
+            if case .shares(let shares, _) = zone.sight {
+                try shares.contains { try services.rosters.roster(of: $0, in: connection).permission(of: caller.userID) == .readWrite }
+            } else {
+                try services.rosters.roster(of: zone, in: connection).permission(of: caller.userID) == .readWrite
+            }
+        guard mayWrite else { throw ZoneRosters.mayOnlyRead }
         return (caller, zone)
     }
 

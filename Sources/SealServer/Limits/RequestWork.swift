@@ -35,6 +35,16 @@ extension Sealkit_V1_RecordChangesRequest: CountedMessage {
     var work: Int { feedPage }
 }
 
+extension Sealkit_V1_LookupSharesRequest: CountedMessage {
+    static var kind: RateLimiter.Kind { .read }
+    var work: Int { max(feedPage, shareRecordNames.count) }
+}
+
+extension Sealkit_V1_UnsettledRecordsRequest: CountedMessage {
+    static var kind: RateLimiter.Kind { .read }
+    var work: Int { feedPage }
+}
+
 extension Sealkit_V1_DatabaseChangesRequest: CountedMessage {
     static var kind: RateLimiter.Kind { .read }
     var work: Int { feedPage }

@@ -22,7 +22,10 @@ struct Notifier {
         }
         let hasWebhooks = zone.watch.contains(.webhooks)
         if zone.watch.contains(.changes) {
-            try tellChanges(types: Set(changes.map(\.type)).sorted(), mayHaveWebhooks: hasWebhooks)
+            // In zones with shares each is told of its own ones.
+            for (shares, changes) in Dictionary(grouping: changes, by: \.shares) {
+                try tellChanges(types: Set(changes.map(\.type)).sorted(), shares: shares, mayHaveWebhooks: hasWebhooks)
+            }
         }
         if zone.watch.contains(.queries) { try QueryNotifier(notifier: self).tell(changes) }
     }
@@ -31,13 +34,15 @@ struct Notifier {
     /// one record type hear of it where the zone's records came or went with it.
     func zoneChanged(comesOrGoes: Bool) throws {
         // Who watches may have changed with the zone: the row does not count here.
-        try tellChanges(types: comesOrGoes ? nil : [], mayHaveWebhooks: true)
+        try tellChanges(types: comesOrGoes ? nil : [], shares: Set([zone.share?.number].compactMap { $0 }), mayHaveWebhooks: true)
     }
 
-    /// - Parameter types: of the records that changed; nil for any.
-    private func tellChanges(types: [String]?, mayHaveWebhooks: Bool) throws {
+    /// - Parameters:
+    ///   - types: of the records that changed; nil for any.
+    ///   - shares: the hierarchical ones that it concerns.
+    private func tellChanges(types: [String]?, shares: Set<Int64>, mayHaveWebhooks: Bool) throws {
         var values = zone.key
-        var condition = "v.owner = $1 AND v.zone = $2 AND v.gone = 0 AND s.kind <> 1"
+        var condition = "v.owner = $1 AND v.zone = $2 AND v.gone = 0 AND s.kind <> 1" + DatabaseFeed.concerned("v", zone, shares)
         if let types {
             let parameters = types.indices.map { "$\($0 + 3)" }.joined(separator: ", ")
             condition += types.isEmpty ? " AND s.record_type = ''" : " AND (s.record_type = '' OR s.record_type IN (\(parameters)))"

@@ -11,9 +11,10 @@ enum QueryAnswer {
     ) throws -> [UInt8] {
         var writer = WireWriter(capacity: 64 * 1024)
         var scopes: [Int: UInt64] = [:]
-        var heads: [ZoneRow] = []
+        var heads: [Sealkit_V1_ScopeHead] = []
+        var shares: Set<Int64> = []
         var authors = PublicAuthors()
-        if let asked, pager.rights == nil { heads.append(asked) }
+        var sharesOf: [Int: Set<Int64>] = [:]
         var next = page.next
         var last: QueryPager.Found?
         for found in page.found {
@@ -27,8 +28,10 @@ enum QueryAnswer {
             if pager.rights != nil { authors.add(try Statement(canonicalBytes: record.statement)) }
             if asked == nil, scopes[found.zone] == nil {
                 scopes[found.zone] = UInt64(heads.count)
-                heads.append(zone)
+                heads.append(zone.scopeHead)
             }
+            shares.insert(record.share)
+            if asked == nil, record.share > 0 { sharesOf[found.zone, default: []].insert(record.share) }
             var match = WireWriter(capacity: bytes.count + 16)
             match.number(1, scopes[found.zone] ?? 0)
             match.blob(2, bytes)
@@ -36,7 +39,10 @@ enum QueryAnswer {
             last = found
         }
         if let next { writer.blob(2, [UInt8](next.data(pager.seal))) }
-        for zone in heads { writer.blob(3, try zone.scopeHead.serializedBytes()) }
+        if let asked, pager.rights == nil { heads = try asked.scopeHeads(citing: shares, pager.connection) }
+        // Those that matches are numbered by come first; then the shares' that their records are in.
+        for (zone, shares) in sharesOf { heads += try Shares.numbered(shares, in: pager.zones[zone], pager.connection).map(\.scopeHead) }
+        for head in heads { writer.blob(3, try head.serializedBytes()) }
         if pager.rights != nil, let asked {
             for chain in try authors.chains(in: asked.container, pager.connection) { writer.blob(4, try chain.serializedBytes()) }
         }

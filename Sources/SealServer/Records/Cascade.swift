@@ -60,9 +60,11 @@ struct Cascade {
     /// - Parameters:
     ///   - deletion: the signed statement of the target's deletion.
     ///   - staying: names that the request saves or deletes itself.
+    ///   - scope: the target's. What refers to it from another one stays: not everybody who reads there could check the proof.
     /// - Returns: why the target cannot be deleted; then nothing was added.
     mutating func add(
-        target: String, deletion: Statement, root: Int, staying: Set<String>, in zone: ZoneRow, _ connection: any SQLConnection
+        target: String, deletion: Statement, root: Int, staying: Set<String>, scope: CascadeScope, in zone: ZoneRow,
+        _ connection: any SQLConnection
     ) throws -> ServerError? {
         var found: [Member] = []
         var reached = names
@@ -72,7 +74,8 @@ struct Cascade {
         while true {
             for (source, field) in try DeleteReference.sources(of: next.name, in: zone, connection) {
                 guard !staying.contains(source), !reached.contains(source),
-                    let record = try StoredRecord.find(source, in: zone, connection), !record.isDeleted
+                    let record = try StoredRecord.find(source, in: zone, connection), !record.isDeleted,
+                    record.share == scope.number, scope.mayTake(source)
                 else { continue }
                 // A reader takes the deletion for older than the record otherwise.
                 guard try record.rosterSequence <= deletion.rosterSequence else { return Self.behind }
@@ -98,6 +101,21 @@ struct Cascade {
     }
 }
 
+/// Which records of a zone a deletion may take along.
+struct CascadeScope {
+    /// A share's, or 0.
+    let number: Int64
+    private let share: ZoneShare?
+
+    init(_ share: ZoneShare?) {
+        self.share = share
+        number = share?.number ?? 0
+    }
+
+    /// Root and share's record go with the share alone.
+    func mayTake(_ name: String) -> Bool { name != share?.root && name != share?.recordName }
+}
+
 extension StoredRecord {
     /// The roster's head that its statement cites.
     fileprivate var rosterSequence: UInt64 {
@@ -120,7 +138,7 @@ extension RecordSave {
             guard case .accepted(let accepted) = outcome, accepted.isDeletion else { continue }
             let error = try cascade.add(
                 target: batch.items[index].name, deletion: accepted.content.statement, root: index, staying: staying,
-                in: zone, connection)
+                scope: CascadeScope(batch.judge.share(of: accepted.content.statement)), in: zone, connection)
             if let error { outcomes[index] = .refused(error) }
         }
         return cascade

@@ -81,7 +81,7 @@ struct RecordBatch: Sendable {
                 guard signer == nil || signer == key else { throw Self.unsigned }
                 signer = key
                 items.append(Item(name: record.recordName, outcome: .success(content)))
-            } catch let error as ServerError where error.code != .staleEpoch {
+            } catch let error as ServerError where error.code != .staleEpoch && error.code != .rotationDue {
                 items.append(Item(name: record.recordName, outcome: .failure(error)))
             }
         }

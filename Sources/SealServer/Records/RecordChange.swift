@@ -22,6 +22,8 @@ struct RecordChange: Sendable {
     let formerFields: [UInt8]
     /// Bytes of assets that the record has now, less those that it had.
     let assetBytes: Int64
+    /// The hierarchical shares that it is in, or was in until now.
+    let shares: Set<Int64>
     /// What the record's last save left; nil for a new record.
     let former: Former?
 

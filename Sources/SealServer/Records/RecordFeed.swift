@@ -22,28 +22,34 @@ enum RecordFeed {
         var last = place.position
         var count = 0
         var moreComing = false
-        try connection.run(query, zone.key + [.integer(place.position), .integer(Int64(limit + 1))]) { row in
+        let visible = zone.visibleShares
+        var cited: Set<Int64> = []
+        try connection.run(visible.map { query(of: $0) } ?? query, zone.key + [.integer(place.position), .integer(Int64(limit + 1))]) { row in
             guard count < limit else {
                 moreComing = true
                 return false
             }
-            let record = try StoredRecord(row)
+            let isDeparture = try visible != nil && row.bool(StoredRecord.columnCount)
+            let record = try isDeparture ? StoredRecord.departed(from: row) : StoredRecord(row)
             let bytes = try record.serialized(desired: desired, in: zone, connection)
             guard (count == 0 && room >= pageBytes) || writer.bytes.count + bytes.count <= room else {
                 moreComing = true
                 return false
             }
             writer.blob(1, bytes)
+            cited.insert(record.share)
             last = record.position
             count += 1
             return true
         }
         // At the end, the token stands where the feed does, roster entries included.
-        let reached = ChangeToken.ZonePlace(position: moreComing ? last : zone.position, horizon: place.horizon)
+        let reached = ChangeToken.ZonePlace(
+            position: moreComing ? last : zone.position, horizon: place.horizon, began: place.began)
         writer.blob(
             2, [UInt8](ChangeToken.zone(owner: zone.owner, zone: zone.zone, incarnation: zone.incarnation, reached).data))
         writer.number(3, moreComing ? 1 : 0)
-        writer.blob(4, try zone.scopeHead.serializedBytes())
+        for head in try zone.scopeHeads(citing: cited, connection) { writer.blob(4, try head.serializedBytes()) }
+        if visible == nil, try UnsettledRecords.exist(in: zone, connection) { writer.number(100, 1) }
         return writer.bytes
     }
 }

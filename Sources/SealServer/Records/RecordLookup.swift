@@ -32,6 +32,7 @@ enum RecordLookup {
         var writer = WireWriter(capacity: 4096 * names.count + 256)
         var isFull = false
         var authors = PublicAuthors()
+        var cited: Set<Int64> = []
         for name in names {
             if !isFull {
                 let record = try StoredRecord.find(name, in: zone, connection)
@@ -43,12 +44,13 @@ enum RecordLookup {
                     }
                     authors.add(statement)
                 }
+                if let record { cited.insert(record.share) }
                 isFull = try !writer.lookedUp(name, record, desired: desired, in: zone, connection)
             }
             if isFull { try writer.failed(name, noRoom) }
         }
         if rights == nil {
-            writer.blob(2, try zone.scopeHead.serializedBytes())
+            for head in try zone.scopeHeads(citing: cited, connection) { writer.blob(2, try head.serializedBytes()) }
         } else {
             for chain in try authors.chains(in: zone.container, connection) { writer.blob(3, try chain.serializedBytes()) }
         }

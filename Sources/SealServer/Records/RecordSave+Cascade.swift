@@ -65,6 +65,7 @@ extension RecordSave {
             kind: .deleted, name: member.record.name, type: member.record.type, position: position,
             creator: statement.creator, author: caller.userID, created: member.record.created, modified: now, fields: [],
             formerFields: member.record.fields, assetBytes: assetBytes,
+            shares: member.record.share > 0 ? [member.record.share] : [],
             former: .init(modified: member.record.modified, statement: member.record.statement))
     }
 }

@@ -7,6 +7,7 @@ extension RecordSave {
     func write(_ outcomes: [Outcome], _ cascade: Cascade) throws -> (outcomes: [Outcome], hasWritten: Bool, leftGarbage: Bool) {
         let count = outcomes.count { if case .accepted = $0 { true } else { false } }
         guard count > 0 else { return (outcomes, false, false) }
+        try shareChanges.storeOpenings(in: zone, connection)
         let schema = try self.schema.growing(by: outcomes, now: now, connection)
         let parents = parentsToTag(outcomes)
         var position = try Zones.takePositions(
@@ -22,6 +23,7 @@ extension RecordSave {
             position += 1
             let name = batch.items[index].name
             try store(accepted, name)
+            try noteMove(accepted, name)
             let blobs = try Blobs.attach(
                 accepted.content.assets, to: name, hadAssets: (accepted.predecessor?.assets ?? 0) > 0, zone: zone,
                 in: connection)
@@ -36,8 +38,10 @@ extension RecordSave {
             position += Int64(cascade.members.count)
         }
         try tag(parents, from: position)
+        try shareChanges.storeClosings(in: zone, by: caller, now: now, connection)
         try RecordFollowers.follow(changes, schema, in: zone, by: caller, now: now, quotas: quotas, connection)
-        try DatabaseFeed.touch(zone, in: connection)
+        let shares = changes.reduce(into: Set<Int64>()) { $0.formUnion($1.shares) }
+        try DatabaseFeed.touch(zone, shares: shares, in: connection)
         return (written, true, leftGarbage)
     }
 
@@ -49,6 +53,7 @@ extension RecordSave {
             position: accepted.position, creator: statement.creator, author: statement.author,
             created: accepted.created(now: now), modified: accepted.modified(now: now), fields: accepted.content.fields,
             formerFields: accepted.predecessor?.fields ?? [], assetBytes: assetBytes,
+            shares: Set([accepted.predecessor?.share, batch.judge.share(of: statement)?.number].compactMap { $0 }).subtracting([0]),
             former: accepted.predecessor.flatMap { $0.isDeleted ? nil : .init(modified: $0.modified, statement: $0.statement) })
     }
 
@@ -59,13 +64,14 @@ extension RecordSave {
         try connection.execute(
             """
             INSERT INTO record (owner, zone, name, type, position, revision, hash, creator, parent, created, modified,
-                deleted, assets, statement, proof, fields, tag, delete_references)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+                deleted, assets, statement, proof, fields, tag, delete_references, share)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
             ON CONFLICT (owner, zone, name) DO UPDATE SET type = excluded.type, position = excluded.position,
                 revision = excluded.revision, hash = excluded.hash, creator = excluded.creator, parent = excluded.parent,
                 created = excluded.created, modified = excluded.modified, deleted = excluded.deleted,
                 assets = excluded.assets, statement = excluded.statement, proof = excluded.proof, fields = excluded.fields,
-                tag = excluded.tag, delete_references = excluded.delete_references, went_with = NULL
+                tag = excluded.tag, delete_references = excluded.delete_references, went_with = NULL,
+                share = excluded.share
             """,
             [
                 .integer(zone.owner), .integer(zone.zone), .text(name), .text(statement.recordType),
@@ -74,6 +80,7 @@ extension RecordSave {
                 .integer(accepted.modified(now: now)), .bool(accepted.isDeletion), .integer(Int64(content.assets.count)),
                 .data(content.statementBytes), .blob(content.proof), .blob(content.fields),
                 .integer(accepted.tag), .integer(Int64(content.deleteReferences.count)),
+                .integer(batch.judge.share(of: statement)?.number ?? 0),
             ])
         let had = (accepted.predecessor?.deleteReferences ?? 0) > 0
         if had || !content.deleteReferences.isEmpty {

@@ -16,6 +16,8 @@ struct RecordSave {
     let connection: any SQLConnection
     /// The caller's, in the public database; in a zone its roster has judged already.
     var rights: PublicRights?
+    /// What begins and ends with it; nothing of it is stored where that is refused.
+    var shareChanges = ShareChanges()
 
     /// What the server has under a record's name, as far as comparing needs it.
     struct Predecessor {
@@ -34,6 +36,8 @@ struct RecordSave {
         /// It went with the target of a reference: its newest statement is still a save.
         let isDerived: Bool
         let statement: [UInt8]
+        /// The scope of its newest statement: a share's number, or 0.
+        let share: Int64
     }
 
     /// A record that may be written.
@@ -73,6 +77,7 @@ struct RecordSave {
             case .success(let content): outcomes.append(try compare(item.name, content, &claims))
             }
         }
+        try checkPlacement(&outcomes)
         try checkDeleteReferences(&outcomes)
         let cascade = try checkParents(&outcomes)
         if isAtomic, outcomes.contains(where: { if case .refused = $0 { true } else { false } }) {
@@ -91,6 +96,7 @@ struct RecordSave {
     private func compare(_ name: String, _ content: RecordBatch.Content, _ claims: inout AssetClaims) throws -> Outcome {
         let statement = content.statement
         let found = try predecessor(name)
+        if let found, !zone.sees(share: found.share) { return Self.hidden }
         if let error = rights?.refusalToSave(statement, over: found) { return .refused(error) }
         guard let known = found, !known.isDeleted else {
             // There is no such record now: never was, or a tombstone.
@@ -146,7 +152,16 @@ struct RecordSave {
 
     /// The client signed after exactly what the server has.
     private func continues(_ statement: Statement, _ known: Predecessor) -> Bool {
-        statement.revision == known.revision &+ 1 && statement.previous == known.hash
+        statement.revision == known.revision &+ 1 && statement.previous == known.hash && staysOrMoves(statement, known)
+    }
+
+    /// It names the scope that the record leaves, where it leaves one, and none where it stays.
+    private func staysOrMoves(_ statement: Statement, _ known: Predecessor) -> Bool {
+        let number = batch.judge.share(of: statement)?.number ?? 0
+        // In the zone's own scope as before: as every save of most zones.
+        guard number > 0 || known.share > 0 || statement.formerScope != nil else { return true }
+        guard let before = try? Statement(canonicalBytes: known.statement) else { return false }
+        return statement.formerScope == (before.place == statement.place ? nil : before.place)
     }
 
     private var wrongCreator: Outcome {
@@ -172,7 +187,7 @@ struct RecordSave {
         try connection.first(
             """
             SELECT type, tag, revision, hash, creator, created, deleted, assets, fields, modified, parent,
-                delete_references, went_with, statement FROM record
+                delete_references, went_with, statement, share FROM record
             WHERE owner = $1 AND zone = $2 AND name = $3
             """, zone.key + [.text(name)]
         ) { row in
@@ -181,7 +196,7 @@ struct RecordSave {
                 hash: try Digest(try row.bytes(3)), creator: UserID(try ID16(try row.bytes(4))), created: try row.int64(5),
                 modified: try row.int64(9), isDeleted: try row.bool(6), assets: Int(try row.int64(7)),
                 fields: try row.bytes(8), parent: try row.optionalText(10), deleteReferences: Int(try row.int64(11)),
-                isDerived: try row.optionalInt64(12) != nil, statement: try row.bytes(13))
+                isDerived: try row.optionalInt64(12) != nil, statement: try row.bytes(13), share: try row.int64(14))
         }
     }
 }

@@ -18,21 +18,21 @@ extension RecordsController {
     func saveAgain(
         _ message: Sealkit_V1_ModifyRecordsRequest, _ operation: RepeatableOperation, _ session: Session, _ path: DatabasePath
     ) async throws -> [UInt8]? {
-        guard let ground = services.saveGrounds.find(message.ground(session, path)),
+        guard message.openings.isEmpty, message.closings.isEmpty, let ground = services.saveGrounds.find(message.ground(session, path)),
             let roster = services.rosters.remembered(owner: ground.owner, zone: ground.zone),
             let known = services.schemas.remembered(path.container, path.environment)
         else { return nil }
         let caller = Caller(id: ground.callerID, userID: ground.userID, session: session)
         guard
             let batch = try? RecordBatch(
-                message, caller: caller, judge: .roster(roster), predecessors: [:], schema: known),
+                message, caller: caller, judge: .rosters(ZoneRosters(roster)), predecessors: [:], schema: known),
             batch.isWhole
         else { return nil }
         let (now, quotas, schemas) = (services.clock(), services.quotas, services.schemas)
         do {
             let (answer, leftGarbage) = try await services.database.write { connection -> ([UInt8], Bool) in
                 let zone = try Zones.writable(message.zone, by: caller, path, in: connection)
-                guard zone.head == roster.head else { throw Doubt() }
+                guard zone.head == roster.head, zone.shares == 0 else { throw Doubt() }
                 let schema = try schemas.schema(path.container, path.environment, in: connection)
                 guard schema.version == known.version else { throw Doubt() }
                 let save = RecordSave(

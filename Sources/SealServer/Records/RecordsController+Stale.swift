@@ -9,7 +9,6 @@ extension RecordsController {
         let session = try context.requireSession()
         let path = try DatabasePath(context)
         let message = try await request.decode(Sealkit_V1_StaleRecordsRequest.self, context)
-        try RostersController.checkShare(message.shareRecordName)
         guard let place = Int64(exactly: message.after) else {
             throw ServerError(
                 .invalidArguments, "There is no such place in a feed.", remedy: "Send the position of a record of the answer before.")
@@ -19,7 +18,8 @@ extension RecordsController {
         let rosters = services.rosters
         let answer = try await services.database.read { connection -> [UInt8] in
             let caller = try Caller(session, container: path.container, in: connection)
-            let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
+            let zone = try Shares.scope(
+                message.shareRecordName, in: Zones.visible(message.zone, to: caller, path, in: connection), connection)
             return try StaleRecords.page(
                 of: zone, try rosters.roster(of: zone, in: connection), after: place, limit: limit, desired: desired,
                 counting: message.counting, in: connection)

@@ -24,7 +24,7 @@ struct RecordsController: Sendable {
     /// What a save is judged by before its transaction, from one snapshot.
     private enum Snapshot: Sendable {
         case answered(Data)
-        case fresh(Caller, SaveJudge, StoredSchema, predecessors: [String: StoredRecord])
+        case fresh(Caller, SaveJudge, ShareChanges, StoredSchema, predecessors: [String: StoredRecord])
     }
 
     private func modify(_ request: Request, _ context: SealRequestContext) async throws -> Response {
@@ -32,7 +32,7 @@ struct RecordsController: Sendable {
         let session = try context.requireSession(in: path)
         let message = try await request.decode(Sealkit_V1_ModifyRecordsRequest.self, context)
         let operation = try RepeatableOperation(message.operationID, kind: Self.kind, path, message.operationContent)
-        try Self.checkCount(message.records.count)
+        try Self.checkCount(message.records.count + message.openings.count + message.closings.count)
         try message.checkBytes()
         let carrying = message.records.filter { record in
             record.fields.contains { if case .omitted = $0.content { true } else { false } }
@@ -63,11 +63,12 @@ struct RecordsController: Sendable {
                     SaveGround(callerID: caller.id, userID: caller.userID, owner: zone.owner, zone: zone.zone),
                     message.ground(session, path))
             }
+            let changes = try ShareChanges(message, zone, caller, path, rosters, connection)
             return .fresh(
-                caller, try SaveJudge(zone, caller, path, rosters, in: connection),
+                caller, try SaveJudge(message, changes, zone, caller, path, rosters, in: connection), changes,
                 try schemas.schema(path.container, path.environment, in: connection), predecessors: predecessors)
         }
-        guard case .fresh(let caller, let judge, let schema, let predecessors) = snapshot else {
+        guard case .fresh(let caller, let judge, let changes, let schema, let predecessors) = snapshot else {
             guard case .answered(let answer) = snapshot else { throw CancellationError() }
             return try Self.answer(
                 try await addingServerRecords(to: [UInt8](answer), message.zone, session, path),
@@ -83,10 +84,11 @@ struct RecordsController: Sendable {
             let zone = try path.database == .public
                 ? PublicZone.open(path, in: connection) : Zones.writable(message.zone, by: caller, path, in: connection)
             try batch.judge.recheck(caller, zone, rosters, in: connection)
+            try changes.recheck(in: zone, connection)
             let schema = try schemas.schema(path.container, path.environment, in: connection)
             let save = RecordSave(
-                batch: batch.fitting(schema), isAtomic: message.atomic && zone.isAtomic, caller: caller, zone: zone, schema: schema, now: now,
-                quotas: quotas, connection: connection, rights: try PublicRights.of(session, path, schemas, in: connection))
+                batch: batch.fitting(schema), isAtomic: message.atomic && zone.isAtomic || !changes.isEmpty, caller: caller, zone: zone, schema: schema, now: now,
+                quotas: quotas, connection: connection, rights: try PublicRights.of(session, path, schemas, in: connection), shareChanges: changes)
             let (outcomes, hasWritten, leftGarbage) = try save.run()
             let answer = try save.serialized(outcomes)
             if hasWritten {

@@ -3,18 +3,23 @@ import SealPrimitives
 import SealStatements
 import SealWire
 
-/// By what a save's statements are judged before they are compared with what is stored: in a zone by its roster, in the
+/// By what a save's statements are judged before they are compared with what is stored: in a zone by its rosters, in the
 /// public database by their author's identity (what the author may do there is `PublicRights`' question).
 enum SaveJudge: Sendable {
-    case roster(Roster)
+    case rosters(ZoneRosters)
     case identity(IdentityChain, DatabasePath)
 
     /// For one caller in one place, from the snapshot that the caller was found in.
+    /// - Parameter changes: the shares that the save opens or closes.
     init(
-        _ zone: ZoneRow, _ caller: Caller, _ path: DatabasePath, _ rosters: RosterCache, in connection: any SQLConnection
+        _ message: Sealkit_V1_ModifyRecordsRequest, _ changes: ShareChanges, _ zone: ZoneRow, _ caller: Caller,
+        _ path: DatabasePath, _ rosters: RosterCache, in connection: any SQLConnection
     ) throws {
         guard path.database == .public else {
-            self = .roster(try rosters.roster(of: zone, in: connection))
+            let cited = zone.shares > 0 && zone.visibleShares == nil ? message.citedScopes : []
+            var known = try ZoneRosters(citedBy: cited, in: zone, rosters, connection)
+            for opening in changes.openings { known.add(opening.scope) }
+            self = .rosters(known)
             return
         }
         guard let found = try Identities.find(account: caller.accountID, container: path.container, in: connection) else {
@@ -25,32 +30,20 @@ enum SaveJudge: Sendable {
 
     /// May this caller write now?
     func checkRights(of caller: Caller) throws(ServerError) {
-        guard case .roster(let roster) = self else { return }
-        guard roster.permission(of: caller.userID) == .readWrite else {
-            throw ServerError(
-                .permissionFailure, "The caller may read this zone, not write to it.",
-                remedy: "Ask the zone's owner for the permission to write.")
-        }
-        guard !roster.rotationDue else { throw ServerError.rotationDue }
+        guard case .rosters(let rosters) = self else { return }
+        try rosters.checkRights(of: caller)
+    }
+
+    /// The share that a statement's record is in, or comes into; nil for the zone's own scope.
+    func share(of statement: Statement) -> ZoneShare? {
+        guard case .rosters(let rosters) = self else { return nil }
+        return rosters.scopes[statement.scopeID]?.share
     }
 
     /// The key that must have signed a statement, which is about this place and time.
     func authorKey(of statement: Statement, recordName: String) throws(ServerError) -> VerificationKey {
         switch self {
-        case .roster(let roster):
-            let key = try ServerError.checking("The statement") { () throws(SealError) in
-                try StatementVerifier.authorKey(of: statement, recordName: recordName, roster: roster)
-            }
-            let epoch = roster.currentEpoch.context
-            guard statement.epoch == epoch.epoch, statement.incarnations == epoch.incarnations else {
-                throw ServerError.staleEpoch
-            }
-            guard statement.formerScope == nil else {
-                throw ServerError(
-                    .incompatibleVersion, "This server does not serve hierarchical shares yet.",
-                    remedy: "Leave the record in its zone's scope.")
-            }
-            return key
+        case .rosters(let rosters): return try rosters.authorKey(of: statement, recordName: recordName)
         case .identity(let chain, let path):
             try ServerError.checking("The statement") { () throws(SealError) in
                 try PublicStatements.check(
@@ -70,8 +63,8 @@ enum SaveJudge: Sendable {
     /// Whether a field of this form belongs here.
     func check(_ field: WireField) throws(ServerError) {
         switch (self, field) {
-        case (_, .digest), (_, .stored(.plain, _)), (.roster, .stored), (.identity, .publicAsset): return
-        case (.roster, .publicAsset):
+        case (_, .digest), (_, .stored(.plain, _)), (.rosters, .stored), (.identity, .publicAsset): return
+        case (.rosters, .publicAsset):
             throw ServerError(
                 .invalidArguments, "An asset that is not sealed is for the public database only.", remedy: "Seal the asset.")
         case (.identity, .stored(.encrypted, _)):
@@ -89,9 +82,14 @@ enum SaveJudge: Sendable {
     func recheck(
         _ caller: Caller, _ zone: ZoneRow, _ rosters: RosterCache, in connection: any SQLConnection
     ) throws {
-        guard case .roster(let judged) = self, zone.head != judged.head else { return }
-        let roster = try rosters.roster(of: zone, in: connection)
-        try SaveJudge.roster(roster).checkRights(of: caller)
-        guard roster.currentEpoch.context == judged.currentEpoch.context else { throw ServerError.staleEpoch }
+        guard case .rosters(let judged) = self else { return }
+        try judged.recheck(caller, zone, rosters, in: connection)
+    }
+}
+
+extension Sealkit_V1_ModifyRecordsRequest {
+    /// The ids of the scopes that its statements name, as far as they can be read.
+    fileprivate var citedScopes: Set<Digest> {
+        Set(records.compactMap { try? Statement(canonicalBytes: [UInt8]($0.statement)).scopeID })
     }
 }

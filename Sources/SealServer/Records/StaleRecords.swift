@@ -2,18 +2,21 @@ import SealStatements
 import SealWire
 import SwiftProtobuf
 
-/// Records that are still sealed under an epoch before the one in force.
+/// Records of a scope that are still sealed under an epoch before the one in force there.
 ///
 /// No record says so in a column of its own: roster entries and statements share the places of one feed, and the server takes
 /// no statement of an older epoch, so a record is stale exactly if it comes before the entry that opened the epoch.
 enum StaleRecords {
     static let query = """
         SELECT \(StoredRecord.columns) FROM record
-        WHERE owner = $1 AND zone = $2 AND position > $3 AND position < $4 AND deleted = 0 ORDER BY position LIMIT $5
+        WHERE owner = $1 AND zone = $2 AND share = $3 AND position > $4 AND position < $5 AND deleted = 0
+        ORDER BY position LIMIT $6
         """
 
     /// A serialized `StaleRecordsResponse`.
-    /// - Parameter roster: the zone's.
+    /// - Parameters:
+    ///   - zone: as it is seen from the scope.
+    ///   - roster: the scope's.
     static func page(
         of zone: ZoneRow, _ roster: Roster, after place: Int64, limit: Int, desired: Set<String>?, counting: Bool,
         in connection: any SQLConnection
@@ -21,7 +24,7 @@ enum StaleRecords {
         let opened = try RosterLog.position(of: roster.currentEpoch.openedAt, in: zone, connection)
         var writer = WireWriter(capacity: 64 * 1024)
         var count = 0
-        try connection.run(query, zone.key + [.integer(place), .integer(opened), .integer(Int64(limit))]) { row in
+        try connection.run(query, zone.scopeKey + [.integer(place), .integer(opened), .integer(Int64(limit))]) { row in
             let bytes = try StoredRecord(row).serialized(desired: desired, in: zone, connection)
             guard count == 0 || writer.bytes.count + bytes.count <= RecordFeed.pageBytes else { return false }
             writer.blob(1, bytes)
@@ -35,8 +38,8 @@ enum StaleRecords {
 
     private static func count(of zone: ZoneRow, before opened: Int64, in connection: any SQLConnection) throws -> Int64 {
         try connection.first(
-            "SELECT COUNT(*) FROM record WHERE owner = $1 AND zone = $2 AND position < $3 AND deleted = 0",
-            zone.key + [.integer(opened)]
+            "SELECT COUNT(*) FROM record WHERE owner = $1 AND zone = $2 AND share = $3 AND position < $4 AND deleted = 0",
+            zone.scopeKey + [.integer(opened)]
         ) { try $0.int64(0) } ?? 0
     }
 }

@@ -25,10 +25,19 @@ struct StoredRecord: Sendable {
     let assets: Int
     /// For a record that went with the target of a reference: the place of that target's deletion (`Cascade`).
     let wentWith: Int64?
+    /// The scope of its newest statement: a share's number, or 0.
+    let share: Int64
+    /// Its newest statement took it out of a share, and is all that the reader of that share gets of it.
+    var isDeparture = false
+    /// A serialized `SignedMove`, where the newest statement is not itself what brought the record into its share.
+    let move: [UInt8]?
 
     static let columns = """
-        name, type, position, created, modified, deleted, hash, statement, proof, fields, tag, assets, went_with
+        name, type, position, created, modified, deleted, hash, statement, proof, fields, tag, assets, went_with, share,
+        CASE WHEN move_hash = hash THEN NULL ELSE move END
         """
+
+    static let columnCount = 15
 
     init(_ row: any SQLRow) throws {
         name = try row.text(0)
@@ -44,12 +53,18 @@ struct StoredRecord: Sendable {
         tag = try row.int64(10)
         assets = Int(try row.int64(11))
         wentWith = try row.optionalInt64(12)
+        share = try row.int64(13)
+        move = try row.optionalBytes(14)
     }
 
+    /// As the zone's viewer has it: a participant of shares gets what is in them, and of what left them that it did.
     static func find(_ name: String, in zone: ZoneRow, _ connection: any SQLConnection) throws -> StoredRecord? {
-        try connection.first(
+        let found = try connection.first(
             "SELECT \(columns) FROM record WHERE owner = $1 AND zone = $2 AND name = $3", zone.key + [.text(name)],
             StoredRecord.init)
+        guard let shares = zone.visibleShares else { return found }
+        if let found, shares.contains(found.share) { return found }
+        return try departure(name, from: shares, in: zone, connection)
     }
 
     var fieldMessages: [Sealkit_V1_Field] {
@@ -77,9 +92,11 @@ struct StoredRecord: Sendable {
         var writer = WireWriter(capacity: fields.count + statement.count + proof.count + name.utf8.count + 128)
         writer.systemFields(
             name: name, type: type, position: position, tag: tag, created: created, modified: modified, isDeleted: isDeleted)
+        if isDeparture { writer.number(100, 1) }
         writer.raw(fields)
         writer.blob(7, statement)
         writer.blob(8, proof)
+        if let move { writer.blob(101, move) }
         return writer.bytes
     }
 

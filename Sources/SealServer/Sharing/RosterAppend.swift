@@ -72,6 +72,7 @@ struct RosterAppend: Sendable {
         var after = before
         try ServerError.checking("The roster entry") { () throws(SealError) in try after.append(signed) }
         try checkExtras(before: before, after: after, caller: caller)
+        try checkSharing(of: zone, connection)
         let grants = try StoredGrants.check(
             grants, required: required(after), epoch: after.currentEpoch.number)
 
@@ -90,6 +91,28 @@ struct RosterAppend: Sendable {
         }
         try DatabaseFeed.touch(stored, in: connection)
         return stored
+    }
+
+    /// A zone is shared as a whole, or some hierarchies in it are.
+    private func checkSharing(of zone: ZoneRow, _ connection: any SQLConnection) throws {
+        guard zone.share == nil else { return }
+        let shares = entry.changes.contains { change in
+            switch change {
+            case .settings, .invite: true
+            default: false
+            }
+        }
+        guard shares else { return }
+        guard zone.name != Names.defaultZone else {
+            throw ServerError(
+                .invalidArguments, "The default zone is not shared as a whole.",
+                remedy: "Share single hierarchies in it, or put the records into a custom zone.")
+        }
+        guard try !Shares.hasOpen(in: zone, connection) else {
+            throw ServerError(
+                .alreadyShared, "Hierarchies in the zone are shared, so it is not shared as a whole.",
+                remedy: "Delete those shares first, or put the records into another zone.")
+        }
     }
 
     /// The grants that have to come: a new epoch's for everybody, else those of the entry's own invitations.

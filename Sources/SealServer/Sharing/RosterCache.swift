@@ -8,6 +8,8 @@ final class RosterCache: Sendable {
     private struct Key: Hashable {
         let owner: Int64
         let zone: Int64
+        /// 0 for the zone's own scope.
+        let share: Int64
     }
 
     private struct Entry {
@@ -27,9 +29,9 @@ final class RosterCache: Sendable {
         self.capacity = capacity
     }
 
-    /// The zone's roster up to the head in its row.
+    /// The roster of the scope that the row shows, up to the head in it.
     func roster(of zone: ZoneRow, in connection: any SQLConnection) throws -> Roster {
-        let key = Key(owner: zone.owner, zone: zone.zone)
+        let key = Key(owner: zone.owner, zone: zone.zone, share: zone.share?.number ?? 0)
         let known = remembered(key)
         if let known, known.head == zone.head { return known }
         let roster = try known.flatMap { try continued($0, zone, in: connection) } ?? replayed(zone, in: connection)
@@ -37,8 +39,8 @@ final class RosterCache: Sendable {
         return roster
     }
 
-    /// What is remembered, whatever the zone's head says now.
-    func remembered(owner: Int64, zone: Int64) -> Roster? { remembered(Key(owner: owner, zone: zone)) }
+    /// What is remembered of a zone's own roster, whatever the zone's head says now.
+    func remembered(owner: Int64, zone: Int64) -> Roster? { remembered(Key(owner: owner, zone: zone, share: 0)) }
 
     private func remembered(_ key: Key) -> Roster? {
         state.withLock { state in
@@ -78,7 +80,7 @@ final class RosterCache: Sendable {
     }
 
     private func damaged(_ zone: ZoneRow) -> StorageError {
-        .failed(code: 0, message: "the roster of zone \(zone.owner)/\(zone.zone) does not hold together")
+        .failed(code: 0, message: "the roster of scope \(zone.owner)/\(zone.zone)/\(zone.share?.number ?? 0) does not hold together")
     }
 
     private func keep(_ roster: Roster, _ key: Key) {

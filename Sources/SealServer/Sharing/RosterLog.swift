@@ -4,7 +4,7 @@ import SealPrimitives
 import SealStatements
 import SealWire
 
-/// The entries of a zone's roster, append-only for ever, in the caller's transaction.
+/// The entries of a scope's roster, append-only for ever, in the caller's transaction.
 enum RosterLog {
     /// Entries with sequences in a range, oldest first.
     static func entries(
@@ -14,9 +14,9 @@ enum RosterLog {
         return try connection.rows(
             """
             SELECT entry, signature, position FROM roster_entry
-            WHERE owner = $1 AND zone = $2 AND sequence >= $3 AND sequence <= $4 ORDER BY sequence
+            WHERE owner = $1 AND zone = $2 AND share = $3 AND sequence >= $4 AND sequence <= $5 ORDER BY sequence
             """,
-            zone.key + [.integer(lower), .integer(Int64(clamping: last))]
+            zone.scopeKey + [.integer(lower), .integer(Int64(clamping: last))]
         ) { row in
             (
                 SignedRosterEntry(bytes: try row.bytes(0), signature: try row.bytes(1)),
@@ -38,14 +38,14 @@ enum RosterLog {
     /// An entry's place in the zone's feed.
     static func position(of sequence: UInt64, in zone: ZoneRow, _ connection: any SQLConnection) throws -> Int64 {
         let position = try connection.first(
-            "SELECT position FROM roster_entry WHERE owner = $1 AND zone = $2 AND sequence = $3",
-            zone.key + [.integer(Int64(clamping: sequence))]
+            "SELECT position FROM roster_entry WHERE owner = $1 AND zone = $2 AND share = $3 AND sequence = $4",
+            zone.scopeKey + [.integer(Int64(clamping: sequence))]
         ) { try $0.int64(0) }
         guard let position else { throw StorageError.failed(code: 0, message: "an entry of a roster is gone") }
         return position
     }
 
-    /// Stores an entry that `roster`, which ends with it, has accepted, and moves the zone's row along.
+    /// Stores an entry that `roster`, which ends with it, has accepted, and moves the scope's row along.
     /// - Returns: the zone as it is now; its position is the entry's.
     static func store(
         _ entry: SignedRosterEntry, endOf roster: Roster, zone: ZoneRow, in connection: any SQLConnection
@@ -54,17 +54,30 @@ enum RosterLog {
         zone.position = try Zones.takePositions(1, of: zone, in: connection)
         zone.sequence = roster.sequence
         zone.head = roster.head
-        zone.incarnation = roster.incarnations.zone
         zone.isClosed = roster.isClosed
         zone.participants = max(0, roster.members.count - 1) + roster.invitations.count
         try connection.execute(
             """
-            INSERT INTO roster_entry (owner, zone, sequence, position, entry, signature) VALUES ($1, $2, $3, $4, $5, $6)
+            INSERT INTO roster_entry (owner, zone, share, sequence, position, entry, signature)
+            VALUES ($1, $2, $3, $4, $5, $6, $7)
             """,
-            zone.key + [
+            zone.scopeKey + [
                 .integer(Int64(bitPattern: zone.sequence)), .integer(zone.position), .blob(entry.bytes),
                 .blob(entry.signature),
             ])
+        if zone.share != nil {
+            try connection.execute(
+                """
+                UPDATE share SET sequence = $4, head = $5, participants = $6, closed = $7, root = $8
+                WHERE owner = $1 AND zone = $2 AND share = $3
+                """,
+                zone.scopeKey + [
+                    .integer(Int64(bitPattern: zone.sequence)), .blob(zone.head.bytes), .integer(Int64(zone.participants)),
+                    .bool(zone.isClosed), .text(roster.rootRecordName ?? ""),
+                ])
+            return zone
+        }
+        zone.incarnation = roster.incarnations.zone
         try connection.execute(
             """
             UPDATE zone SET incarnation = $3, sequence = $4, head = $5, participants = $6, closed = $7

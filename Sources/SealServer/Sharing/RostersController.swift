@@ -63,8 +63,11 @@ struct RostersController: Sendable {
         _ tail: inout Sealkit_V1_RosterTail, _ wanted: Sealkit_V1_RosterRequest, _ caller: Caller, _ path: DatabasePath,
         _ rosters: RosterCache, _ connection: any SQLConnection
     ) throws {
-        try checkShare(wanted.shareRecordName)
-        guard let (zone, goneSince) = try Zones.seen(wanted.zone, by: caller, path, in: connection) else {
+        guard let seen = try Zones.seen(wanted.zone, by: caller, path, in: connection) else { throw Zones.notFound }
+        var (zone, goneSince) = seen
+        if !wanted.shareRecordName.isEmpty {
+            (zone, goneSince) = try Shares.readable(wanted.shareRecordName, in: zone, by: caller, connection)
+        } else if zone.visibleShares != nil {
             throw Zones.notFound
         }
         let first = wanted.fromStart ? 0 : wanted.after < UInt64.max ? wanted.after + 1 : UInt64.max
@@ -72,7 +75,8 @@ struct RostersController: Sendable {
         let last = min(goneSince ?? zone.sequence, zone.sequence)
         tail.zone = zone.wireID
         tail.entries = try RosterLog.wireEntries(of: zone, from: first, through: last, in: connection)
-        guard goneSince == nil, !zone.isClosed else { return }
+        // A share that has ended has records until its owner's devices have moved them.
+        guard goneSince == nil, !zone.isClosed || zone.share != nil else { return }
         tail.grants = try StoredGrants.all(of: .member(caller.userID), zone: zone, in: connection)
     }
 
@@ -81,7 +85,6 @@ struct RostersController: Sendable {
         let path = try DatabasePath(context)
         let message = try await request.decode(Sealkit_V1_AppendRosterRequest.self, context)
         let operation = try RepeatableOperation(message.operationID, kind: Self.kind, path, try message.serializedBytes())
-        try Self.checkShare(message.shareRecordName)
         let append = try RosterAppend(message, container: path.container, hasher: services.addresses)
         let now = services.clock()
         let rosters = services.rosters
@@ -91,7 +94,8 @@ struct RostersController: Sendable {
             if let answer = try operation.answer(of: caller.accountID, in: connection) {
                 return try Sealkit_V1_AppendRosterResponse(serializedBytes: answer)
             }
-            let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
+            let zone = try Shares.scope(
+                message.shareRecordName, in: Zones.visible(message.zone, to: caller, path, in: connection), connection)
             let stored = try append.run(on: zone, by: caller, rosters: rosters, now: now, in: connection)
             if append.entry.epoch != nil, zone.owner != caller.id {
                 // Last: what is refused for another reason, a lost race say, does not count. Throwing takes all back.
@@ -111,10 +115,10 @@ struct RostersController: Sendable {
         let session = try context.requireSession()
         let path = try DatabasePath(context)
         let message = try await request.decode(Sealkit_V1_LinksRequest.self, context)
-        try Self.checkShare(message.shareRecordName)
         let response = try await services.database.read { connection -> Sealkit_V1_LinksResponse in
             let caller = try Caller(session, container: path.container, in: connection)
-            let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
+            let zone = try Shares.scope(
+                message.shareRecordName, in: Zones.visible(message.zone, to: caller, path, in: connection), connection)
             guard zone.owner == caller.id else {
                 throw ServerError(
                     .permissionFailure, "Only the zone's owner keeps its links.", remedy: "Ask the owner for the link.")
@@ -124,13 +128,5 @@ struct RostersController: Sendable {
             return response
         }
         return try Response(response, for: request)
-    }
-
-    static func checkShare(_ name: String) throws(ServerError) {
-        guard name.isEmpty else {
-            throw ServerError(
-                .unknownItem, "This server has no shares of single hierarchies.",
-                remedy: "Share the whole zone: leave the share's record name empty.")
-        }
     }
 }

@@ -33,6 +33,7 @@ struct ShareController: Sendable {
             response.container = zone.container
             response.environment = zone.environment.name
             response.zone = zone.wireID
+            response.shareRecordName = zone.share?.recordName ?? ""
             response.entries = try RosterLog.wireEntries(of: zone, from: 0, through: zone.sequence, in: connection)
             response.preview = link.preview
             switch seat {

@@ -9,9 +9,10 @@ struct SharingPlaceholderSeats: PlaceholderSeats {
             """
             SELECT a.invitation FROM link l
             JOIN zone z ON z.owner = l.owner AND z.zone = l.zone AND z.closed = 0
-            JOIN placeholder_address a ON a.owner = l.owner AND a.zone = l.zone AND a.address_hash = $2
+            LEFT JOIN share s ON s.owner = l.owner AND s.zone = l.zone AND s.share = l.share
+            JOIN placeholder_address a ON a.owner = l.owner AND a.zone = l.zone AND a.share = l.share AND a.address_hash = $2
                 AND (l.invitation = a.invitation OR length(l.invitation) = 0)
-            WHERE l.routing = $1
+            WHERE l.routing = $1 AND (l.share = 0 OR s.closed = 0)
             """, [.blob(routingID), .blob(addressHash)]
         ) { try $0.bytes(0) }
         return try found.map { try ID16($0) }

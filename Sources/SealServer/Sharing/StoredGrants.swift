@@ -4,7 +4,7 @@ import SealPrimitives
 import SealStatements
 import SealWire
 
-/// Epoch keys as sealed to members and invitations, of the zone's current incarnation.
+/// Epoch keys as sealed to members and invitations, of the scope's current incarnation.
 ///
 /// A member keeps its grant of every epoch until it goes: one grant opens all history when all epochs are well made, and
 /// an author who seals a bad one must not cost the others what they could open before. An invitation has its newest only.
@@ -47,10 +47,10 @@ enum StoredGrants {
         if case .invitation = subject { try remove(subject, zone: zone, in: connection) }
         try connection.execute(
             """
-            INSERT INTO epoch_grant (owner, zone, kind, subject, epoch, sealed) VALUES ($1, $2, $3, $4, $5, $6)
-            ON CONFLICT (owner, zone, kind, subject, epoch) DO UPDATE SET sealed = excluded.sealed
+            INSERT INTO epoch_grant (owner, zone, share, kind, subject, epoch, sealed) VALUES ($1, $2, $3, $4, $5, $6, $7)
+            ON CONFLICT (owner, zone, share, kind, subject, epoch) DO UPDATE SET sealed = excluded.sealed
             """,
-            zone.key + [.integer(Int64(subject.kind)), .blob(subject.id.bytes), .integer(Int64(epoch)), .data(sealed)])
+            zone.scopeKey + [.integer(Int64(subject.kind)), .blob(subject.id.bytes), .integer(Int64(epoch)), .data(sealed)])
     }
 
     /// All of one subject, the newest epoch last.
@@ -59,10 +59,10 @@ enum StoredGrants {
     ) throws -> [Sealkit_V1_Grant] {
         try connection.rows(
             """
-            SELECT epoch, sealed FROM epoch_grant WHERE owner = $1 AND zone = $2 AND kind = $3 AND subject = $4
+            SELECT epoch, sealed FROM epoch_grant WHERE owner = $1 AND zone = $2 AND share = $3 AND kind = $4 AND subject = $5
             ORDER BY epoch
             """,
-            zone.key + [.integer(Int64(subject.kind)), .blob(subject.id.bytes)]
+            zone.scopeKey + [.integer(Int64(subject.kind)), .blob(subject.id.bytes)]
         ) { row in
             Sealkit_V1_Grant(
                 subject: subject, epoch: UInt32(truncatingIfNeeded: try row.int64(0)), sealed: try row.bytes(1))
@@ -71,10 +71,16 @@ enum StoredGrants {
 
     static func remove(_ subject: GrantSubject, zone: ZoneRow, in connection: any SQLConnection) throws {
         try connection.execute(
-            "DELETE FROM epoch_grant WHERE owner = $1 AND zone = $2 AND kind = $3 AND subject = $4",
-            zone.key + [.integer(Int64(subject.kind)), .blob(subject.id.bytes)])
+            "DELETE FROM epoch_grant WHERE owner = $1 AND zone = $2 AND share = $3 AND kind = $4 AND subject = $5",
+            zone.scopeKey + [.integer(Int64(subject.kind)), .blob(subject.id.bytes)])
     }
 
+    /// What an earlier life of a share has left: its epochs are numbered like those of the next one.
+    static func removeAll(ofScope zone: ZoneRow, in connection: any SQLConnection) throws {
+        try connection.execute("DELETE FROM epoch_grant WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
+    }
+
+    /// Those of all its scopes.
     static func removeAll(of zone: ZoneRow, in connection: any SQLConnection) throws {
         try connection.execute("DELETE FROM epoch_grant WHERE owner = $1 AND zone = $2", zone.key)
     }

@@ -6,6 +6,7 @@ import SealWire
 /// The server's half of share URLs, and who may take a placeholder's seat.
 enum StoredLinks {
     struct Row: Sendable {
+        /// From the scope that the link is for.
         let zone: ZoneRow
         /// Nil for the share-wide URL.
         let invitationID: ID16?
@@ -14,18 +15,23 @@ enum StoredLinks {
 
     static let keptSecretBytes = 256
 
-    /// The link of a routing id, with its zone, if that is open.
+    /// The link of a routing id, with its zone and scope, if both are open.
     static func find(_ routingID: Data, in connection: any SQLConnection) throws -> Row? {
         guard routingID.count == ID16.byteCount else { return nil }
         return try connection.first(
             """
-            SELECT \(ZoneRow.columns), l.invitation, l.preview FROM link l
-            JOIN zone z ON z.owner = l.owner AND z.zone = l.zone WHERE l.routing = $1 AND z.closed = 0
+            SELECT \(ZoneRow.columns), l.invitation, l.preview, l.share, \(Shares.columns) FROM link l
+            JOIN zone z ON z.owner = l.owner AND z.zone = l.zone
+            LEFT JOIN share s ON s.owner = l.owner AND s.zone = l.zone AND s.share = l.share
+            WHERE l.routing = $1 AND z.closed = 0 AND (l.share = 0 OR s.closed = 0)
             """, [.data(routingID)]
         ) { row in
             let invitation = try row.bytes(ZoneRow.columnCount)
+            let zone = try ZoneRow(row)
+            let isShare = try row.int64(ZoneRow.columnCount + 2) > 0
             return Row(
-                zone: try ZoneRow(row), invitationID: invitation.isEmpty ? nil : try ID16(invitation),
+                zone: try isShare ? zone.seen(from: row, at: ZoneRow.columnCount + 3) : zone,
+                invitationID: invitation.isEmpty ? nil : try ID16(invitation),
                 preview: try row.data(ZoneRow.columnCount + 1))
         }
     }
@@ -33,9 +39,9 @@ enum StoredLinks {
     static func all(of zone: ZoneRow, in connection: any SQLConnection) throws -> [Sealkit_V1_Link] {
         try connection.rows(
             """
-            SELECT routing, invitation, kept_secret, preview FROM link WHERE owner = $1 AND zone = $2
+            SELECT routing, invitation, kept_secret, preview FROM link WHERE owner = $1 AND zone = $2 AND share = $3
             ORDER BY invitation, routing
-            """, zone.key
+            """, zone.scopeKey
         ) { row in
             var link = Sealkit_V1_Link()
             link.routingID = try row.data(0)
@@ -72,17 +78,17 @@ enum StoredLinks {
         let sql =
             link.invitationID.isEmpty
             ? """
-            INSERT INTO link (owner, zone, invitation, routing, kept_secret, preview) VALUES ($1, $2, $3, $4, $5, $6)
-            ON CONFLICT (owner, zone, invitation) DO UPDATE
+            INSERT INTO link (owner, zone, share, invitation, routing, kept_secret, preview) VALUES ($1, $2, $3, $4, $5, $6, $7)
+            ON CONFLICT (owner, zone, share, invitation) DO UPDATE
             SET routing = excluded.routing, kept_secret = excluded.kept_secret, preview = excluded.preview
             """
             : """
-            INSERT INTO link (owner, zone, invitation, routing, kept_secret, preview) VALUES ($1, $2, $3, $4, $5, $6)
-            ON CONFLICT (owner, zone, invitation) DO NOTHING
+            INSERT INTO link (owner, zone, share, invitation, routing, kept_secret, preview) VALUES ($1, $2, $3, $4, $5, $6, $7)
+            ON CONFLICT (owner, zone, share, invitation) DO NOTHING
             """
         let stored = try connection.execute(
             sql,
-            zone.key + [.data(link.invitationID), .data(link.routingID), .data(link.keptSecret), .data(link.preview)])
+            zone.scopeKey + [.data(link.invitationID), .data(link.routingID), .data(link.keptSecret), .data(link.preview)])
         guard stored == 1 else {
             throw ServerError(
                 .invalidArguments, "The invitation has its one-time link already.",
@@ -95,28 +101,35 @@ enum StoredLinks {
     ) throws {
         try connection.execute(
             """
-            INSERT INTO placeholder_address (owner, zone, invitation, address_hash) VALUES ($1, $2, $3, $4)
-            ON CONFLICT (owner, zone, invitation) DO UPDATE SET address_hash = excluded.address_hash
-            """, zone.key + [.blob(invitation.bytes), .blob(hash)])
+            INSERT INTO placeholder_address (owner, zone, share, invitation, address_hash) VALUES ($1, $2, $3, $4, $5)
+            ON CONFLICT (owner, zone, share, invitation) DO UPDATE SET address_hash = excluded.address_hash
+            """, zone.scopeKey + [.blob(invitation.bytes), .blob(hash)])
     }
 
     static func addressHash(
         of invitation: ID16, zone: ZoneRow, in connection: any SQLConnection
     ) throws -> [UInt8]? {
         try connection.first(
-            "SELECT address_hash FROM placeholder_address WHERE owner = $1 AND zone = $2 AND invitation = $3",
-            zone.key + [.blob(invitation.bytes)]
+            "SELECT address_hash FROM placeholder_address WHERE owner = $1 AND zone = $2 AND share = $3 AND invitation = $4",
+            zone.scopeKey + [.blob(invitation.bytes)]
         ) { try $0.bytes(0) }
     }
 
     /// The invitation is over: its link and address go.
     static func remove(_ invitation: ID16, zone: ZoneRow, in connection: any SQLConnection) throws {
-        let key = zone.key + [.blob(invitation.bytes)]
-        try connection.execute("DELETE FROM link WHERE owner = $1 AND zone = $2 AND invitation = $3", key)
+        let key = zone.scopeKey + [.blob(invitation.bytes)]
+        try connection.execute("DELETE FROM link WHERE owner = $1 AND zone = $2 AND share = $3 AND invitation = $4", key)
         try connection.execute(
-            "DELETE FROM placeholder_address WHERE owner = $1 AND zone = $2 AND invitation = $3", key)
+            "DELETE FROM placeholder_address WHERE owner = $1 AND zone = $2 AND share = $3 AND invitation = $4", key)
     }
 
+    /// Those of one scope.
+    static func removeAll(ofScope zone: ZoneRow, in connection: any SQLConnection) throws {
+        try connection.execute("DELETE FROM link WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
+        try connection.execute("DELETE FROM placeholder_address WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
+    }
+
+    /// Those of all its scopes.
     static func removeAll(of zone: ZoneRow, in connection: any SQLConnection) throws {
         try connection.execute("DELETE FROM link WHERE owner = $1 AND zone = $2", zone.key)
         try connection.execute("DELETE FROM placeholder_address WHERE owner = $1 AND zone = $2", zone.key)

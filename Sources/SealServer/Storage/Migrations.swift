@@ -32,6 +32,7 @@ extension Migration {
         .operationRequests,
         .deleteReferenceUpgrade,
         .operationOrder,
+        .hierarchicalShares,
     ]
 }
 

@@ -14,6 +14,8 @@ enum ChangeToken: Equatable {
         let position: Int64
         /// Up to which place deletions had left the feed when its reading began: those it need not be told of.
         let horizon: Int64
+        /// Where the feed stood when its reading began: whoever takes part in another share since begins anew.
+        var began: Int64 = 0
     }
 
     private static let version: UInt8 = 1
@@ -33,12 +35,13 @@ enum ChangeToken: Equatable {
             writer.flag(isShared)
             writer.number(position)
         case .zone(let owner, let zone, let incarnation, let place):
-            writer.number(3 as UInt8)
+            writer.number(4 as UInt8)
             writer.number(owner)
             writer.number(zone)
             writer.number(incarnation)
             writer.number(place.position)
             writer.number(place.horizon)
+            writer.number(place.began)
         }
         return Data(writer.bytes)
     }
@@ -59,10 +62,13 @@ enum ChangeToken: Equatable {
                 self = .database(
                     viewer: try reader.number(), environment: try reader.number(), isShared: try reader.flag(),
                     position: try reader.number())
-            case 3:
+            case let kind where kind == 3 || kind == 4:
                 self = .zone(
                     owner: try reader.number(), zone: try reader.number(), incarnation: try reader.number(),
-                    ZonePlace(position: try reader.number(), horizon: try reader.number()))
+                    ZonePlace(
+                        position: try reader.number(), horizon: try reader.number(),
+                        // Those of before there were several scopes in a zone.
+                        began: kind == 3 ? 0 : try reader.number()))
             default: throw SealError.malformed
             }
             try reader.finish()
@@ -88,10 +94,11 @@ enum ChangeToken: Equatable {
     /// - Throws: `changeTokenExpired` also when deletions that it has not been told of have left the feed.
     static func place(_ data: Data, in zone: ZoneRow, _ connection: any SQLConnection) throws -> ZonePlace {
         let compacted = try Compaction.horizon(of: zone, in: connection)
-        guard !data.isEmpty else { return ZonePlace(position: 0, horizon: compacted) }
+        guard !data.isEmpty else { return ZonePlace(position: 0, horizon: compacted, began: zone.position) }
         guard case .zone(zone.owner, zone.zone, zone.incarnation, let place) = try ChangeToken(data),
             place.position >= 0, place.position <= zone.position, max(place.position, place.horizon) >= compacted
         else { throw expired }
+        if case .shares(_, let since) = zone.sight, place.began < since { throw expired }
         return place
     }
 }

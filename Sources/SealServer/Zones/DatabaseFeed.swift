@@ -19,25 +19,47 @@ enum DatabaseFeed {
         WHERE f.viewer = zone_view.viewer AND f.environment = zone_view.environment AND f.shared = zone_view.shared)
         """
 
-    /// The zone changed: everybody who sees it learns so.
-    static func touch(_ zone: ZoneRow, in connection: any SQLConnection) throws {
+    /// The zone changed: everybody who sees what changed learns so.
+    /// - Parameter shares: those that it concerns beside the zone's own scope.
+    static func touch(_ zone: ZoneRow, shares: Set<Int64> = [], in connection: any SQLConnection) throws {
+        let shares = zone.share.map { [$0.number] } ?? shares
         try connection.execute(
-            "UPDATE zone_view SET position = \(nextPosition) WHERE owner = $1 AND zone = $2 AND gone = 0", zone.key)
+            "UPDATE zone_view SET position = \(nextPosition) WHERE owner = $1 AND zone = $2 AND gone = 0"
+                + concerned("zone_view", zone, shares), zone.key)
+    }
+
+    /// Leaves participants of other shares out. They are not to learn that anything happened.
+    /// - Parameter view: a row of `zone_view`, under the name that it has in the statement.
+    static func concerned(_ view: String, _ zone: ZoneRow, _ shares: Set<Int64>) -> String {
+        guard zone.shares > 0 else { return "" }
+        guard !shares.isEmpty else { return " AND \(view).partial = 0" }
+        return """
+             AND (\(view).partial = 0 OR EXISTS (SELECT 1 FROM share_view w WHERE w.viewer = \(view).viewer
+                AND w.owner = \(view).owner AND w.zone = \(view).zone AND w.gone = 0 AND w.share IN (\(Shares.list(shares)))))
+            """
     }
 
     /// The zone appears (again) in the viewer's private or shared database.
     static func show(_ zone: ZoneRow, to viewer: Int64, in connection: any SQLConnection) throws {
+        if zone.share != nil {
+            try connection.execute(
+                """
+                INSERT INTO share_view (viewer, owner, zone, share, gone, until_sequence) VALUES ($1, $2, $3, $4, 0, 0)
+                ON CONFLICT (viewer, owner, zone, share) DO UPDATE SET gone = 0, until_sequence = 0
+                """, [.integer(viewer)] + zone.scopeKey)
+        }
         try connection.execute(
             """
-            INSERT INTO zone_view (viewer, environment, shared, owner, zone, position, gone, until_sequence)
-            SELECT $1, $2, $3, $4, $5, COALESCE(MAX(f.position), 0) + 1, 0, 0 FROM zone_view f
+            INSERT INTO zone_view (viewer, environment, shared, owner, zone, position, gone, until_sequence, partial, since)
+            SELECT $1, $2, $3, $4, $5, COALESCE(MAX(f.position), 0) + 1, 0, 0, $6, $7 FROM zone_view f
             WHERE f.viewer = $1 AND f.environment = $2 AND f.shared = $3
             ON CONFLICT (viewer, environment, shared, owner, zone)
-            DO UPDATE SET position = excluded.position, gone = 0, until_sequence = 0
+            DO UPDATE SET position = excluded.position, gone = 0, until_sequence = 0, partial = excluded.partial,
+                since = excluded.since
             """,
             [
                 .integer(viewer), .integer(Int64(zone.environment.rawValue)), .bool(viewer != zone.owner),
-                .integer(zone.owner), .integer(zone.zone),
+                .integer(zone.owner), .integer(zone.zone), .bool(zone.share != nil), .integer(zone.position),
             ])
         try Watch.refresh(zone, in: connection)
     }
@@ -50,6 +72,9 @@ enum DatabaseFeed {
             "SELECT id FROM identity WHERE container = $1 AND user_name = $2", [.text(zone.container), .text(user.recordName)]
         ) { try $0.int64(0) }
         guard let viewer else { return }
+        if zone.share != nil, try remains(zone, to: viewer, until: sequence, in: connection) {
+            return try Watch.refresh(zone, in: connection)
+        }
         try connection.execute(
             """
             UPDATE zone_view SET position = \(nextPosition), gone = $3, until_sequence = $4
@@ -57,6 +82,22 @@ enum DatabaseFeed {
             """,
             zone.key + [.integer(Gone.notShared.rawValue), .integer(Int64(bitPattern: sequence)), .integer(viewer)])
         try Watch.refresh(zone, in: connection)
+    }
+
+    /// Whether the viewer takes part in another share of the zone than the one that it loses. What it has read does not count
+    /// any more then: it reads the zone anew, without what was in the share.
+    private static func remains(
+        _ zone: ZoneRow, to viewer: Int64, until sequence: UInt64, in connection: any SQLConnection
+    ) throws -> Bool {
+        try connection.execute(
+            "UPDATE share_view SET gone = 1, until_sequence = $5 WHERE viewer = $1 AND owner = $2 AND zone = $3 AND share = $4",
+            [.integer(viewer)] + zone.scopeKey + [.integer(Int64(bitPattern: sequence))])
+        return try connection.execute(
+            """
+            UPDATE zone_view SET position = \(nextPosition), since = $4
+            WHERE viewer = $1 AND owner = $2 AND zone = $3 AND gone = 0 AND EXISTS (SELECT 1 FROM share_view w
+                WHERE w.viewer = $1 AND w.owner = $2 AND w.zone = $3 AND w.gone = 0)
+            """, [.integer(viewer)] + zone.key + [.integer(zone.position)]) > 0
     }
 
     /// The zone was deleted: the owner learns that, participants that it is not shared with them any more.
@@ -70,6 +111,13 @@ enum DatabaseFeed {
             zone.key + [
                 .integer(Int64(bitPattern: sequence)), .integer(reason.rawValue), .integer(Gone.notShared.rawValue),
             ])
+        guard zone.shares > 0 else { return }
+        try connection.execute(
+            """
+            UPDATE share_view SET gone = 1, until_sequence = (SELECT s.sequence FROM share s
+                WHERE s.owner = share_view.owner AND s.zone = share_view.zone AND s.share = share_view.share)
+            WHERE owner = $1 AND zone = $2 AND gone = 0
+            """, zone.key)
     }
 
     /// Whether the zone's owner is told that the user purged it.
@@ -91,7 +139,7 @@ enum DatabaseFeed {
     ) throws -> [Change] {
         try connection.rows(
             """
-            SELECT \(ZoneRow.columns), v.position, v.gone FROM zone_view v
+            SELECT \(ZoneRow.columns), \(Zones.viewColumns), v.position, v.gone FROM zone_view v
             JOIN zone z ON z.owner = v.owner AND z.zone = v.zone
             WHERE v.viewer = $1 AND v.environment = $2 AND v.shared = $3 AND v.position > $4
             ORDER BY v.position LIMIT $5
@@ -102,8 +150,10 @@ enum DatabaseFeed {
             ]
         ) { row in
             Change(
-                zone: try ZoneRow(row), position: try row.int64(ZoneRow.columnCount),
-                gone: try row.int64(ZoneRow.columnCount + 1))
+                zone: try Zones.unsighted(row), position: try row.int64(ZoneRow.columnCount + 2),
+                gone: try row.int64(ZoneRow.columnCount + 3))
+        }.map {
+            Change(zone: try Zones.sighted($0.zone, by: caller, connection), position: $0.position, gone: $0.gone)
         }
     }
 

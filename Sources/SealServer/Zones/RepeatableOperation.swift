@@ -108,6 +108,8 @@ extension Sealkit_V1_ModifyRecordsRequest {
             content.text(6, record.changeTag)
             content.blob(7, [UInt8](record.statement))
         }
+        for opening in openings { content.blob(8, [UInt8](opening.open.signature)) }
+        for closing in closings { content.blob(9, [UInt8](closing.close.signature)) }
         return content.bytes
     }
 }

@@ -63,8 +63,10 @@ struct ZoneChange {
             throw ServerError(
                 .invalidArguments, "The entry does not close the zone.", remedy: "Send an entry whose one change is close.")
         }
+        let shares = try closings(of: zone, delete)
+        for share in shares { try ShareChanges.store(share, in: zone, by: caller, now: now, connection) }
         let closed = try RosterLog.store(entry, endOf: roster, zone: zone, in: connection)
-        for table in ["record", "delete_reference", "derived_step"] {
+        for table in ["record", "delete_reference", "derived_step", "departure", "unsettled_parent"] {
             try connection.execute("DELETE FROM \(table) WHERE owner = $1 AND zone = $2", zone.key)
         }
         try RecordIndex(zone: zone, connection: connection).removeAll()
@@ -75,6 +77,23 @@ struct ZoneChange {
         // Before it is closed to those who are to hear of it.
         try notifier(closed).zoneChanged(comesOrGoes: true)
         try DatabaseFeed.close(closed, at: closed.sequence, reason, in: connection)
+    }
+
+    /// With a zone its hierarchical shares end: each by an entry of its own roster.
+    private func closings(of zone: ZoneRow, _ delete: Sealkit_V1_ZoneDelete) throws -> [ShareChanges.Closing] {
+        let names = delete.shares.map(\.shareRecordName)
+        guard Set(names).count == names.count else {
+            throw ServerError(.invalidArguments, "A share comes twice in one request.", remedy: "Send each share once.")
+        }
+        // Another device may have made one meanwhile.
+        guard try Set(Shares.open(in: zone, connection).compactMap { $0.share?.recordName }) == Set(names) else {
+            throw ServerError(
+                .rosterChanged, "The zone's shares are others than those that would end with it.",
+                remedy: "Look the zone's shares up, and send an entry that closes each.")
+        }
+        return try delete.shares.map {
+            try ShareChanges.closing($0.close, of: $0.shareRecordName, in: zone, rosters, connection)
+        }
     }
 
     private func notifier(_ zone: ZoneRow) -> Notifier {
@@ -98,7 +117,7 @@ struct ZoneChange {
                 participants, closed)
             SELECT $1, COALESCE(MAX(zone), 0) + 1, $2, $3, $4, $5, 0, $6, 0, $7, 0, 0 FROM zone WHERE owner = $1
             RETURNING owner, zone, container, environment, owner_name, name, position, incarnation, sequence, head,
-                participants, closed, watched
+                participants, closed, watched, shares
             """,
             [
                 .integer(caller.id), .text(scope.container), .integer(Int64(scope.environment.rawValue)),

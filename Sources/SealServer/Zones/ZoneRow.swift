@@ -5,6 +5,9 @@ import SealWire
 import SwiftProtobuf
 
 /// A zone as the database has it: one row for ever, whatever becomes of the zone.
+///
+/// It shows the zone from one of its scopes: from its own, or (`share`) from that of a hierarchical share in it, whose
+/// roster then gives sequence, head, participants, and whether it is closed.
 struct ZoneRow: Sendable {
     let owner: Int64
     let zone: Int64
@@ -22,12 +25,19 @@ struct ZoneRow: Sendable {
     var isClosed: Bool
     /// Who wants to hear of changes here: kept right by `Watch`, so that a save that nobody waits for costs nothing.
     var watch: Watch = []
+    /// The highest number that a hierarchical share has here. Zero, as in nearly all zones: every record is in the zone's own
+    /// scope, and nothing has to be asked about others.
+    var shares: Int64 = 0
+    /// Whose scope this row shows the zone from; nil for the zone's own.
+    var share: ZoneShare?
+    /// What whoever the row was read for sees of the zone.
+    var sight = Sight.everything
 
     static let columns = """
         z.owner, z.zone, z.container, z.environment, z.owner_name, z.name, z.position, z.incarnation, z.sequence, z.head, \
-        z.participants, z.closed, z.watched
+        z.participants, z.closed, z.watched, z.shares
         """
-    static let columnCount = 13
+    static let columnCount = 14
 
     init(_ row: any SQLRow) throws {
         owner = try row.int64(0)
@@ -46,12 +56,20 @@ struct ZoneRow: Sendable {
         participants = Int(try row.int64(10))
         isClosed = try row.bool(11)
         watch = Watch(rawValue: try row.int64(12))
+        shares = try row.int64(13)
     }
 
     /// The first two parameters of nearly every statement.
     var key: [SQLValue] { [.integer(owner), .integer(zone)] }
 
-    var scope: Scope { Scope(container: container, environment: environment, owner: ownerName, zoneName: name) }
+    /// The same for what belongs to the one scope that the row shows the zone from.
+    var scopeKey: [SQLValue] { key + [.integer(share?.number ?? 0)] }
+
+    var scope: Scope {
+        Scope(
+            container: container, environment: environment, owner: ownerName, zoneName: name,
+            shareRecordName: share?.recordName ?? "")
+    }
 
     /// As with CloudKit, the default zone saves each record by itself.
     var isAtomic: Bool { name != Names.defaultZone }
@@ -68,6 +86,7 @@ struct ZoneRow: Sendable {
     var scopeHead: Sealkit_V1_ScopeHead {
         .with {
             $0.zone = wireID
+            $0.shareRecordName = share?.recordName ?? ""
             $0.sequence = sequence
             $0.head = .init(head.bytes)
         }
@@ -78,7 +97,11 @@ struct ZoneRow: Sendable {
             $0.zoneID = wireID
             // As with CloudKit, custom zones can do everything, the default zone promises nothing.
             $0.capabilities = name == Names.defaultZone ? 0 : 15
-            $0.scope = scopeHead
+            if case .shares(let shares, _) = sight {
+                $0.shares = shares.map(\.scopeHead)
+            } else {
+                $0.scope = scopeHead
+            }
             $0.shared = participants > 0
             $0.changeTag = ChangeTag.text(position)
         }

@@ -74,9 +74,9 @@ enum Zones {
             return try own(id.zoneName, of: caller, path.environment, in: connection).map { ($0, nil) }
         }
         guard !id.ownerName.isEmpty, id.ownerName != caller.userID.recordName else { return nil }
-        return try connection.first(
+        let found = try connection.first(
             """
-            SELECT \(ZoneRow.columns), v.gone, v.until_sequence FROM zone_view v
+            SELECT \(ZoneRow.columns), \(viewColumns), v.gone, v.until_sequence FROM zone_view v
             JOIN zone z ON z.owner = v.owner AND z.zone = v.zone
             WHERE v.viewer = $1 AND v.environment = $2 AND v.shared = 1 AND z.owner_name = $3 AND z.name = $4
             """,
@@ -84,19 +84,42 @@ enum Zones {
                 .integer(caller.id), .integer(Int64(path.environment.rawValue)), .text(id.ownerName), .text(id.zoneName),
             ]
         ) { row in
-            let gone = try row.int64(ZoneRow.columnCount) != 0
-            return (try ZoneRow(row), gone ? UInt64(bitPattern: try row.int64(ZoneRow.columnCount + 1)) : nil)
+            let gone = try row.int64(ZoneRow.columnCount + 2) != 0
+            return (try unsighted(row), gone ? UInt64(bitPattern: try row.int64(ZoneRow.columnCount + 3)) : nil)
         }
+        guard let (zone, goneSince) = found else { return nil }
+        return (try sighted(zone, by: caller, connection), goneSince)
+    }
+
+    /// Beside a zone's columns: how its viewer `v` sees it.
+    static let viewColumns = "v.partial, v.since"
+
+    /// A zone with `viewColumns`, before its shares are read.
+    static func unsighted(_ row: any SQLRow) throws -> ZoneRow {
+        var zone = try ZoneRow(row)
+        if try row.bool(ZoneRow.columnCount) {
+            zone.sight = .shares([], since: try row.int64(ZoneRow.columnCount + 1))
+        }
+        return zone
+    }
+
+    /// With the shares that limit what the caller sees.
+    static func sighted(_ zone: ZoneRow, by caller: Caller, _ connection: any SQLConnection) throws -> ZoneRow {
+        guard case .shares(_, let since) = zone.sight else { return zone }
+        var sighted = zone
+        sighted.sight = .shares(try Shares.seen(by: caller.id, in: zone, connection), since: since)
+        return sighted
     }
 
     /// Everything open that the caller sees in this database.
     static func all(of caller: Caller, _ path: DatabasePath, in connection: any SQLConnection) throws -> [ZoneRow] {
         try connection.rows(
             """
-            SELECT \(ZoneRow.columns) FROM zone_view v JOIN zone z ON z.owner = v.owner AND z.zone = v.zone
+            SELECT \(ZoneRow.columns), \(viewColumns) FROM zone_view v JOIN zone z ON z.owner = v.owner AND z.zone = v.zone
             WHERE v.viewer = $1 AND v.environment = $2 AND v.shared = $3 AND v.gone = 0 ORDER BY z.owner_name, z.name
             """,
-            [.integer(caller.id), .integer(Int64(path.environment.rawValue)), .bool(path.isShared)], ZoneRow.init)
+            [.integer(caller.id), .integer(Int64(path.environment.rawValue)), .bool(path.isShared)], unsighted
+        ).map { try sighted($0, by: caller, connection) }
     }
 
     /// Takes the next `count` places in the zone's feed; returns the first of them.

@@ -22,7 +22,8 @@ import Testing
                     var cascade = Cascade(bounds: bounds)
                     for (root, target) in targets.enumerated() {
                         let error = try cascade.add(
-                            target: target, deletion: deletion, root: root, staying: Set(targets), in: row, connection)
+                            target: target, deletion: deletion, root: root, staying: Set(targets), scope: CascadeScope(nil), in: row,
+                            connection)
                         if let error { return (cascade.members.count, error.code) }
                     }
                     return (cascade.members.count, nil)

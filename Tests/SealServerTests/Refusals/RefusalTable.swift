@@ -103,6 +103,8 @@ enum RefusalTable {
         .post("/1/share/metadata", Sealkit_V1_ShareMetadataRequest.with { $0.routingID = id }),
         .post("/1/share/accept", Sealkit_V1_AcceptShareRequest.with { $0.operationID = id }),
         .inDatabase("rosters/fetch", Sealkit_V1_FetchRostersRequest.with { $0.rosters = [.with { $0.zone = zone }] }),
+        .inDatabase("shares/lookup", Sealkit_V1_LookupSharesRequest.with { $0.zone = zone }),
+        .inDatabase("shares/unsettled", Sealkit_V1_UnsettledRecordsRequest.with { $0.zone = zone }),
         .inDatabase("rosters/append", Sealkit_V1_AppendRosterRequest.with { $0.operationID = id }),
         .inDatabase("links/fetch", Sealkit_V1_LinksRequest.with { $0.zone = zone }),
 

@@ -60,7 +60,7 @@ struct Person: Sendable {
 
     func modifyZones(
         saving saves: [(String, RosterAuthor<XWingHPKE>.Draft)] = [], deleting deletes: [(String, SignedRosterEntry)] = [],
-        operation: [UInt8]? = nil, shared: Bool = false, reason: UInt32 = 0
+        operation: [UInt8]? = nil, shared: Bool = false, reason: UInt32 = 0, closing shares: [TestZone] = []
     ) async throws -> [Sealkit_V1_ZoneResult] {
         var request = Sealkit_V1_ModifyZonesRequest()
         request.operationID = Data(operation ?? randomBytes(16))
@@ -76,6 +76,7 @@ struct Person: Sendable {
             delete.zoneID.zoneName = name
             delete.close = entry.wire
             delete.reason = reason
+            delete.shares = shares.map { closing($0) }
             request.deletes.append(delete)
         }
         return try await client.call(
@@ -96,9 +97,9 @@ struct Person: Sendable {
         return zone
     }
 
-    func deleteZone(_ zone: TestZone, reason: UInt32 = 0) async throws -> Sealkit_V1_ZoneResult {
+    func deleteZone(_ zone: TestZone, reason: UInt32 = 0, closing shares: [TestZone] = []) async throws -> Sealkit_V1_ZoneResult {
         let draft = author.plain(.close, on: zone.roster, time: 2)
-        return try await modifyZones(deleting: [(zone.name, draft.entry)], reason: reason)[0]
+        return try await modifyZones(deleting: [(zone.name, draft.entry)], reason: reason, closing: shares)[0]
     }
 
     func zoneChanges(_ token: Data = Data(), shared: Bool = false, limit: UInt32 = 0) async throws
@@ -129,6 +130,7 @@ struct Person: Sendable {
     func fetchRoster(_ zone: TestZone, after: UInt64? = nil) async throws -> Sealkit_V1_RosterTail {
         var wanted = Sealkit_V1_RosterRequest()
         wanted.zone = zone.id(for: self)
+        wanted.shareRecordName = zone.roster.scope.shareRecordName
         wanted.fromStart = after == nil
         wanted.after = after ?? 0
         let answer = try await client.call(
@@ -144,6 +146,7 @@ struct Person: Sendable {
         var request = Sealkit_V1_AppendRosterRequest()
         request.operationID = Data(randomBytes(16))
         request.zone = zone.id(for: self)
+        request.shareRecordName = zone.roster.scope.shareRecordName
         request.entry = draft.entry.wire
         request.grants = draft.grants.map(\.wire)
         request.links = links

@@ -1,0 +1,127 @@
+import Foundation
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// The scopes of a zone, as this account sees it: of its own zones all that is cited, of others' the zone as a whole or the
+/// hierarchical shares that it takes part in. What the server says of them is where to look; the rosters say what is.
+extension Database {
+    /// What is known of a zone before it is asked about.
+    /// - Throws: `zoneNotFound`.
+    func zoneGround(_ zoneID: RecordZone.ID) async throws(SealKitError) -> ZoneGround {
+        let zone = try zoneScope(zoneID)
+        let own = core.keeper(of: zone)
+        var ground = ZoneGround(zone: zone)
+        if scope == .private {
+            ground.add(try await own.current())
+            return ground
+        }
+        for share in try await core.trust.shares(of: zone.id) {
+            // What this account has left, or what has ended, is none of the zone any more.
+            let view = try await core.keeper(of: zone.ofShare(share)).current()
+            if view.isMember { ground.add(view) }
+        }
+        guard ground.views.isEmpty else { return ground }
+        do throws(SealKitError) {
+            ground.add(try await own.current())
+            if ground.own?.isMember == true { return ground }
+        } catch where error.code == .zoneNotFound {
+            try await discoverShares(of: zone, into: &ground)
+            if ground.views.isEmpty { throw error }
+            return ground
+        }
+        // This account once took part in the whole zone; it may in shares now.
+        try await discoverShares(of: zone, into: &ground)
+        return ground
+    }
+
+    /// The hierarchical shares that the server names, as far as their rosters show this account in them.
+    func discoverShares(of zone: SealStatements.Scope, into ground: inout ZoneGround) async throws(SealKitError) {
+        let response: Sealkit_V1_LookupSharesResponse
+        do throws(SealKitError) {
+            response = try await core.call(
+                scope, "shares/lookup", Sealkit_V1_LookupSharesRequest.with { $0.zone = zone.zoneIDOnWire })
+        } catch where error.code == .zoneNotFound {
+            return
+        }
+        for share in response.shares {
+            let view = try await core.keeper(of: zone.ofShare(try shareName(share.scope))).refresh()
+            if view.isMember { ground.add(view) }
+        }
+    }
+
+    /// The hierarchical shares that are open in a zone of one's own.
+    func openShares(in zone: SealStatements.Scope) async throws(SealKitError) -> [ZoneView] {
+        var views: [ZoneView] = []
+        var after = ""
+        while true {
+            let request = Sealkit_V1_LookupSharesRequest.with {
+                $0.zone = zone.zoneIDOnWire
+                $0.after = after
+            }
+            let response: Sealkit_V1_LookupSharesResponse = try await core.call(scope, "shares/lookup", request)
+            for share in response.shares {
+                after = try shareName(share.scope)
+                let view = try await core.keeper(of: zone.ofShare(after)).current(citedBy: [share.scope], asked: 0)
+                if view.isMember { views.append(view) }
+            }
+            guard response.moreComing, !response.shares.isEmpty else { return views }
+        }
+    }
+
+    func shareName(_ head: Sealkit_V1_ScopeHead) throws(SealKitError) -> String {
+        guard Names.isPlain(head.shareRecordName) else {
+            throw SealKitError(.serverRejectedRequest, "the server names a share that cannot be one")
+        }
+        return head.shareRecordName
+    }
+
+    /// The share's roster, as its owner or participant has it.
+    func keeper(ofShare share: Record.ID) throws(SealKitError) -> ZoneKeeper {
+        core.keeper(of: try zoneScope(share.zoneID).ofShare(share.recordName))
+    }
+}
+
+extension ZoneGround {
+    /// As an answer cites it: each roster at least as far as the answer goes by it.
+    /// - Throws: `integrityFailure` when a scope that is known is not cited; `rollback` when one is older than it was, or
+    ///   another.
+    func settled(by heads: [Sealkit_V1_ScopeHead], _ core: ContainerCore) async throws(SealKitError) -> ZoneGround {
+        var settled = ZoneGround(zone: zone)
+        let isOwners = zone.owner == core.userID()
+        for view in views.values {
+            let isCited = heads.contains { $0.isOf(view.scope) }
+            let keeper = core.keeper(of: view.scope)
+            // To its owner an answer names the shares that its records are in.
+            if !isCited, isOwners, !view.scope.shareRecordName.isEmpty {
+                settled.add(view)
+                continue
+            }
+            if !isCited, !isOwners, views.count > 1 || !view.scope.shareRecordName.isEmpty,
+                try await !keeper.refresh().isMember
+            {
+                continue
+            }
+            settled.add(try await keeper.current(citedBy: heads, asked: view.roster.sequence))
+        }
+        for head in heads where !head.shareRecordName.isEmpty {
+            let scope = zone.ofShare(head.shareRecordName)
+            guard Names.isPlain(head.shareRecordName), head.isOf(scope), settled[scope.id] == nil else { continue }
+            let view = try await core.keeper(of: scope).current(citedBy: heads, asked: 0)
+            if isOwners || view.isMember { settled.add(view) }
+        }
+        return settled
+    }
+}
+
+extension Sealkit_V1_ScopeHead {
+    fileprivate func isOf(_ scope: SealStatements.Scope) -> Bool {
+        shareRecordName == scope.shareRecordName && zone.zoneName == scope.zoneName && zone.ownerName == scope.owner.recordName
+    }
+}
+
+extension ZoneView {
+    /// The scope is open, and this account in it.
+    var isMember: Bool { !roster.isClosed && roster.members[user] != nil }
+}

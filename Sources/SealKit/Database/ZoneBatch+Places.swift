@@ -1,0 +1,201 @@
+import SealPrimitives
+import SealStatements
+
+/// Which scope each record is signed for: the one of its parent, the zone's own where it has none.
+extension ZoneBatch {
+    static func outside(_ id: Record.ID) -> SealKitError {
+        SealKitError(
+            .permissionFailure, "record \(id.recordName) would not be in a hierarchy that is shared with this account",
+            remedy: "set its parent to a record of the share")
+    }
+
+    private static func moves(_ id: Record.ID) -> SealKitError {
+        SealKitError(
+            .permissionFailure, "record \(id.recordName) would leave its share, and only the zone's owner moves records",
+            remedy: "keep its parent within the share, or make a copy there")
+    }
+
+    /// - Returns: the items with their scopes; those that have none have failed.
+    mutating func place(_ items: [Item], _ ground: inout ZoneGround) async throws(SealKitError) -> [Placed] {
+        let living = try await livingNow(items, &ground)
+        if !isBehindPlaces, sharing.isEmpty, let own = ground.own, try await !hasShares(ground) {
+            return living.map { Placed(item: $0, scopeID: own.roster.scopeID) }
+        }
+        var places = Places(items: living, targets: sharing.targets, ground: ground)
+        let unknown = places.unknownParents
+        if !unknown.isEmpty {
+            for (id, outcome) in try await database.look(
+                up: unknown.map { Record.ID(recordName: $0, zoneID: zoneID) }, desiredKeys: [])
+            {
+                guard case .success(.record(let parent)) = outcome, let statement = parent.base?.statement else { continue }
+                places.parents[id.recordName] = statement.scopeID
+                if let view = try await database.view(of: statement.scopeID, in: &ground), view.roster.isClosed {
+                    // It is on its way into the zone's own scope.
+                    places.parents[id.recordName] = ground.zone.id
+                }
+            }
+        }
+        var placed: [Placed] = []
+        var hasFailed = false
+        for item in living {
+            let scope = places.scope(of: item)
+            let isMove = item.base.map { $0.statement.scopeID != scope } ?? false
+            let view: ZoneView? = if let scope { try await database.view(of: scope, in: &ground) } else { nil }
+            if let scope, view != nil, !isMove || ground.zone.owner == database.core.userID() {
+                placed.append(Placed(item: item, scopeID: scope))
+            } else {
+                hasFailed = true
+                fail(item, isMove && scope != nil ? ZoneBatch.moves(item.id) : ZoneBatch.outside(item.id))
+            }
+        }
+        guard isAtomic, hasFailed else { return placed }
+        for one in placed { fail(one.item, ZoneBatch.batchFailed) }
+        return []
+    }
+
+    private func hasShares(_ ground: ZoneGround) async throws(SealKitError) -> Bool {
+        if ground.views.count > 1 { return true }
+        return try await !database.core.trust.shares(of: ground.zone.id).isEmpty
+    }
+
+    /// What was fetched in an earlier life of the zone is gone, keys included: it must not be sealed under them again.
+    private mutating func livingNow(_ items: [Item], _ ground: inout ZoneGround) async throws(SealKitError) -> [Item] {
+        var living: [Item] = []
+        var hasFailed = false
+        for item in items {
+            guard let statement = item.base?.statement else {
+                living.append(item)
+                continue
+            }
+            if statement.zoneIncarnation == ground.incarnation {
+                if try await database.view(of: statement.scopeID, in: &ground) == nil {
+                    // Of a share that this device has not met: the answer names it.
+                    _ = try await database.look(up: [item.id], desiredKeys: [])
+                }
+                if try await database.view(of: statement.scopeID, in: &ground) != nil {
+                    living.append(item)
+                    continue
+                }
+            }
+            switch item {
+            case .delete(let id, _, _, _): deleteResults[id] = .success(())
+            case .save:
+                hasFailed = true
+                fail(
+                    item,
+                    SealKitError(
+                        .unknownItem, "record \(item.id.recordName) was fetched before its zone was deleted and made again",
+                        remedy: "save it as a new record"))
+            }
+        }
+        guard isAtomic, hasFailed else { return living }
+        for item in living { fail(item, ZoneBatch.batchFailed) }
+        return []
+    }
+
+    /// Every scope that is written to: open, with this account as a writer, and no key due.
+    func makeReady(_ placed: [Placed], _ ground: inout ZoneGround) async throws(SealKitError) {
+        for scopeID in Set(placed.map(\.scopeID)) where !sharing.opens(scopeID) {
+            guard var view = ground[scopeID] else { continue }
+            let keeper = database.core.keeper(of: view.scope)
+            // What was looked up just now may be of a newer life of the zone than the one that this began with.
+            if placed.contains(where: { $0.item.isNewer(than: view) }) { view = try await keeper.current() }
+            // This device may have seen the zone's end, or that this account may not write: that may have changed since.
+            if view.roster.isClosed || view.roster.permission(of: view.user) != .readWrite { view = try await keeper.refresh() }
+            guard view.isMember else {
+                throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)", remedy: "make it first")
+            }
+            if view.roster.rotationDue { view = try await database.rotate(keeper) }
+            ground.add(view)
+        }
+    }
+}
+
+/// The scopes of a batch's records, parents within the batch first.
+private struct Places {
+    private let items: [String: ZoneBatch.Item]
+    /// Where the batch itself says so.
+    private let targets: [String: Digest]
+    private let ground: ZoneGround
+    /// Of those outside the batch.
+    var parents: [String: Digest] = [:]
+
+    init(items: [ZoneBatch.Item], targets: [String: Digest], ground: ZoneGround) {
+        self.items = Dictionary(items.map { ($0.id.recordName, $0) }) { first, _ in first }
+        self.targets = targets
+        self.ground = ground
+    }
+
+    /// Parents that have to be looked up.
+    var unknownParents: [String] {
+        Set(items.values.compactMap { item -> String? in
+            guard targets[item.id.recordName] == nil, case .save(let record) = item, stays(record) == nil,
+                let parent = record.parent?.recordName, items[parent] == nil
+            else { return nil }
+            return parent
+        }).sorted()
+    }
+
+    /// The scope that a record is in and remains in.
+    private func stays(_ record: Record) -> Digest? {
+        guard let statement = record.base?.statement, statement.kind == .save,
+            statement.share != nil || statement.parent == record.parent?.recordName,
+            let view = ground.view(of: statement), !view.roster.isClosed
+        else { return nil }
+        return statement.scopeID
+    }
+
+    func scope(of item: ZoneBatch.Item) -> Digest? {
+        var seen: Set<String> = []
+        var next = item
+        while seen.insert(next.id.recordName).inserted {
+            if let target = targets[next.id.recordName] { return target }
+            guard case .save(let record) = next else { return next.base?.statement.scopeID }
+            if let place = stays(record) { return place }
+            guard let parent = record.parent?.recordName else { return ground.own?.roster.scopeID }
+            guard let above = items[parent] else {
+                // A parent that there is not the server names: what counts is that it is asked.
+                return parents[parent] ?? ground.own?.roster.scopeID ?? ground.views.keys.first
+            }
+            next = above
+        }
+        // Parents in a circle.
+        return ground.own?.roster.scopeID ?? ground.views.keys.first
+    }
+}
+
+extension Database {
+    /// The zone as its writer needs it.
+    /// - Throws: `zoneNotFound`; `userDeletedZone` for a zone that its user purged.
+    func groundForWriting(_ zoneID: RecordZone.ID) async throws(SealKitError) -> ZoneGround {
+        guard scope == .private else {
+            let ground = try await zoneGround(zoneID)
+            guard let own = ground.own else { return ground }
+            return ZoneGround(own.roster.isClosed ? try await viewForWriting(try keeper(zoneID), zoneID) : own)
+        }
+        return ZoneGround(try await viewForWriting(try keeper(zoneID), zoneID))
+    }
+
+    /// One of the zone's scopes; nil for none that this account knows.
+    func view(of scopeID: Digest, in ground: inout ZoneGround) async throws(SealKitError) -> ZoneView? {
+        if let view = ground[scopeID] { return view }
+        for share in try await core.trust.shares(of: ground.zone.id) {
+            let scope = ground.zone.ofShare(share)
+            guard scope.id == scopeID else { continue }
+            let view = try await core.keeper(of: scope).current()
+            ground.add(view)
+            return view
+        }
+        return nil
+    }
+
+    func refreshed(_ ground: ZoneGround) async throws(SealKitError) -> ZoneGround {
+        var fresh = ZoneGround(zone: ground.zone)
+        for view in ground.views.values {
+            // A share that is still to be opened has no roster yet.
+            guard let known = try await core.keeper(of: view.scope).known(), known.sequence >= view.roster.sequence else { continue }
+            fresh.add(try await core.keeper(of: view.scope).refresh())
+        }
+        return fresh
+    }
+}

@@ -1,0 +1,34 @@
+import SealCoding
+import SealPrimitives
+import SealStatements
+import SealWire
+
+/// Records that went from one scope into another: their owner alone moves them, and signs it.
+extension RecordReader {
+    /// A record that left the share, as participants are told: by the statement that took it out, and nothing else.
+    mutating func departure(_ wire: Sealkit_V1_Record, recordName: String?) throws(SealError) -> Reading {
+        guard wire.deleted, wire.fields.isEmpty else { throw .wrongContext }
+        let proof = try StatementProof(wire.proof)
+        let verified = try verifier.verifyDeparture([UInt8](wire.statement), proof: proof, recordName: recordName)
+        let statement = verified.statement
+        guard wire.recordName == statement.recordName, wire.recordType == statement.recordType else { throw .wrongContext }
+        let base = Record.Base(statement: statement, hash: verified.hash, proof: proof)
+        return Reading(
+            outcome: .deletion(recordName: statement.recordName, recordType: statement.recordType, base),
+            sighting: TrustStore.Sighting(verified, isDeparture: true))
+    }
+
+    /// What brought a record into its scope, where others have changed it there since: to who knows it from another scope
+    /// that says that it is the same record still.
+    mutating func origin(of wire: Sealkit_V1_Record, _ record: VerifiedStatement) throws(SealError) -> VerifiedStatement? {
+        guard wire.hasMoved else { return nil }
+        let moved = try verifier.verify(
+            [UInt8](wire.moved.statement), proof: try StatementProof(wire.moved.proof), recordName: record.statement.recordName)
+        let statement = moved.statement
+        guard statement.author == statement.owner, statement.formerScope != nil, statement.place == record.statement.place,
+            statement.zoneIncarnation == record.statement.zoneIncarnation, statement.revision < record.statement.revision,
+            statement.rosterSequence <= record.statement.rosterSequence
+        else { throw .notSuccessor }
+        return moved
+    }
+}

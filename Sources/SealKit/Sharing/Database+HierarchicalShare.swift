@@ -1,0 +1,179 @@
+import Foundation
+import SealEnvelope
+import SealPrimitives
+import SealStatements
+import SealWire
+
+extension Database {
+    /// A share by its record's id: what a root's `share` names.
+    /// - Throws: `unknownItem` where there is no such share, or none any more.
+    public func share(withID shareID: Record.ID) async throws(SealKitError) -> Share {
+        if shareID.recordName == Share.recordName { return try await share(for: shareID.zoneID) }
+        let keeper = try keeper(ofShare: shareID)
+        let view: ZoneView
+        do throws(SealKitError) { view = try await keeper.refresh() } catch where error.code == .zoneNotFound {
+            throw Database.noShare(shareID)
+        }
+        guard view.isMember, let root = view.roster.rootRecordName else { throw Database.noShare(shareID) }
+        var share = Share(rootRecordID: Record.ID(recordName: root, zoneID: shareID.zoneID), shareID: shareID)
+        if let record = try await shareRecord(shareID) {
+            share.title = record.encryptedValues["title"] ?? ""
+            share.shareType = record.encryptedValues["shareType"] ?? ""
+            share.thumbnailImageData = record.encryptedValues["thumbnailImageData"]
+        }
+        share.participants = participants(of: view.roster)
+        share.saved = share.participants
+        if scope == .private {
+            let links = try await OwnerLinks.fetch(self, view: view)
+            links.write(to: &share, view: view, origin: core.account.server)
+        }
+        return share
+    }
+
+    private static func noShare(_ id: Record.ID) -> SealKitError {
+        SealKitError(.unknownItem, "there is no share \(id.recordName)", remedy: "save a Share with its root record first")
+    }
+
+    /// Saves a new hierarchical share with its root. A root that is shared already gives its share, with what is new in this
+    /// one.
+    ///
+    /// What has the root as parent follows at once, in batches; until it is moved, participants do not see it.
+    /// - Throws: `alreadyShared` when a record above or below the root is shared, or the zone as a whole; as `modifyRecords`.
+    @discardableResult
+    public func save(
+        _ share: Share, rootRecord: Record
+    ) async throws(SealKitError) -> (share: Share, rootRecord: Record) {
+        let results = try await modifyRecords(saving: [rootRecord], shares: [share])
+        guard let root = results.saveResults[rootRecord.recordID], let saved = results.shareResults[share.recordID] else {
+            throw SealKitError(.serverRejectedRequest, "the server's answer lacks the share or its root")
+        }
+        // The share's own failure says more than that of what was saved with it.
+        let found = try saved.get()
+        return (found, try root.get())
+    }
+
+    /// Saves records together with new hierarchical shares of some of them, each zone in one signed batch; shares that there
+    /// are already take over what has changed.
+    /// - Throws: as `modifyRecords(saving:deleting:)`; `badDatabase` in the shared database.
+    public func modifyRecords(
+        saving: [Record], shares: [Share], deleting: [Record.ID] = [], savePolicy: SavePolicy = .ifServerRecordUnchanged,
+        progress: (@Sendable (_ sent: Int64, _ total: Int64) -> Void)? = nil
+    ) async throws(SealKitError) -> (
+        saveResults: [Record.ID: Result<Record, SealKitError>], shareResults: [Record.ID: Result<Share, SealKitError>],
+        deleteResults: [Record.ID: Result<Void, SealKitError>]
+    ) {
+        guard scope == .private else {
+            throw SealKitError(.badDatabase, "only the owner shares records, in the private database", remedy: "ask the owner")
+        }
+        var shareResults: [Record.ID: Result<Share, SealKitError>] = [:]
+        let roots = Dictionary(saving.map { ($0.recordID, $0) }) { first, _ in first }
+        // What a root's own share takes over.
+        var existing: [(asked: Share, id: Record.ID)] = []
+        var new: [RecordZone.ID: [Share]] = [:]
+        for share in shares {
+            if let rootID = share.rootRecordID, let root = roots[rootID] {
+                if let known = root.share {
+                    existing.append((share, Record.ID(recordName: known.recordName, zoneID: rootID.zoneID)))
+                } else {
+                    new[share.zoneID, default: []].append(share)
+                }
+            } else {
+                existing.append((share, share.recordID))
+            }
+        }
+        let zones = Set(new.keys)
+        let rest = saving.filter { !zones.contains($0.recordID.zoneID) }
+        let restDeleting = deleting.filter { !zones.contains($0.zoneID) }
+        var (saveResults, deleteResults) = try await modifyRecords(
+            saving: rest, deleting: restDeleting, savePolicy: savePolicy, progress: progress)
+        for (zone, shares) in new {
+            try Database.checkCount(saving.count + deleting.count + 2 * shares.count)
+            var batch = ZoneBatch(database: self, zoneID: zone, savePolicy: savePolicy, isAtomic: true, progress: progress)
+            let records = saving.filter { $0.recordID.zoneID == zone }
+            let gone = deleting.filter { $0.zoneID == zone }
+            do throws(SealKitError) {
+                try await batch.run(sharing: shares, saving: records, deleting: gone)
+                for share in shares {
+                    shareResults[share.recordID] = await published(share, batch.saveResults[share.recordID])
+                    batch.saveResults[share.recordID] = nil
+                }
+                saveResults.merge(batch.saveResults) { $1 }
+                deleteResults.merge(batch.deleteResults) { $1 }
+            } catch {
+                for record in records { saveResults[record.recordID] = .failure(error) }
+                for id in gone { deleteResults[id] = .failure(error) }
+                for share in shares { shareResults[share.recordID] = .failure(error) }
+            }
+        }
+        for (asked, id) in existing { shareResults[asked.recordID] = await merged(asked, into: id) }
+        return (saveResults, shareResults, deleteResults)
+    }
+
+    /// A saved share's record, with URL and participants.
+    private func published(_ share: Share, _ result: Result<Record, SealKitError>?) async -> Result<Share, SealKitError> {
+        switch result {
+        case .success:
+            do throws(SealKitError) { return .success(try await saveHierarchical(share)) } catch { return .failure(error) }
+        case .failure(let error): return .failure(error)
+        case nil: return .failure(SealKitError(.serverRejectedRequest, "the server's answer lacks the share"))
+        }
+    }
+
+    /// A share as it is, with what another one of the same root says.
+    private func merged(_ asked: Share, into id: Record.ID) async -> Result<Share, SealKitError> {
+        do throws(SealKitError) {
+            guard asked.recordID != id else { return .success(try await save(asked)) }
+            var share = try await self.share(withID: id)
+            if !asked.title.isEmpty { share.title = asked.title }
+            if !asked.shareType.isEmpty { share.shareType = asked.shareType }
+            if let thumbnail = asked.thumbnailImageData { share.thumbnailImageData = thumbnail }
+            for participant in asked.participants where participant.role != .owner { share.addParticipant(participant) }
+            return .success(try await save(share))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Sends what has changed in a share that there is.
+    /// - Throws: `invalidArguments` for one that is to be saved with its root.
+    func saveHierarchical(_ share: Share) async throws(SealKitError) -> Share {
+        let keeper = try keeper(ofShare: share.recordID)
+        var isOpen = false
+        do throws(SealKitError) { isOpen = try await keeper.refresh().isMember } catch
+            where error.code == .unknownItem || error.code == .zoneNotFound {}
+        guard isOpen else {
+            throw SealKitError(
+                .invalidArguments, "the share \(share.recordID.recordName) is new, and its root is not saved with it",
+                remedy: "use save(_:rootRecord:), or modifyRecords(saving:shares:) with the root among the records")
+        }
+        try await saveShareRecord(share)
+        _ = try await whileRosterMoves { _ throws(SealKitError) in
+            let view = try await keeper.refresh()
+            let links = try await OwnerLinks.fetch(self, view: view)
+            return try await ShareEditor(database: self, share: share, view: view, links: links).apply(keeper)
+        }
+        return try await self.share(withID: share.recordID)
+    }
+}
+
+extension ZoneBatch {
+    /// With new shares of some of the records.
+    mutating func run(sharing shares: [Share], saving: [Record], deleting: [Record.ID]) async throws(SealKitError) {
+        var ground = try await database.groundForWriting(zoneID)
+        var records = saving
+        for share in shares {
+            guard let root = share.rootRecordID, root.zoneID == share.zoneID, share.recordID != root,
+                let index = records.firstIndex(where: { $0.recordID == root })
+            else {
+                throw SealKitError(
+                    .invalidArguments, "a share lies in its root's zone, beside it", remedy: "make it with Share(rootRecord:)")
+            }
+            try await sharing.open(share.recordID, root: root, database, &ground)
+            records[index].share = Record.Reference(recordName: share.recordID.recordName)
+            var record = Record(recordType: Share.recordType, recordID: share.recordID)
+            share.describe(&record)
+            records.append(record)
+        }
+        try await run(saving: records, deleting: deleting)
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import SealCoding
+import SealEnvelope
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// Records follow their parents from one scope into another. Their owner alone can sign that, so that the owner's devices do
+/// it: in batches, each record by itself, and gone on with by whichever device comes next.
+extension Database {
+    /// Moves what is not where its parent is: after a record was shared, unshared, or given another parent. Participants do not
+    /// see such records before. This happens by itself after saves and when changes are fetched; call it to wait for the end.
+    ///
+    /// Data is not sealed again: the key of each record is wrapped anew, and change tags and dates stay as they are.
+    /// - Returns: how many records were moved.
+    /// - Throws: `badDatabase` in the shared database; whatever keeps a batch from being sent. What was moved stays moved.
+    @discardableResult
+    public func settleShares(in zoneID: RecordZone.ID) async throws(SealKitError) -> Int {
+        guard scope == .private else {
+            throw SealKitError(.badDatabase, "only a zone's owner moves its records", remedy: "use the private database")
+        }
+        var moved = 0
+        while true {
+            let page = try await unsettled(zoneID)
+            guard !page.moves.isEmpty else { return moved }
+            let count = try await send(page.moves, page.ground)
+            moved += count
+            // Whoever else moves them, or keeps them from being moved, is done with by another call.
+            guard count > 0, page.isMoreComing else { return moved }
+        }
+    }
+
+    /// Best effort: the server goes on naming what is left, and the next call moves it.
+    func settleQuietly(_ zoneID: RecordZone.ID) async { _ = try? await settleShares(in: zoneID) }
+
+    private struct Move {
+        let record: Record
+        let target: Digest
+    }
+
+    private func unsettled(
+        _ zoneID: RecordZone.ID
+    ) async throws(SealKitError) -> (moves: [Move], ground: ZoneGround, isMoreComing: Bool) {
+        let known = try await zoneGround(zoneID)
+        let response: Sealkit_V1_UnsettledRecordsResponse = try await core.call(
+            scope, "shares/unsettled", Sealkit_V1_UnsettledRecordsRequest.with { $0.zone = known.zone.zoneIDOnWire })
+        guard !response.records.isEmpty else { return ([], known, false) }
+        let ground = try await known.settled(by: response.scopes, core)
+        let records = try await read(
+            response.records.map { ($0.record, nil) }, zone: zoneID, desiredKeys: [], ground: .zone(ground))
+        let parents = try await read(
+            response.records.filter(\.hasParent).map { ($0.parent, nil) },
+            zone: zoneID, desiredKeys: [], ground: .zone(ground))
+        var next = parents.makeIterator()
+        var moves: [Move] = []
+        var isIn: Set<String> = []
+        for (wire, outcome) in zip(response.records, records) {
+            let parent = wire.hasParent ? next.next() : nil
+            guard case .record(let record) = try outcome.get(), let statement = record.base?.statement else { continue }
+            let target: Digest
+            switch try parent?.get() {
+            case .record(let above)?:
+                guard let place = above.base?.statement, place.recordName == statement.parent,
+                    let view = ground.view(of: place)
+                else { continue }
+                // Its parent is still to follow: in this very batch, or in the next.
+                if view.roster.isClosed, !isIn.contains(place.recordName) { continue }
+                target = view.roster.isClosed ? ground.zone.id : place.scopeID
+            case .deletion?, nil: target = ground.zone.id
+            }
+            guard target != statement.scopeID, ground[target] != nil else { continue }
+            moves.append(Move(record: record, target: target))
+            isIn.insert(statement.recordName)
+        }
+        return (moves, ground, response.moreComing)
+    }
+
+    /// - Returns: how many were taken.
+    private func send(_ moves: [Move], _ start: ZoneGround) async throws(SealKitError) -> Int {
+        var ground = start
+        var keys: [Digest: EpochKey] = [:]
+        for target in Set(moves.map(\.target)) {
+            guard var view = ground[target] else { continue }
+            if view.roster.rotationDue {
+                view = try await rotate(core.keeper(of: view.scope))
+                ground.add(view)
+            }
+            keys[target] = try view.currentKey()
+        }
+        var drafts: [RecordDraft] = []
+        for move in moves { drafts.append(try draft(move, ground)) }
+        guard let key = keys[moves[0].target] else { return 0 }
+        var random = SystemRandom()
+        let (sealed, signature) = try verifying("the move") { () throws(SealError) in
+            try RecordSealer.seal(
+                drafts, epochKey: key, others: Array(keys.values), signingKey: core.identity().keys.signingKey, random: &random)
+        }
+        let items = moves.map { ZoneBatch.Item.save($0.record) }
+        let signed = zip(items, sealed).map { SignedRecord($1, of: $0) }
+        let batch = ZoneBatch(
+            database: self, zoneID: moves[0].record.recordID.zoneID, savePolicy: .ifServerRecordUnchanged, isAtomic: false,
+            progress: nil)
+        let response = try await batch.send(items, signed, signature: signature, zone: ground.zone)
+        var seen: [TrustStore.Sighting] = []
+        for (record, result) in zip(signed, response.results) {
+            guard case .record? = result.outcome else { continue }
+            seen.append(TrustStore.Sighting(record.statement, hash: record.hash))
+        }
+        try await noteOwn(seen, ground: .zone(ground))
+        return seen.count
+    }
+
+    private func draft(_ move: Move, _ ground: ZoneGround) throws(SealKitError) -> RecordDraft {
+        try verifying("record \(move.record.recordID.recordName)") { () throws(SealError) in
+            guard let base = move.record.base, let key = base.recordKey, let from = ground.view(of: base.statement),
+                let into = ground[move.target]
+            else { throw .missingKey }
+            var verifier = StatementVerifier(roster: from.roster)
+            let verified = try verifier.verify(
+                base.statement.canonicalBytes(), proof: base.proof, recordName: base.statement.recordName)
+            let digests = base.digests.sorted { FieldSet.isOrdered($0.key, $1.key) }
+            return try RecordDraft(
+                rewrapping: verified, fields: digests.map { FieldDigest(name: $0.key, digest: $0.value) }, recordKey: key,
+                into: into.roster, by: core.userID(), clientTime: currentTime())
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import SealEnvelope
+import SealPrimitives
+import SealStatements
+
+/// Deletions that are the end of a share, or of taking part in one.
+extension ZoneBatch {
+    /// Deleting a share's record or its root ends the share: for the owner the share itself, for participants theirs in it.
+    /// - Returns: what is to be sent: with a share's record goes the root's mark, with a root the share's record.
+    mutating func endingShares(_ items: [Item], _ ground: inout ZoneGround) async throws(SealKitError) -> [Item] {
+        var result: [Item] = []
+        for item in items {
+            guard case .delete(let id, let base, _, _) = item,
+                let view = try await database.view(of: base.statement.scopeID, in: &ground), !view.roster.isClosed,
+                view.scope.shareRecordName == id.recordName || view.roster.rootRecordName == id.recordName
+                    || base.statement.isShareRecord
+            else {
+                result.append(item)
+                continue
+            }
+            if database.scope == .shared {
+                try await database.leave(view.scope)
+                deleteResults[id] = .success(())
+            } else if let root = view.roster.rootRecordName {
+                result.append(item)
+                guard !sharing.closes(view.scope.shareRecordName) else { continue }
+                try await end(view, root: root, beside: items, &result, ground)
+            } else {
+                result.append(item)
+            }
+        }
+        return result
+    }
+
+    private mutating func end(
+        _ view: ZoneView, root: String, beside items: [Item], _ result: inout [Item], _ ground: ZoneGround
+    ) async throws(SealKitError) {
+        let names = Set(items.map(\.id.recordName))
+        let share = view.scope.shareRecordName
+        let missing = [share, root].filter { !names.contains($0) }.map { Record.ID(recordName: $0, zoneID: zoneID) }
+        var isRootKept = false
+        for (id, outcome) in try await database.look(up: missing, desiredKeys: nil) {
+            switch outcome {
+            case .success(.record(var record)) where id.recordName == root:
+                isRootKept = true
+                record.share = nil
+                result.append(.save(record))
+            case .success(.record(let record)):
+                guard let base = record.base else { continue }
+                result.append(.delete(id, base, recordType: record.recordType, changeTag: record.recordChangeTag ?? ""))
+            case .success(.deletion): continue
+            case .failure(let error) where error.code == .unknownItem: continue
+            case .failure(let error): throw error
+            }
+        }
+        sharing.close(view, movingRoot: isRootKept ? root : nil, database, ground)
+    }
+}
+
+extension Database {
+    /// Leaves one scope: it disappears from the shared database, and the next member who writes opens a new key.
+    func leave(_ scope: SealStatements.Scope) async throws(SealKitError) {
+        let keeper = core.keeper(of: scope)
+        try await whileRosterMoves { _ throws(SealKitError) in
+            let view = try await keeper.refresh()
+            let draft = core.author.plain(.leave, on: view.roster, time: currentTime())
+            try await append(draft, view: view)
+            _ = try await keeper.adopt(draft)
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import Hummingbird
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// `shares/lookup`, `shares/unsettled`: what a zone's owner has to know of the hierarchical shares in it.
+struct SharesController: Sendable {
+    let services: Services
+
+    func addRoutes(to router: Router<SealRequestContext>) {
+        let group = router.group(DatabasePath.route)
+        group.post("shares/lookup") { try await lookup($0, $1) }
+        group.post("shares/unsettled") { try await unsettled($0, $1) }
+    }
+
+    private func lookup(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let session = try context.requireSession()
+        let path = try DatabasePath(context)
+        let message = try await request.decode(Sealkit_V1_LookupSharesRequest.self, context)
+        try RecordsController.checkCount(message.shareRecordNames.count)
+        try RecordLookup.check(message.shareRecordNames)
+        let response = try await services.database.read { connection -> Sealkit_V1_LookupSharesResponse in
+            let caller = try Caller(session, container: path.container, in: connection)
+            let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
+            let limit = Limits.itemsPerRequest
+            var shares = try Self.shares(message, in: zone, limit: limit + 1, connection)
+            var response = Sealkit_V1_LookupSharesResponse()
+            response.moreComing = shares.count > limit
+            if shares.count > limit { shares.removeLast(shares.count - limit) }
+            response.shares = shares.map { row in
+                .with {
+                    $0.scope = row.scopeHead
+                    $0.rootRecordName = row.share?.root ?? ""
+                }
+            }
+            return response
+        }
+        return try Response(response, for: request)
+    }
+
+    private static func shares(
+        _ message: Sealkit_V1_LookupSharesRequest, in zone: ZoneRow, limit: Int, _ connection: any SQLConnection
+    ) throws -> [ZoneRow] {
+        let names = Set(message.shareRecordNames)
+        let isWanted = { (row: ZoneRow) in names.isEmpty || names.contains(row.share?.recordName ?? "") }
+        if case .shares(let shares, _) = zone.sight { return shares.filter(isWanted) }
+        if !names.isEmpty {
+            return try names.sorted().compactMap { try Shares.find($0, in: zone, connection) }.filter { !$0.isClosed }
+        }
+        var after: Int64 = 0
+        if !message.after.isEmpty {
+            guard Names.isPlain(message.after), let last = try Shares.find(message.after, in: zone, connection)?.share else {
+                throw Shares.unknown
+            }
+            after = last.number
+        }
+        return try Shares.open(in: zone, after: after, limit: limit, connection)
+    }
+
+    private func unsettled(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let session = try context.requireSession()
+        let path = try DatabasePath(context)
+        try path.requirePrivate("Moving records between scopes")
+        let message = try await request.decode(Sealkit_V1_UnsettledRecordsRequest.self, context)
+        let limit = message.resultsLimit == 0 ? Limits.itemsPerRequest : min(Int(message.resultsLimit), Limits.itemsPerRequest)
+        // It forgets what is settled.
+        let answer = try await services.database.write { connection -> [UInt8] in
+            let caller = try Caller(session, container: path.container, in: connection)
+            let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
+            guard zone.shares > 0 else { return [] }
+            return try UnsettledRecords.answer(in: zone, limit: limit, connection)
+        }
+        return try RecordsController.answer(answer, as: Sealkit_V1_UnsettledRecordsResponse.self, to: request)
+    }
+}

@@ -1,0 +1,40 @@
+import SealPrimitives
+import SealStatements
+import SealWire
+
+/// A hierarchical share of a zone: one row for ever, like its zone's.
+struct ZoneShare: Sendable {
+    /// From 1 within its zone. 0 stands for the zone's own scope wherever rows say which scope they belong to.
+    let number: Int64
+    let recordName: String
+    /// The record whose hierarchy is shared.
+    var root: String
+}
+
+extension ZoneRow {
+    /// Who looks at a zone, as far as that makes a difference to what there is to see.
+    enum Sight: Sendable {
+        /// The owner, and participants of the zone itself.
+        case everything
+        /// A participant of hierarchical shares: the zone from the scope of each, and the place in the zone's feed since which
+        /// it is these. A reading that began before has not come past all that they hold.
+        case shares([ZoneRow], since: Int64)
+    }
+
+    /// The numbers of the shares that limit what is seen; nil where nothing does.
+    var visibleShares: [Int64]? {
+        guard case .shares(let shares, _) = sight else { return nil }
+        return shares.compactMap { $0.share?.number }
+    }
+
+    func sees(share number: Int64) -> Bool { visibleShares?.contains(number) ?? true }
+
+    /// The heads of the scopes that an answer about this zone's records cites.
+    /// - Parameter cited: numbers of the shares that its records are in; 0 for the zone's own scope.
+    func scopeHeads(citing cited: Set<Int64>, _ connection: any SQLConnection) throws -> [Sealkit_V1_ScopeHead] {
+        if case .shares(let shares, _) = sight { return shares.map(\.scopeHead) }
+        let others = cited.subtracting([0])
+        guard !others.isEmpty else { return [scopeHead] }
+        return [scopeHead] + (try Shares.numbered(others, in: self, connection).map(\.scopeHead))
+    }
+}

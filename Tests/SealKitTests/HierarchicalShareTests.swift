@@ -1,0 +1,343 @@
+import Foundation
+import SealLab
+import SealPrimitives
+import SealStatements
+import Testing
+
+@testable import SealKit
+
+/// Shares of records with what is below them, through the SDK against a real server.
+@Suite struct HierarchicalShareTests {
+    struct Shared {
+        let ann: Person
+        let bob: Person
+        let zone: RecordZone.ID
+        /// As Bob names it.
+        let joined: RecordZone.ID
+        let share: Share
+        let list: Record
+        let item: Record
+        let note: Record
+
+        func id(_ record: Record) -> Record.ID { Record.ID(recordName: record.recordID.recordName, zoneID: joined) }
+    }
+
+    func child(of parent: Record, _ ann: Person, _ body: String, name: String = UUID().uuidString) -> Record {
+        var record = ann.note(in: parent.recordID.zoneID, body, name: name)
+        record.setParent(parent)
+        return record
+    }
+
+    /// Ann has a list with an item and a note beside it, and shares the list with Bob.
+    func shared(_ permission: Share.Participant.Permission = .readWrite) async throws -> Shared {
+        let (ann, bob) = (try await Person(), try await Person())
+        let zone = try await ann.makeZone()
+        let list = ann.note(in: zone, "list", name: "list")
+        let item = child(of: list, ann, "item", name: "item")
+        let results = try await ann.own.modifyRecords(saving: [list, item, ann.note(in: zone, "private", name: "note")])
+        let root = try await ann.own.record(for: list.recordID)
+        var share = Share(rootRecord: root)
+        share.title = "Groceries"
+        share.addParticipant(
+            try await ann.container.shareParticipant(forUserRecordID: bob.container.userRecordID(), permission: permission))
+        let saved = try await ann.own.save(share, rootRecord: root)
+        let joined = try await bob.container.accept(try await bob.container.shareMetadata(for: try #require(saved.share.url)))
+        return Shared(
+            ann: ann, bob: bob, zone: zone, joined: joined, share: saved.share, list: saved.rootRecord,
+            item: try #require(try results.saveResults[item.recordID]?.get()),
+            note: try await ann.own.record(for: Record.ID(recordName: "note", zoneID: zone)))
+    }
+
+    func names(_ changes: Database.RecordZoneChanges) -> Set<String> { Set(changes.modifications.map(\.recordID.recordName)) }
+
+    // MARK: Making and accepting
+
+    @Test func aSharedRecordComesWithAllThatIsBelowItAndNothingElse() async throws {
+        let it = try await shared()
+        #expect(it.share.participants.map(\.acceptanceStatus) == [.accepted, .pending])
+        #expect(it.list.share?.recordName == it.share.recordID.recordName)
+        let changes = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined)
+        #expect(names(changes) == ["list", "item", it.share.recordID.recordName])
+        let list = try await it.bob.shared.record(for: it.id(it.list))
+        #expect(list.encryptedValues["body"] == "list")
+        #expect(list.share?.recordName == it.share.recordID.recordName)
+        let item = try await it.bob.shared.record(for: it.id(it.item))
+        #expect(item.encryptedValues["body"] == "item")
+        #expect(item.parent?.recordName == "list")
+        let hidden = await failure { _ = try await it.bob.shared.record(for: it.id(it.note)) }
+        #expect(hidden == .unknownItem)
+        #expect(try await it.bob.shared.allRecordZones().map(\.zoneID) == [it.joined])
+        // The owner goes on reading everything, on a device too that has seen nothing yet.
+        let fresh = try it.ann.onFreshDevice()
+        let all = try await fresh.own.recordZoneChanges(inZoneWith: it.zone)
+        #expect(names(all) == ["list", "item", "note", it.share.recordID.recordName])
+        let found: String? = try await fresh.own.record(for: it.item.recordID).encryptedValues["body"]
+        #expect(found == "item")
+        let known = try await fresh.own.share(withID: it.share.recordID)
+        #expect(known.title == "Groceries")
+        #expect(known.url == it.share.url)
+        #expect(known.rootRecordID == it.list.recordID)
+        #expect(known.participants.map(\.acceptanceStatus) == [.accepted, .accepted])
+    }
+
+    @Test func aNewShareIsSavedWithItsRoot() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let list = ann.note(in: zone, "list", name: "list")
+        var share = Share(rootRecord: list, shareID: Record.ID(recordName: "my-share", zoneID: zone))
+        let first = share
+        let alone = await failure { try await ann.own.save(first) }
+        #expect(alone == .invalidArguments)
+        let noRoot = try await ann.own.modifyRecords(saving: [ann.note(in: zone, "other")], shares: [first])
+        #expect(noRoot.shareResults[share.recordID]?.failureCode == .invalidArguments)
+        // Root, share and a child are new, all at once.
+        let both = try await ann.own.modifyRecords(saving: [list, child(of: list, ann, "item", name: "item")], shares: [share])
+        share = try #require(try both.shareResults[share.recordID]?.get())
+        #expect(share.url != nil)
+        let root = try #require(try both.saveResults[list.recordID]?.get())
+        #expect(root.share?.recordName == "my-share")
+        // Saved alone from now on.
+        share.title = "Renamed"
+        #expect(try await ann.own.save(share).title == "Renamed")
+        #expect(try await ann.own.share(withID: share.recordID).title == "Renamed")
+    }
+
+    @Test func sharingASharedRootGivesItsShare() async throws {
+        let it = try await shared()
+        let root = try await it.ann.own.record(for: it.list.recordID)
+        let again = try await it.ann.own.save(Share(rootRecord: root), rootRecord: root)
+        #expect(again.share.recordID == it.share.recordID)
+        #expect(again.share.title == "Groceries")
+        // Above or below it nothing is shared by itself.
+        let item = try await it.ann.own.record(for: it.item.recordID)
+        let below = await failure { _ = try await it.ann.own.save(Share(rootRecord: item), rootRecord: item) }
+        #expect(below == .alreadyShared)
+        var whole = Share(recordZoneID: it.zone)
+        whole.title = "all"
+        let zoneWide = whole
+        let both = await failure { _ = try await it.ann.own.save(zoneWide) }
+        #expect(both == .alreadyShared)
+        // Beside it another hierarchy is.
+        let note = try await it.ann.own.record(for: it.note.recordID)
+        let other = try await it.ann.own.save(Share(rootRecord: note), rootRecord: note)
+        #expect(other.share.recordID != it.share.recordID)
+    }
+
+    // MARK: Writing
+
+    @Test func participantsWriteBelowTheRootAndNowhereElse() async throws {
+        let it = try await shared()
+        let list = try await it.bob.shared.record(for: it.id(it.list))
+        var item = try await it.bob.shared.record(for: it.id(it.item))
+        item.encryptedValues["body"] = "changed by Bob"
+        try await it.bob.shared.save(item)
+        let new = try await it.bob.shared.save(child(of: list, it.bob, "from Bob", name: "new"))
+        try await it.bob.shared.save(child(of: new, it.bob, "below", name: "below"))
+        let loose = it.bob.note(in: it.joined, "loose")
+        let alone = await failure { try await it.bob.shared.save(loose) }
+        #expect(alone == .permissionFailure)
+
+        let owners = try await it.ann.own.recordZoneChanges(inZoneWith: it.zone)
+        #expect(names(owners).isSuperset(of: ["new", "below"]))
+        let changed: String? = try await it.ann.own.record(for: it.item.recordID).encryptedValues["body"]
+        #expect(changed == "changed by Bob")
+        // Ann writes below it too, without saying anything about scopes, and Bob reads that.
+        try await it.ann.own.save(child(of: it.list, it.ann, "from Ann", name: "ann"))
+        let read: String? = try await it.bob.shared.record(for: Record.ID(recordName: "ann", zoneID: it.joined)).encryptedValues["body"]
+        #expect(read == "from Ann")
+        try await it.bob.shared.deleteRecord(withID: Record.ID(recordName: "below", zoneID: it.joined))
+        let gone = await failure { _ = try await it.ann.own.record(for: Record.ID(recordName: "below", zoneID: it.zone)) }
+        #expect(gone == .unknownItem)
+    }
+
+    @Test func readersDoNotWrite() async throws {
+        let it = try await shared(.readOnly)
+        let list = try await it.bob.shared.record(for: it.id(it.list))
+        let refused = await failure { try await it.bob.shared.save(child(of: list, it.bob, "x")) }
+        #expect(refused == .permissionFailure)
+    }
+
+    @Test func aFreshDeviceOfTheOwnerSignsForTheParentsScope() async throws {
+        let it = try await shared()
+        let fresh = try it.ann.onFreshDevice()
+        let new = child(of: it.list, it.ann, "from a fresh device", name: "new")
+        try await fresh.own.save(new)
+        let read: String? = try await it.bob.shared.record(for: it.id(new)).encryptedValues["body"]
+        #expect(read == "from a fresh device")
+    }
+
+    // MARK: Moving
+
+    @Test func reparentingMovesRecordsInAndOut() async throws {
+        let it = try await shared()
+        let token = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined).changeToken
+        // Out, with what is below.
+        let deep = try await it.ann.own.save(child(of: it.item, it.ann, "deep", name: "deep"))
+        var item = try await it.ann.own.record(for: it.item.recordID)
+        item.setParent(it.note)
+        item = try await it.ann.own.save(item)
+        let out = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined, since: token)
+        #expect(Set(out.deletions.map(\.recordID.recordName)).isSuperset(of: ["item"]))
+        #expect(names(out).isDisjoint(with: ["item", "deep"]))
+        let hidden = await failure { _ = try await it.bob.shared.record(for: it.id(it.item)) }
+        #expect(hidden == .unknownItem)
+        let body: String? = try await it.ann.own.record(for: deep.recordID).encryptedValues["body"]
+        #expect(body == "deep")
+        // And in again.
+        item = try await it.ann.own.record(for: item.recordID)
+        item.setParent(it.list)
+        item.encryptedValues["body"] = "back"
+        try await it.ann.own.save(item)
+        let back = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined, since: out.changeToken)
+        #expect(names(back).isSuperset(of: ["item", "deep"]))
+        let read: String? = try await it.bob.shared.record(for: it.id(it.item)).encryptedValues["body"]
+        #expect(read == "back")
+        // A participant does not move what it may write.
+        var stolen = try await it.bob.shared.record(for: it.id(it.item))
+        stolen.setParent(Record.ID(recordName: "note", zoneID: it.joined))
+        let moved = stolen
+        let refused = await failure { try await it.bob.shared.save(moved) }
+        #expect(refused != nil)
+    }
+
+    @Test func movingKeepsChangeTagsAndDates() async throws {
+        let it = try await shared()
+        // The item followed the list when that was shared: to apps nothing has changed.
+        let now = try await it.ann.own.record(for: it.item.recordID)
+        #expect(now.modificationDate == it.item.modificationDate)
+        #expect(now.base?.statement.revision == 2)
+        #expect(now.base?.statement.isKeyCarried == true)
+        // What is sealed next is sealed under a key that nobody has from before.
+        var edit = now
+        edit.encryptedValues["body"] = "new"
+        let saved = try await it.ann.own.save(edit)
+        #expect(saved.base?.statement.isKeyCarried == false)
+    }
+
+    @Test func anotherDeviceOfTheOwnerFollowsWhatOthersHaveMadeOfAMovedRecord() async throws {
+        let it = try await shared()
+        let other = try it.ann.onFreshDevice()
+        _ = try await other.own.recordZoneChanges(inZoneWith: it.zone)
+        var note = try await it.ann.own.record(for: it.note.recordID)
+        note.setParent(it.list)
+        try await it.ann.own.save(note)
+        // Two revisions by Bob after the move; the other device has seen none of the three.
+        var bobs = try await it.bob.shared.record(for: it.id(it.note))
+        for text in ["one", "two"] {
+            bobs.encryptedValues["body"] = text
+            bobs = try await it.bob.shared.save(bobs)
+        }
+        let read: String? = try await other.own.record(for: it.note.recordID).encryptedValues["body"]
+        #expect(read == "two")
+    }
+
+    // MARK: Ending
+
+    @Test func aParticipantLeavesByDeletingTheShareOrTheRoot() async throws {
+        for leavesByRoot in [false, true] {
+            let it = try await shared()
+            _ = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined)
+            let id = leavesByRoot ? it.id(it.list) : Record.ID(recordName: it.share.recordID.recordName, zoneID: it.joined)
+            try await it.bob.shared.deleteRecord(withID: id)
+            let gone = await failure { _ = try await it.bob.shared.record(for: it.id(it.list)) }
+            #expect(gone == .zoneNotFound)
+            let ended = try await it.bob.shared.databaseChanges()
+            #expect(ended.deletions.map(\.zoneID) == [it.joined])
+            let body: String? = try await it.ann.own.record(for: it.list.recordID).encryptedValues["body"]
+            #expect(body == "list")
+            #expect(try await it.ann.own.share(withID: it.share.recordID).participants.count == 1)
+            // The key is renewed by the next save.
+            try await it.ann.own.save(child(of: it.list, it.ann, "after", name: "after"))
+            let epoch = try await it.ann.own.record(for: Record.ID(recordName: "after", zoneID: it.zone)).base?.statement.epoch
+            #expect(epoch == 1)
+        }
+    }
+
+    @Test func theOwnerStopsSharingAndSharesAgain() async throws {
+        let it = try await shared()
+        _ = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined)
+        try await it.ann.own.deleteRecord(withID: it.share.recordID)
+        let list = try await it.ann.own.record(for: it.list.recordID)
+        #expect(list.share == nil)
+        #expect(list.encryptedValues["body"] == "list")
+        let item = try await it.ann.own.record(for: it.item.recordID)
+        #expect(item.encryptedValues["body"] == "item")
+        let own = try await it.ann.own.keeper(it.zone).current().roster.scopeID
+        #expect(item.base?.statement.scopeID == own)
+        #expect(try await it.ann.own.settleShares(in: it.zone) == 0)
+        let noShare = await failure { _ = try await it.ann.own.share(withID: it.share.recordID) }
+        #expect(noShare == .unknownItem)
+        let gone = await failure { _ = try await it.bob.shared.record(for: it.id(it.list)) }
+        #expect(gone == .zoneNotFound)
+
+        var again = Share(rootRecord: list, shareID: it.share.recordID)
+        again.addParticipant(try await it.ann.container.shareParticipant(forUserRecordID: it.bob.container.userRecordID()))
+        let saved = try await it.ann.own.save(again, rootRecord: list)
+        let joined = try await it.bob.container.accept(try await it.bob.container.shareMetadata(for: try #require(saved.share.url)))
+        let read: String? = try await it.bob.shared.record(for: Record.ID(recordName: "item", zoneID: joined)).encryptedValues["body"]
+        #expect(read == "item")
+    }
+
+    @Test func theRootGoesWithItsShare() async throws {
+        let it = try await shared()
+        _ = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined)
+        try await it.ann.own.modifyRecords(deleting: [it.list.recordID, it.item.recordID]).deleteResults[it.list.recordID]?.get()
+        let gone = await failure { _ = try await it.ann.own.record(for: it.list.recordID) }
+        #expect(gone == .unknownItem)
+        let noShare = await failure { _ = try await it.ann.own.share(withID: it.share.recordID) }
+        #expect(noShare == .unknownItem)
+        let ended = try await it.bob.shared.databaseChanges()
+        #expect(ended.deletions.map(\.zoneID) == [it.joined])
+    }
+
+    @Test func aZoneGoesWithItsShares() async throws {
+        let it = try await shared()
+        _ = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined)
+        try await it.ann.own.deleteRecordZone(withID: it.zone)
+        let ended = try await it.bob.shared.databaseChanges()
+        #expect(ended.deletions.map(\.reason) == [.unshared])
+        // Made again, nothing of it is shared.
+        _ = try await it.ann.own.save(RecordZone(zoneID: it.zone))
+        let list = try await it.ann.own.save(it.ann.note(in: it.zone, "new", name: "list"))
+        let saved = try await it.ann.own.save(Share(rootRecord: list), rootRecord: list)
+        #expect(saved.share.participants.count == 1)
+    }
+
+    @Test func sharesOfOneZoneAreApart() async throws {
+        let it = try await shared()
+        let carol = try await Person()
+        let note = try await it.ann.own.record(for: it.note.recordID)
+        var share = Share(rootRecord: note)
+        for person in [carol, it.bob] {
+            share.addParticipant(
+                try await it.ann.container.shareParticipant(
+                    forUserRecordID: person.container.userRecordID(), permission: .readWrite))
+        }
+        let second = try await it.ann.own.save(share, rootRecord: note).share
+        let url = try #require(second.url)
+        let carols = try await carol.container.accept(try await carol.container.shareMetadata(for: url))
+        #expect(carols == it.joined)
+        let feed = try await carol.shared.recordZoneChanges(inZoneWith: carols)
+        #expect(names(feed) == ["note", second.recordID.recordName])
+        let token = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined).changeToken
+        _ = try await it.bob.container.accept(try await it.bob.container.shareMetadata(for: url))
+        let stale = await failure { _ = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined, since: token) }
+        #expect(stale == .changeTokenExpired)
+        let all = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined)
+        #expect(names(all).isSuperset(of: ["list", "item", "note"]))
+        // Bob writes into both with one call.
+        let list = try await it.bob.shared.record(for: it.id(it.list))
+        let other = try await it.bob.shared.record(for: it.id(it.note))
+        let both = try await it.bob.shared.modifyRecords(
+            saving: [child(of: list, it.bob, "a", name: "a"), child(of: other, it.bob, "b", name: "b")])
+        #expect(both.saveResults.values.compactMap(\.failureCode).isEmpty)
+        let seen = try await carol.shared.recordZoneChanges(inZoneWith: carols, since: feed.changeToken)
+        #expect(names(seen) == ["b"])
+        // And leaves one of them.
+        try await it.bob.shared.deleteRecord(withID: it.id(it.note))
+        let left = await failure { _ = try await it.bob.shared.record(for: it.id(it.note)) }
+        #expect(left == .unknownItem)
+        let kept: String? = try await it.bob.shared.record(for: it.id(it.list)).encryptedValues["body"]
+        #expect(kept == "list")
+    }
+}
