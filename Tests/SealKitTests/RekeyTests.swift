@@ -272,7 +272,8 @@ import Testing
         try await phone.own.rotateKeys(of: zone)
         let third = try await ann.own.recordZoneChanges(inZoneWith: zone, since: second.changeToken)
         let scope = try ann.container.core.scope(of: zone)
-        let known = try await ann.container.core.trust.feed(zone: scope.id, incarnation: 1)
+        let known = try await ann.container.core.trust.feed(
+            zone: scope.id, incarnation: 1, TrustStore.ScopePlace(scope.id, 1))
         #expect(known?.token == third.changeToken.bytes && known?.caughtUpEpoch == 2)
     }
 }

@@ -99,7 +99,7 @@ extension Database {
         return Audit.Scope(
             zoneID: zoneID, shareRecordName: scope.shareRecordName.isEmpty ? nil : scope.shareRecordName,
             entryCount: roster.hashes.count, head: roster.head.hex, abandonedForks: roster.abandonments.count,
-            memberCount: roster.members.count, invitationCount: roster.invitations.count, keys: try await keyStatus(of: zoneID),
+            memberCount: roster.members.count, invitationCount: roster.invitations.count, keys: try await keyStatus(of: zoneID, shareRecordName: scope.shareRecordName.isEmpty ? nil : scope.shareRecordName),
             heldEpochs: view.keys.count, badGrants: bad.map { Int($0) },
             uncovered: uncovered.map { subject in
                 if case .member(let user) = subject { user.recordName } else { subject.id.hex }

@@ -155,7 +155,7 @@ extension Database {
         // Caught up: whatever the server later shows under an epoch before this one, unseen, is back-dated.
         try await core.trust.advance(
             zone: ground.place.zone, incarnation: ground.place.incarnation, since: token?.bytes, token: response.token,
-            caughtUp: response.moreComing ? [:] : ground.caughtUp(by: response.scopes))
+            caughtUp: ground.caughtUp(by: response))
         if response.unsettled, scope == .private { await settleQuietly(zoneID) }
         return changes
     }

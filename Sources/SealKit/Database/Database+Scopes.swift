@@ -115,19 +115,6 @@ extension ZoneGround {
     }
 }
 
-extension ZoneGround {
-    /// Up to which epoch a feed's last answer has each scope it cites.
-    func caughtUp(by heads: [Sealkit_V1_ScopeHead]) -> [TrustStore.ScopePlace: UInt32] {
-        var caughtUp: [TrustStore.ScopePlace: UInt32] = [:]
-        for head in heads {
-            let scope = head.shareRecordName.isEmpty ? zone : zone.ofShare(head.shareRecordName)
-            guard let roster = self[scope.id]?.roster, let epoch = roster.epochInForce(at: head.sequence) else { continue }
-            caughtUp[TrustStore.ScopePlace(roster.scopeID, roster.incarnations.scope)] = epoch.number
-        }
-        return caughtUp
-    }
-}
-
 extension Sealkit_V1_ScopeHead {
     fileprivate func isOf(_ scope: SealStatements.Scope) -> Bool {
         shareRecordName == scope.shareRecordName && zone.zoneName == scope.zoneName && zone.ownerName == scope.owner.recordName

@@ -17,6 +17,8 @@ extension Database {
 
     /// Seals again what nobody has written since a zone's newest key was opened, each record under a fresh key of its own.
     ///
+    /// Hierarchies in the zone that are shared by themselves have keys of their own, and are done too.
+    ///
     /// After somebody was removed, or a key got lost, what is written is out of reach at once; what was there before is not,
     /// for whoever kept the old keys, until it is written again. This writes it again: values, change tags and dates stay, the
     /// bytes of assets too, whose keys are sealed again. Records that others write meanwhile are theirs.
@@ -35,44 +37,53 @@ extension Database {
     ) async throws(SealKitError) -> RekeyResult {
         try requireKeys()
         try await core.requireAccount(for: scope)
-        let views = try await scopes(of: zoneID).filter { $0.roster.permission(of: $0.user) == .readWrite }
-        guard !views.isEmpty else {
+        var run = RekeyRun(database: self, zoneID: zoneID, progress: progress)
+        var mayWrite = false
+        // Each hierarchy that is shared by itself has keys of its own.
+        for scope in try await keyScopes(of: zoneID) {
+            let keeper = core.keeper(of: scope)
+            guard var view = try await present(keeper), !view.roster.isClosed, view.roster.permission(of: view.user) == .readWrite
+            else { continue }
+            mayWrite = true
+            if view.roster.rotationDue { view = try await rotate(keeper) }
+            try await catchUp(zoneID, view.roster)
+            while true {
+                try await run.pass(keeper)
+                let newer = try await keeper.refresh()
+                // Another key was opened on the way: what was done first is under an older one again.
+                guard newer.roster.currentEpoch.context != view.roster.currentEpoch.context else { break }
+                view = newer
+            }
+        }
+        guard mayWrite else {
             throw SealKitError(
                 .permissionFailure, "this account may read the zone \(zoneID), not write to it", remedy: "ask its owner")
         }
-        for view in views where view.roster.rotationDue { try await rotate(core.keeper(of: view.scope)) }
-        try await catchUp(zoneID, views)
-        var run = RekeyRun(database: self, zoneID: zoneID, progress: progress)
-        for view in views { try await rekey(core.keeper(of: view.scope), &run) }
         return run.result
     }
 
-    /// One scope's records.
-    private func rekey(_ keeper: ZoneKeeper, _ run: inout RekeyRun) async throws(SealKitError) {
-        var view = try await keeper.refresh()
-        while true {
-            try await run.pass(keeper)
-            let newer = try await keeper.refresh()
-            // Another key was opened on the way: what was done first is under an older one again.
-            guard newer.roster.currentEpoch.context != view.roster.currentEpoch.context else { return }
-            view = newer
-        }
+    /// The zone's own scope and those of the hierarchical shares in it that this device knows, once it has read the feed.
+    private func keyScopes(of zoneID: RecordZone.ID) async throws(SealKitError) -> [SealStatements.Scope] {
+        let ground = try await zoneGround(zoneID)
+        for view in ground.views.values where view.isMember { try await catchUp(zoneID, view.roster) }
+        let shares = try await core.trust.shares(of: ground.zone.id)
+        return Set(ground.views.values.map(\.scope) + shares.map { ground.zone.ofShare($0) })
+            .sorted { $0.shareRecordName < $1.shareRecordName }
+    }
+
+    /// nil for a share that this account takes no part in any more.
+    private func present(_ keeper: ZoneKeeper) async throws(SealKitError) -> ZoneView? {
+        do { return try await keeper.refresh() } catch where error.code == .unknownItem { return nil }
     }
 
     /// Reads the zone's feed from where the app has read it to: from then on a statement that was written under an older key
     /// and kept back until now is refused. Without that, whoever seals blindly would give what a removed participant and the
     /// server slip in the newest key, and a member's signature.
-    private func catchUp(_ zoneID: RecordZone.ID, _ views: [ZoneView]) async throws(SealKitError) {
-        let place = ZoneGround(zone: try zoneScope(zoneID), views).place
-        let known = try await core.trust.feed(zone: place.zone, incarnation: place.incarnation)
-        var isCaughtUp = true
-        for view in views {
-            let roster = try await core.keeper(of: view.scope).current().roster
-            let epoch = try await core.trust.caughtUp(
-                in: TrustStore.ScopePlace(roster.scopeID, roster.incarnations.scope), of: place)
-            if epoch ?? -1 < Int64(roster.currentEpoch.number) { isCaughtUp = false }
-        }
-        guard !isCaughtUp else { return }
+    private func catchUp(_ zoneID: RecordZone.ID, _ roster: Roster) async throws(SealKitError) {
+        let zone = (id: roster.scope.ofZone.id, incarnation: roster.incarnations.zone)
+        let place = TrustStore.ScopePlace(roster.scopeID, roster.incarnations.scope)
+        let known = try await core.trust.feed(zone: zone.id, incarnation: zone.incarnation, place)
+        if let epoch = known?.caughtUpEpoch, epoch >= roster.currentEpoch.number { return }
         do {
             try await readOn(zoneID, from: known?.token)
         } catch where error.code == .changeTokenExpired && known != nil {
@@ -81,8 +92,7 @@ extension Database {
     }
 
     private func readOn(_ zoneID: RecordZone.ID, from start: Data?) async throws(SealKitError) {
-        let zone = try zoneScope(zoneID).id.hex
-        var token = start.map { ServerChangeToken(bytes: $0, zone: zone) }
+        var token = start.map { ServerChangeToken(bytes: $0, zone: (try? zoneScope(zoneID))?.id.hex) }
         while true {
             if Task.isCancelled { throw .cancelled }
             let (request, known) = try await request(
@@ -95,7 +105,7 @@ extension Database {
             let ground = try await known.settled(by: response.scopes, core)
             return try await core.trust.noteCaughtUp(
                 zone: ground.place.zone, incarnation: ground.place.incarnation, from: start, to: changes.changeToken.bytes,
-                caughtUp: ground.caughtUp(by: response.scopes))
+                caughtUp: ground.caughtUp(by: response))
         }
     }
 }
@@ -122,7 +132,7 @@ private struct RekeyRun {
         while true {
             if Task.isCancelled { throw .cancelled }
             let page = try await patiently { () throws(SealKitError) in
-                try await database.stale(zoneID, keeper, place, desiredKeys: nil)
+                try await database.stale(keeper, zoneID, place, desiredKeys: nil)
             }
             if place.isCounting { total = done + page.count }
             guard let last = page.outcomes.last else { return }
@@ -147,7 +157,10 @@ private struct RekeyRun {
             case .failure(let error): result.failures[recordID] = error
             case .success(.deletion): continue
             case .success(.record(let record)):
-                guard record.base?.statement.epoch != roster.currentEpoch.number else { continue }
+                // What an earlier life of a share has left is its owner's to move, and gets a key by that.
+                guard let context = record.base?.statement.epochContext, context.incarnations == roster.incarnations,
+                    context.epoch != roster.currentEpoch.number
+                else { continue }
                 if record.recordType == Share.recordType, !mayAdminister {
                     result.failures[record.recordID] = SealKitError(
                         .permissionFailure, "the share's record is its owner's and administrators' to write")

@@ -3,30 +3,17 @@ import SealPrimitives
 import SealStatements
 
 extension Database {
-    /// Opens a new key for a zone, and for each hierarchical share in it, so that what is written from now on cannot be opened with the keys before.
+    /// Opens a new key for a zone, so that what is written from now on cannot be opened with the keys before.
     ///
     /// It happens by itself whenever somebody's right is taken away, and before the first write after somebody has left or has
     /// changed keys. Call it when a key may have come into wrong hands. What was written before stays under the keys before:
     /// `rekey(_:progress:)` seals that again.
     ///
+    /// - Parameter shareRecordName: of a hierarchy that is shared by itself, which has keys of its own; nil for the zone's.
     /// - Throws: `permissionFailure` for whoever is neither owner nor administrator, unless a new key is due; `zoneNotFound`;
     ///   `badDatabase` in the public database, which has no keys.
-    public func rotateKeys(of zoneID: RecordZone.ID) async throws(SealKitError) {
-        try requireKeys()
-        let views = try await scopes(of: zoneID)
-        // Of several shares that somebody takes part in, those whose keys are its own to renew.
-        let own = views.filter { $0.mayAdminister || $0.roster.rotationDue }
-        for view in own.isEmpty ? views : own { try await rotate(core.keeper(of: view.scope), onDemand: true) }
-    }
-
-    /// A zone's scopes that this account is in: its own, and those of the hierarchical shares that are open.
-    /// - Throws: `zoneNotFound`.
-    func scopes(of zoneID: RecordZone.ID) async throws(SealKitError) -> [ZoneView] {
-        let ground = try await zoneGround(zoneID)
-        var views: [ZoneView] = []
-        for view in ground.views.values { views.append(try await core.keeper(of: view.scope).refresh()) }
-        if scope == .private { views += try await openShares(in: ground.zone) }
-        return views.sorted { $0.scope.shareRecordName < $1.scope.shareRecordName }
+    public func rotateKeys(of zoneID: RecordZone.ID, shareRecordName: String? = nil) async throws(SealKitError) {
+        try await rotate(try keeper(zoneID, shareRecordName), onDemand: true)
     }
 
     /// Opens a new epoch where one is due, or in any case on demand; somebody else's meanwhile serves as well.
@@ -51,7 +38,14 @@ extension Database {
         }
     }
 
+    /// Of a scope of keys.
     /// - Throws: `badDatabase` in the public database.
+    func keeper(_ zoneID: RecordZone.ID, _ shareRecordName: String?) throws(SealKitError) -> ZoneKeeper {
+        try requireKeys()
+        let zone = try zoneScope(zoneID)
+        return core.keeper(of: shareRecordName.map { zone.ofShare($0) } ?? zone)
+    }
+
     func requireKeys() throws(SealKitError) {
         guard scope != .public else {
             throw SealKitError(.badDatabase, "nothing in the public database is sealed", remedy: "use the private or the shared database")

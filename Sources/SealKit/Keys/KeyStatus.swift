@@ -21,24 +21,14 @@ extension RecordZone {
 }
 
 extension Database {
-    /// Which keys a zone's records are sealed under: `rekey(_:progress:)` brings all to the newest. Records in hierarchical
-    /// shares have keys of their own: `keyStatus(ofShare:)`.
-    /// - Throws: `zoneNotFound`; `badDatabase` in the public database; `integrityFailure`, `rollback`.
-    public func keyStatus(of zoneID: RecordZone.ID) async throws(SealKitError) -> RecordZone.KeyStatus {
-        try requireKeys()
-        return try await keyStatus(zoneID, try keeper(zoneID))
-    }
-
-    /// Which keys the records of a hierarchical share are sealed under.
-    /// - Parameter shareID: of the share's record.
-    /// - Throws: as `keyStatus(of:)`; `unknownItem`.
-    public func keyStatus(ofShare shareID: Record.ID) async throws(SealKitError) -> RecordZone.KeyStatus {
-        try requireKeys()
-        return try await keyStatus(shareID.zoneID, try keeper(ofShare: shareID))
-    }
-
-    private func keyStatus(_ zoneID: RecordZone.ID, _ keeper: ZoneKeeper) async throws(SealKitError) -> RecordZone.KeyStatus {
-        let page = try await stale(zoneID, keeper, StalePlace(limit: 1, isCounting: true), desiredKeys: [])
+    /// Which keys a zone's records are sealed under: `rekey(_:progress:)` brings all to the newest.
+    /// - Parameter shareRecordName: of a hierarchy that is shared by itself, which has keys of its own; nil for the zone's.
+    /// - Throws: `zoneNotFound`; `unknownItem` for no such share; `badDatabase` in the public database; `integrityFailure`, `rollback`.
+    public func keyStatus(
+        of zoneID: RecordZone.ID, shareRecordName: String? = nil
+    ) async throws(SealKitError) -> RecordZone.KeyStatus {
+        let keeper = try keeper(zoneID, shareRecordName)
+        let page = try await stale(keeper, zoneID, StalePlace(limit: 1, isCounting: true), desiredKeys: [])
         let roster = page.view.roster
         let newest = roster.currentEpoch.number
         var oldest = newest
@@ -67,7 +57,7 @@ extension Database {
 
     /// Records of a scope that the server has under older keys, verified.
     func stale(
-        _ zoneID: RecordZone.ID, _ keeper: ZoneKeeper, _ place: StalePlace, desiredKeys: [String]?
+        _ keeper: ZoneKeeper, _ zoneID: RecordZone.ID, _ place: StalePlace, desiredKeys: [String]?
     ) async throws(SealKitError) -> StalePage {
         let asked = try await keeper.current()
         let request = Sealkit_V1_StaleRecordsRequest.with {
@@ -80,7 +70,7 @@ extension Database {
         }
         let response: Sealkit_V1_StaleRecordsResponse = try await core.call(scope, "records/stale", request)
         let view = try await keeper.current(citedBy: response.scopes, asked: asked.roster.sequence)
-        let outcomes = try await read(response.records.map { ($0, nil) }, zone: zoneID, desiredKeys: desiredKeys, ground: .zone(ZoneGround(view)))
+        let outcomes = try await read(response.records.map { ($0, nil) }, zone: zoneID, desiredKeys: desiredKeys, view: view)
         return StalePage(
             view: view, count: Int(clamping: response.count),
             outcomes: zip(response.records, outcomes).map { wire, outcome in

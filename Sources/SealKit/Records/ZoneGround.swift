@@ -32,6 +32,18 @@ struct ZoneGround: Sendable {
 
     var place: TrustStore.Place { TrustStore.Place(zone: zone.id, incarnation: incarnation) }
 
+    /// Up to which epoch of each scope nothing is missing, once a feed was read to the end of this answer.
+    func caughtUp(by response: Sealkit_V1_RecordChangesResponse) -> [TrustStore.ScopePlace: UInt32] {
+        guard !response.moreComing else { return [:] }
+        var caughtUp: [TrustStore.ScopePlace: UInt32] = [:]
+        for head in response.scopes {
+            let scope = head.shareRecordName.isEmpty ? zone : zone.ofShare(head.shareRecordName)
+            guard let roster = self[scope.id]?.roster, let epoch = roster.epochInForce(at: head.sequence) else { continue }
+            caughtUp[TrustStore.ScopePlace(roster.scopeID, roster.incarnations.scope)] = epoch.number
+        }
+        return caughtUp
+    }
+
     /// Where a statement's record is.
     func view(of statement: Statement) -> ZoneView? { views[statement.scopeID] }
 

@@ -2,7 +2,7 @@ import SealStatements
 import SealWire
 import SwiftProtobuf
 
-/// Records that are still sealed under an epoch before the one in force.
+/// Records of a scope that are still sealed under an epoch before the one in force there.
 ///
 /// No record says so in a column of its own: roster entries and statements share the places of one feed, and the server takes
 /// no statement of an older epoch, so a record is stale exactly if it comes before the entry that opened the epoch.
@@ -14,7 +14,9 @@ enum StaleRecords {
         """
 
     /// A serialized `StaleRecordsResponse`.
-    /// - Parameter roster: the scope's that `zone` is shown from.
+    /// - Parameters:
+    ///   - zone: as it is seen from the scope.
+    ///   - roster: the scope's.
     static func page(
         of zone: ZoneRow, _ roster: Roster, after place: Int64, limit: Int, desired: Set<String>?, counting: Bool,
         in connection: any SQLConnection

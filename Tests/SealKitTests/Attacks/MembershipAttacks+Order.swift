@@ -47,8 +47,8 @@ extension MembershipAttacks {
         let world = try await AttackedZone()
         try await world.promote(world.bob)
         for round in 1...3 {
-            async let anns = world.ann.own.rotate(world.zone, onDemand: true)
-            async let bobs = world.bob.shared.rotate(world.joined, onDemand: true)
+            async let anns = world.ann.own.rotateKeys(of: world.zone)
+            async let bobs = world.bob.shared.rotateKeys(of: world.joined)
             _ = try await (anns, bobs)
             async let first = world.ann.own.save(world.ann.note(in: world.zone, "Ann's \(round)", name: "ann-\(round)"))
             async let second = world.bob.shared.save(world.bob.note(in: world.joined, "Bob's \(round)", name: "bob-\(round)"))
