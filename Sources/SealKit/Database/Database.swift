@@ -78,7 +78,8 @@ public struct Database: Sendable {
 
     /// The same, in the public database too.
     func read(
-        _ records: [(wire: Sealkit_V1_Record, name: String?)], zone: RecordZone.ID, desiredKeys: [String]?, ground start: RecordGround
+        _ records: [(wire: Sealkit_V1_Record, name: String?)], zone: RecordZone.ID, desiredKeys: [String]?, ground start: RecordGround,
+        checksPlacement: Bool = true
     ) async throws(SealKitError) -> [Outcome] {
         var reader = RecordReader(ground: start, zoneID: zone, desiredKeys: desiredKeys)
         var readings: [Result<RecordReader.Reading, SealKitError>] = []
@@ -100,7 +101,10 @@ public struct Database: Sendable {
                 readings.append(.failure(.integrity(error, label)))
             }
         }
-        return try await admit(readings, place: reader.ground.place)
+        let outcomes = try await admit(readings, place: reader.ground.place)
+        // Of the whole zone nothing is held back.
+        guard checksPlacement, case .zone(let ground) = reader.ground, ground.own == nil else { return outcomes }
+        return try await holdingBack(outcomes, in: ground, zone)
     }
 
     private func admit(

@@ -21,10 +21,11 @@ struct ShareInvite: AccountHolderCommand {
     @Option(help: "readOnly or readWrite.")
     var permission: PermissionArgument = .readOnly
 
+    @OptionGroup var shared: SharedRecordOption
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        var share = try await client.ownShare(zone)
+        var share = try await client.ownShare(zone, shared)
         let participant: Share.Participant
         if person.hasPrefix("_"), !person.contains("@") {
             participant = try await client.container.shareParticipant(

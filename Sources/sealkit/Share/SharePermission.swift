@@ -16,10 +16,11 @@ struct SharePermission: AccountHolderCommand {
     @Argument(help: "readOnly or readWrite.")
     var permission: PermissionArgument
 
+    @OptionGroup var shared: SharedRecordOption
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        var share = try await client.ownShare(zone)
+        var share = try await client.ownShare(zone, shared)
         var found = try share.participant(named: participant)
         found.permission = permission.permission
         share.addParticipant(found)

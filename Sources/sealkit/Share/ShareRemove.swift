@@ -17,10 +17,11 @@ struct ShareRemove: AccountHolderCommand {
     @Argument(help: "The participant: id, user name or address, as share show prints them.")
     var participant: String
 
+    @OptionGroup var shared: SharedRecordOption
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        var share = try await client.ownShare(zone)
+        var share = try await client.ownShare(zone, shared)
         let found = try share.participant(named: participant)
         guard found.role != .owner else {
             throw SealKitError(.permissionFailure, "the owner cannot be removed", remedy: "delete the zone instead")

@@ -16,10 +16,11 @@ struct ShareURLCommand: AccountHolderCommand {
     @Option(name: .customLong("for"), help: "A participant without an account, who still has to accept.")
     var participant: String?
 
+    @OptionGroup var shared: SharedRecordOption
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        let share = try await client.ownShare(zone)
+        let share = try await client.ownShare(zone, shared)
         var url = share.url
         if let participant { url = share.oneTimeURL(for: try share.participant(named: participant).participantID) }
         guard let url else {
