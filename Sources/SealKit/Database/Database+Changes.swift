@@ -147,6 +147,8 @@ extension Database {
                 changes.deletions.append((Record.ID(recordName: name, zoneID: zoneID), type))
             case .failure(let error):
                 // One that is said to have gone with another, where this device knows better, stays: it is reported.
+                // Held back until it is where its parent is.
+                if !wire.deleted, error.code == .unknownItem { continue }
                 guard !wire.deleted || (wire.hasDerived && error.code == .rollback) else { throw error }
                 changes.modifications.append((Record.ID(recordName: wire.recordName, zoneID: zoneID), .failure(error)))
             }

@@ -67,7 +67,7 @@ extension Database {
 
     /// The verified state of each record, deletions included.
     func look(
-        up recordIDs: [Record.ID], desiredKeys: [String]?
+        up recordIDs: [Record.ID], desiredKeys: [String]?, checksPlacement: Bool = true
     ) async throws(SealKitError) -> [(Record.ID, Outcome)] {
         try Database.checkCount(recordIDs.count)
         var outcomes: [(Record.ID, Outcome)] = []
@@ -100,7 +100,9 @@ extension Database {
                 }
             }
             var tooMuch: [Record.ID] = []
-            var read = try await read(present, zone: zone, desiredKeys: desiredKeys, ground: ground).makeIterator()
+            var read = try await read(
+                present, zone: zone, desiredKeys: desiredKeys, ground: ground, checksPlacement: checksPlacement
+            ).makeIterator()
             for (id, result) in zip(ids, response.results) {
                 switch result.outcome {
                 case .record: outcomes.append((id, read.next() ?? .failure(Database.unknown(id))))
@@ -122,7 +124,7 @@ extension Database {
                 }
             }
             // Large records do not all fit into one answer: what was left out is asked for again.
-            if !tooMuch.isEmpty { outcomes += try await look(up: tooMuch, desiredKeys: desiredKeys) }
+            if !tooMuch.isEmpty { outcomes += try await look(up: tooMuch, desiredKeys: desiredKeys, checksPlacement: checksPlacement) }
         }
         return outcomes
     }

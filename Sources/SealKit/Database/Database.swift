@@ -78,7 +78,8 @@ public struct Database: Sendable {
 
     /// The same, in the public database too.
     func read(
-        _ records: [(wire: Sealkit_V1_Record, name: String?)], zone: RecordZone.ID, desiredKeys: [String]?, ground start: RecordGround
+        _ records: [(wire: Sealkit_V1_Record, name: String?)], zone: RecordZone.ID, desiredKeys: [String]?, ground start: RecordGround,
+        checksPlacement: Bool = true
     ) async throws(SealKitError) -> [Outcome] {
         var reader = RecordReader(ground: start, zoneID: zone, desiredKeys: desiredKeys)
         var readings: [Result<RecordReader.Reading, SealKitError>] = []
@@ -104,7 +105,9 @@ public struct Database: Sendable {
         for (record, outcome) in zip(records, outcomes) {
             if case .failure(let error) = outcome { _ = await core.noted(error, zone: zone, record: record.name ?? record.wire.recordName) }
         }
-        return outcomes
+        // Of the whole zone nothing is held back.
+        guard checksPlacement, case .zone(let ground) = reader.ground, ground.own == nil else { return outcomes }
+        return try await holdingBack(outcomes, in: ground, zone)
     }
 
     private func admit(

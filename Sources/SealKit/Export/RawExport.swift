@@ -71,6 +71,11 @@ extension Database {
                 $0.token = token
             }
             let response: Sealkit_V1_RecordChangesResponse = try await core.call(scope, "records/changes", request)
+            guard response.scopes.allSatisfy(\.shareRecordName.isEmpty) else {
+                throw SealKitError(
+                    .incompatibleVersion, "the zone \(zoneID) has hierarchical shares, and an export holds one roster",
+                    remedy: "delete those shares first, or read the records with the database's own calls")
+            }
             view = try await keeper.current(citedBy: response.scopes, asked: view.roster.sequence)
             let part = response.records.filter { wanted?.contains($0.recordName) ?? true }
             let outcomes = try await read(part.map { ($0, nil) }, zone: zoneID, desiredKeys: nil, view: view)

@@ -13,6 +13,12 @@ extension TrustStore {
         init(_ scope: Digest, _ incarnation: UInt32) { (self.scope, self.incarnation) = (scope, incarnation) }
         init(_ place: SealStatements.Statement.FormerScope) { self.init(place.scopeID, place.incarnation) }
 
+        /// Nil for anything but `data`.
+        init?(_ data: Data) {
+            guard data.count == Digest.byteCount + 4, let scope = try? Digest([UInt8](data.prefix(Digest.byteCount))) else { return nil }
+            self.init(scope, data.suffix(4).reversed().reduce(0) { $0 << 8 | UInt32($1) })
+        }
+
         var data: Data { Data(scope.bytes) + withUnsafeBytes(of: incarnation.littleEndian) { Data($0) } }
     }
 
@@ -140,6 +146,20 @@ extension TrustStore {
             arguments: [
                 zone, incarnation, sighting.recordName, stay.place.data, Int64(bitPattern: stay.rosterSequence),
             ])
+    }
+
+    /// Where this device saw a record last; nil for one that it has not seen outside the zone's own scope.
+    func lastPlace(
+        of name: String, in place: Place
+    ) async throws(SealKitError) -> SealStatements.Statement.FormerScope? {
+        let key = Data(place.zone.bytes)
+        let incarnation = place.incarnation
+        let found = try await reading { db in
+            try Data.fetchOne(
+                db, sql: "SELECT place FROM stay WHERE zone = ? AND incarnation = ? AND name = ?",
+                arguments: [key, incarnation, name])
+        }
+        return found.flatMap { ScopePlace($0) }.map { .init(scopeID: $0.scope, incarnation: $0.incarnation) }
     }
 
     func noteRead(_ place: ScopePlace, _ epoch: UInt32, _ db: GRDB.Database) throws {

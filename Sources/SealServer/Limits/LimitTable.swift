@@ -15,6 +15,7 @@ enum LimitTable {
             row("itemsPerRequest", Limits.itemsPerRequest, "items", .limitExceeded),
             row("requestRecordBytes", Sealkit_V1_ModifyRecordsRequest.largest, "bytes", .limitExceeded),
             row("rostersPerRequest", RostersController.rostersPerRequest, "items", .limitExceeded),
+            row("sharesPerRequest", ShareChanges.most, "items", .limitExceeded),
             row("handlesPerLookup", DirectoryController.mostHandles, "items", .limitExceeded),
             // Of what is sent
             row("nameBytes", Limits.nameBytes, "bytes", .invalidArguments),

@@ -26,24 +26,20 @@ struct QueryNotifier {
         let parameters = types.indices.map { "$\($0 + 3)" }.joined(separator: ", ")
         let subscriptions = try connection.rows(
             """
-            SELECT s.owner, s.environment, s.database, s.body, v.partial FROM \(Watch.subscriptions)
+            SELECT s.owner, s.environment, s.database, s.body FROM \(Watch.subscriptions)
             WHERE v.owner = $1 AND v.zone = $2 AND v.gone = 0 AND s.kind = 1 AND s.record_type IN (\(parameters))
             """, notifier.zone.key + types.map { .text($0) }
         ) { row in
             // One that a later version does not take any more must not keep others from saving: it fires no more.
-            let subscriber = try Subscriber(
+            try Subscriber(
                 owner: row.int64(0), environment: row.int64(1), database: row.int64(2),
                 message: Sealkit_V1_Subscription(serializedBytes: row.data(3)))
-            return try subscriber.map { (subscriber: $0, isPartial: try row.bool(4)) }
         }.compactMap { $0 }
         guard !subscriptions.isEmpty else { return }
         let records = changes.map { ChangedRecord($0) }
         var rows: [FiredSubscriptions.Row] = []
-        for (subscription, isPartial) in subscriptions {
-            let visible = try isPartial
-                ? Set(Shares.seen(by: subscription.owner, in: notifier.zone, connection).compactMap { $0.share?.number }) : nil
+        for subscription in subscriptions {
             for record in records {
-                if let visible, record.change.shares.isDisjoint(with: visible) { continue }
                 guard let payload = try subscription.payload(for: record, reason: Self.reason(record.change.kind)) else { continue }
                 rows.append(
                     FiredSubscriptions.Row(

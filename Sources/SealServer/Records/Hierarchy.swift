@@ -42,22 +42,35 @@ struct Hierarchy {
 
     /// Whether the root of a new share, something above it or something below it is shared already.
     func overlaps(_ share: ZoneShare) throws -> Bool {
-        let open = try Shares.open(in: zone, connection)
-        guard !open.isEmpty else { return false }
-        let roots = Set(open.compactMap { $0.share?.root })
-        let numbers = Set(open.compactMap { $0.share?.number })
-        let above = [share.root] + (try ancestors(of: share.root))
-        for name in above {
-            if roots.contains(name) { return true }
-            // The root itself is on its way into the new share.
-            if name != share.root, let place = try self.share(of: name), numbers.contains(place) { return true }
-        }
         let before = try connection.first(
             "SELECT share FROM record WHERE owner = $1 AND zone = $2 AND name = $3 AND deleted = 0",
             zone.key + [.text(share.root)]
         ) { try $0.int64(0) }
-        if let before, numbers.contains(before) { return true }
-        for root in roots where try ancestors(of: root).contains(share.root) { return true }
+        if let before, try isOpen(before) { return true }
+        for name in [share.root] + (try ancestors(of: share.root)) {
+            if try isRoot(name) { return true }
+            // The root itself is on its way into the new share.
+            if name != share.root, let place = try self.share(of: name), try isOpen(place) { return true }
+        }
+        // Few roots have a parent: only such ones may be below.
+        let others = try connection.rows(
+            """
+            SELECT s.root FROM share s JOIN record r ON r.owner = s.owner AND r.zone = s.zone AND r.name = s.root
+            WHERE s.owner = $1 AND s.zone = $2 AND s.closed = 0 AND r.parent IS NOT NULL AND r.deleted = 0
+            """, zone.key
+        ) { try $0.text(0) }
+        for root in others where try ancestors(of: root).contains(share.root) { return true }
         return false
+    }
+
+    private func isRoot(_ name: String) throws -> Bool {
+        try connection.exists(
+            "SELECT 1 FROM share WHERE owner = $1 AND zone = $2 AND root = $3 AND closed = 0", zone.key + [.text(name)])
+    }
+
+    private func isOpen(_ share: Int64) throws -> Bool {
+        guard share > 0 else { return false }
+        return try connection.exists(
+            "SELECT 1 FROM share WHERE owner = $1 AND zone = $2 AND share = $3 AND closed = 0", zone.key + [.integer(share)])
     }
 }

@@ -24,6 +24,9 @@ struct ShareChanges: Sendable {
         let after: Roster
     }
 
+    /// Of one request: each is held against the hierarchies of all others in the zone, in the transaction.
+    static let most = 50
+
     private(set) var openings: [Opening] = []
     private(set) var closings: [Closing] = []
 
@@ -43,6 +46,10 @@ struct ShareChanges: Sendable {
             throw ServerError(
                 .permissionFailure, "Only the zone's owner shares hierarchies in it, or ends that.",
                 remedy: "Ask the owner to share the record.")
+        }
+        guard message.openings.count + message.closings.count <= Self.most else {
+            throw ServerError(
+                .limitExceeded, "A request opens and ends at most \(Self.most) shares.", remedy: "Send fewer at once.")
         }
         let names = message.openings.map(\.shareRecordName) + message.closings.map(\.shareRecordName)
         guard Set(names).count == names.count else {

@@ -17,10 +17,11 @@ struct ShareApprove: AccountHolderCommand {
     var permission: PermissionArgument = .readOnly
 
     @OptionGroup var owner: OwnerOption
+    @OptionGroup var shared: SharedRecordOption
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        let (database, fetched) = try await owner.share(of: zone, client)
+        let (database, fetched) = try await owner.share(of: zone, shared, client)
         var share = fetched
         let requester = try share.existingRequester(named: user)
         share.addParticipant(

@@ -14,10 +14,11 @@ struct ShareBlock: AccountHolderCommand {
     var person: String
 
     @OptionGroup var owner: OwnerOption
+    @OptionGroup var shared: SharedRecordOption
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        let (database, fetched) = try await owner.share(of: zone, client)
+        let (database, fetched) = try await owner.share(of: zone, shared, client)
         var share = fetched
         if let requester = share.requester(named: person) {
             share.blockRequesters([requester])

@@ -4,11 +4,12 @@ import SealKit
 struct ShareCreate: AccountHolderCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",
-        abstract: "Make a zone shareable, with nobody in it yet.",
+        abstract: "Make a zone shareable, or a record with all that is below it, with nobody in it yet.",
         discussion: """
             The title is encrypted: participants and whoever has a URL can read it, the server cannot.
 
               sealkit share create Notes --title "Our notes"
+              sealkit share create Lists --record groceries --title "Groceries"
             """)
 
     @Argument(help: "The zone.")
@@ -20,21 +21,30 @@ struct ShareCreate: AccountHolderCommand {
     @Option(help: ArgumentHelp("A uniform type identifier for what is shared.", valueName: "identifier"))
     var type: String = ""
 
+    @OptionGroup var shared: SharedRecordOption
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        var share = try await start(client)
+        var (share, root) = try await start(client)
         share.title = title
         if !type.isEmpty { share.shareType = type }
-        let saved = try await client.container.privateDatabase.save(share)
-        output.result("the zone \(zone.escaped) is shared; invite somebody with sealkit share invite", json: ShareText.json(saved))
+        let database = client.container.privateDatabase
+        let saved = if let root { try await database.save(share, rootRecord: root).share } else { try await database.save(share) }
+        let what = shared.record.map { "the record \($0.escaped)" } ?? "the zone \(zone.escaped)"
+        output.result("\(what) is shared; invite somebody with sealkit share invite", json: ShareText.json(saved))
     }
 
-    /// The share that is there, or a new one.
-    private func start(_ client: Client) async throws(SealKitError) -> Share {
-        do { return try await client.ownShare(zone) } catch {
+    /// The share that is there, or a new one; for a record that is still to be shared with the record.
+    private func start(_ client: Client) async throws(SealKitError) -> (Share, root: Record?) {
+        let zoneID = RecordZone.ID(zoneName: zone)
+        if let name = shared.record {
+            let root = try await client.container.privateDatabase.record(for: Record.ID(recordName: name, zoneID: zoneID))
+            guard root.share != nil else { return (Share(rootRecord: root), root) }
+            return (try await client.ownShare(zone, shared), nil)
+        }
+        do { return (try await client.ownShare(zone, shared), nil) } catch {
             guard error.code == .unknownItem else { throw error }
-            return Share(recordZoneID: RecordZone.ID(zoneName: zone))
+            return (Share(recordZoneID: zoneID), nil)
         }
     }
 }

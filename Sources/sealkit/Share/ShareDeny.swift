@@ -14,10 +14,11 @@ struct ShareDeny: AccountHolderCommand {
     var user: String
 
     @OptionGroup var owner: OwnerOption
+    @OptionGroup var shared: SharedRecordOption
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        let (database, fetched) = try await owner.share(of: zone, client)
+        let (database, fetched) = try await owner.share(of: zone, shared, client)
         var share = fetched
         share.denyRequesters([try share.existingRequester(named: user)])
         let saved = try await database.save(share)

@@ -30,6 +30,7 @@ struct ShareInvite: AccountHolderCommand {
     var permission: PermissionArgument = .readOnly
 
     @OptionGroup var owner: OwnerOption
+    @OptionGroup var shared: SharedRecordOption
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
@@ -42,7 +43,7 @@ struct ShareInvite: AccountHolderCommand {
     }
 
     func run(_ client: Client) async throws {
-        let (database, fetched) = try await owner.share(of: zone, client)
+        let (database, fetched) = try await owner.share(of: zone, shared, client)
         var share = fetched
         var participant = try await invitee(client)
         participant.expirationDate = expiresIn.map { Date(timeIntervalSinceNow: Double($0) * 86_400) }

@@ -17,10 +17,11 @@ struct SharePermission: AccountHolderCommand {
     var permission: PermissionArgument
 
     @OptionGroup var owner: OwnerOption
+    @OptionGroup var shared: SharedRecordOption
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        let (database, fetched) = try await owner.share(of: zone, client)
+        let (database, fetched) = try await owner.share(of: zone, shared, client)
         var share = fetched
         var found = try share.participant(named: participant)
         found.permission = permission.permission

@@ -13,10 +13,11 @@ struct SharePublic: AccountHolderCommand {
     @Argument(help: "none, readOnly or readWrite.")
     var permission: PublicPermissionArgument
 
+    @OptionGroup var shared: SharedRecordOption
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        var share = try await client.ownShare(zone)
+        var share = try await client.ownShare(zone, shared)
         share.publicPermission = permission.permission
         let saved = try await client.container.privateDatabase.save(share)
         output.result(

@@ -18,10 +18,11 @@ struct ShareRemove: AccountHolderCommand {
     var participant: String
 
     @OptionGroup var owner: OwnerOption
+    @OptionGroup var shared: SharedRecordOption
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        let (database, fetched) = try await owner.share(of: zone, client)
+        let (database, fetched) = try await owner.share(of: zone, shared, client)
         var share = fetched
         let found = try share.participant(named: participant)
         guard found.role != .owner else {

@@ -16,10 +16,11 @@ struct ShareRole: AccountHolderCommand {
     @Argument(help: "administrator or privateUser.")
     var role: RoleArgument
 
+    @OptionGroup var shared: SharedRecordOption
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        var share = try await client.ownShare(zone)
+        var share = try await client.ownShare(zone, shared)
         var found = try share.participant(named: participant)
         found.role = role.role
         share.addParticipant(found)

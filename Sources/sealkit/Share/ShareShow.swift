@@ -14,11 +14,12 @@ struct ShareShow: AccountHolderCommand {
     var zone: String
 
     @OptionGroup var owner: OwnerOption
+    @OptionGroup var shared: SharedRecordOption
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
         let (database, zoneID) = owner.resolve(zone, client)
-        let share = try await database.share(for: zoneID)
+        let share = try await client.share(of: zoneID, shared, in: database)
         output.result(
             (["\"\(share.title.escaped)\" (zone \(share.zoneID.zoneName.escaped))"] + share.participants.map(ShareText.line))
                 .joined(separator: "\n"),

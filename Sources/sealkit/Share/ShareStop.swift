@@ -10,12 +10,13 @@ struct ShareStop: AccountHolderCommand {
     @Argument(help: "The zone.")
     var zone: String
 
+    @OptionGroup var shared: SharedRecordOption
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
         let database = client.container.privateDatabase
-        let share = try await database.share(for: RecordZone.ID(zoneName: zone))
+        let share = try await client.ownShare(zone, shared)
         try await database.deleteRecord(withID: share.recordID)
-        output.result("\(zone.escaped) is shared with nobody any more", json: ["zone": .string(zone)])
+        output.result("\(shared.record?.escaped ?? zone.escaped) is shared with nobody any more", json: ["zone": .string(zone)])
     }
 }

@@ -17,10 +17,11 @@ struct ShareURLCommand: AccountHolderCommand {
     var participant: String?
 
     @OptionGroup var owner: OwnerOption
+    @OptionGroup var shared: SharedRecordOption
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        let (_, share) = try await owner.share(of: zone, client)
+        let (_, share) = try await owner.share(of: zone, shared, client)
         var url = share.url
         if let participant { url = share.oneTimeURL(for: try share.participant(named: participant).participantID) }
         guard let url else {

@@ -14,10 +14,11 @@ struct ShareUnblock: AccountHolderCommand {
     var user: String
 
     @OptionGroup var owner: OwnerOption
+    @OptionGroup var shared: SharedRecordOption
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        let (database, fetched) = try await owner.share(of: zone, client)
+        let (database, fetched) = try await owner.share(of: zone, shared, client)
         var share = fetched
         let found = share.blockedIdentities.filter { $0.userRecordID.recordName == user }
         guard !found.isEmpty else { throw SealKitError(.unknownItem, "nobody by that name is blocked", remedy: "see share show --json") }

@@ -63,6 +63,24 @@ struct LimitProbe: Sendable, CustomStringConvertible {
             let beside = small.records.reduce(0) { $0 + $1.recordName.utf8.count + $1.statement.count + 4 }
             return try await refusal { try await anna.save(writes(amount - beside - 1_400_000), in: zone) }
         },
+        LimitProbe(name: "sharesPerRequest") { server, amount in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            var writes: [PlacedWrite] = []
+            var openings: [Sealkit_V1_ShareOpening] = []
+            for index in 0..<amount {
+                let (share, opening) = try anna.newShare("share\(index)", root: "root\(index)", in: zone)
+                var record = Write("share\(index)", "title")
+                record.type = Names.shareType
+                writes += [PlacedWrite(record, in: share), PlacedWrite(Write("root\(index)"), in: share, share: "share\(index)")]
+                openings.append(opening)
+            }
+            let request = try anna.request(writes, opening: openings).request
+            return try await refusal {
+                let codes = try await anna.send(request, to: zone).compactMap(\.code)
+                guard codes.isEmpty else { throw TestFailure("\(codes)") }
+            }
+        },
         LimitProbe(name: "rostersPerRequest") { server, amount in
             let anna = try await Person.ready(server)
             let request = Sealkit_V1_FetchRostersRequest.with {

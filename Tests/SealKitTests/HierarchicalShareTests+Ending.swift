@@ -1,0 +1,120 @@
+import Foundation
+import SealLab
+import SealPrimitives
+import SealStatements
+import Testing
+
+@testable import SealKit
+
+/// Leaving, stopping, and several shares in one zone.
+extension HierarchicalShareTests {
+    // MARK: Ending
+
+    @Test func aParticipantLeavesByDeletingTheShareOrTheRoot() async throws {
+        for leavesByRoot in [false, true] {
+            let it = try await shared()
+            _ = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined)
+            let id = leavesByRoot ? it.id(it.list) : Record.ID(recordName: it.share.recordID.recordName, zoneID: it.joined)
+            try await it.bob.shared.deleteRecord(withID: id)
+            let gone = await failure { _ = try await it.bob.shared.record(for: it.id(it.list)) }
+            #expect(gone == .zoneNotFound)
+            let ended = try await it.bob.shared.databaseChanges()
+            #expect(ended.deletions.map(\.zoneID) == [it.joined])
+            let body: String? = try await it.ann.own.record(for: it.list.recordID).encryptedValues["body"]
+            #expect(body == "list")
+            #expect(try await it.ann.own.share(withID: it.share.recordID).participants.count == 1)
+            // The key is renewed by the next save.
+            try await it.ann.own.save(child(of: it.list, it.ann, "after", name: "after"))
+            let epoch = try await it.ann.own.record(for: Record.ID(recordName: "after", zoneID: it.zone)).base?.statement.epoch
+            #expect(epoch == 1)
+        }
+    }
+
+    @Test func theOwnerStopsSharingAndSharesAgain() async throws {
+        let it = try await shared()
+        _ = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined)
+        try await it.ann.own.deleteRecord(withID: it.share.recordID)
+        let list = try await it.ann.own.record(for: it.list.recordID)
+        #expect(list.share == nil)
+        #expect(list.encryptedValues["body"] == "list")
+        let item = try await it.ann.own.record(for: it.item.recordID)
+        #expect(item.encryptedValues["body"] == "item")
+        let own = try await it.ann.own.keeper(it.zone).current().roster.scopeID
+        #expect(item.base?.statement.scopeID == own)
+        #expect(try await it.ann.own.settleShares(in: it.zone) == 0)
+        let noShare = await failure { _ = try await it.ann.own.share(withID: it.share.recordID) }
+        #expect(noShare == .unknownItem)
+        let gone = await failure { _ = try await it.bob.shared.record(for: it.id(it.list)) }
+        #expect(gone == .zoneNotFound)
+
+        var again = Share(rootRecord: list, shareID: it.share.recordID)
+        again.addParticipant(try await it.ann.container.shareParticipant(forUserRecordID: it.bob.container.userRecordID()))
+        let saved = try await it.ann.own.save(again, rootRecord: list)
+        let joined = try await it.bob.container.accept(try await it.bob.container.shareMetadata(for: try #require(saved.share.url)))
+        let read: String? = try await it.bob.shared.record(for: Record.ID(recordName: "item", zoneID: joined)).encryptedValues["body"]
+        #expect(read == "item")
+    }
+
+    @Test func theRootGoesWithItsShare() async throws {
+        let it = try await shared()
+        _ = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined)
+        try await it.ann.own.modifyRecords(deleting: [it.list.recordID, it.item.recordID]).deleteResults[it.list.recordID]?.get()
+        let gone = await failure { _ = try await it.ann.own.record(for: it.list.recordID) }
+        #expect(gone == .unknownItem)
+        let noShare = await failure { _ = try await it.ann.own.share(withID: it.share.recordID) }
+        #expect(noShare == .unknownItem)
+        let ended = try await it.bob.shared.databaseChanges()
+        #expect(ended.deletions.map(\.zoneID) == [it.joined])
+    }
+
+    @Test func aZoneGoesWithItsShares() async throws {
+        let it = try await shared()
+        _ = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined)
+        try await it.ann.own.deleteRecordZone(withID: it.zone)
+        let ended = try await it.bob.shared.databaseChanges()
+        #expect(ended.deletions.map(\.reason) == [.unshared])
+        // Made again, nothing of it is shared.
+        _ = try await it.ann.own.save(RecordZone(zoneID: it.zone))
+        let list = try await it.ann.own.save(it.ann.note(in: it.zone, "new", name: "list"))
+        let saved = try await it.ann.own.save(Share(rootRecord: list), rootRecord: list)
+        #expect(saved.share.participants.count == 1)
+    }
+
+    @Test func sharesOfOneZoneAreApart() async throws {
+        let it = try await shared()
+        let carol = try await Person()
+        let note = try await it.ann.own.record(for: it.note.recordID)
+        var share = Share(rootRecord: note)
+        for person in [carol, it.bob] {
+            share.addParticipant(
+                try await it.ann.container.shareParticipant(
+                    forUserRecordID: person.container.userRecordID(), permission: .readWrite))
+        }
+        let second = try await it.ann.own.save(share, rootRecord: note).share
+        let url = try #require(second.url)
+        let carols = try await carol.container.accept(try await carol.container.shareMetadata(for: url))
+        #expect(carols == it.joined)
+        let feed = try await carol.shared.recordZoneChanges(inZoneWith: carols)
+        #expect(names(feed) == ["note", second.recordID.recordName])
+        let token = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined).changeToken
+        _ = try await it.bob.container.accept(try await it.bob.container.shareMetadata(for: url))
+        let stale = await failure { _ = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined, since: token) }
+        #expect(stale == .changeTokenExpired)
+        let all = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined)
+        #expect(names(all).isSuperset(of: ["list", "item", "note"]))
+        // Bob writes into both with one call.
+        let list = try await it.bob.shared.record(for: it.id(it.list))
+        let other = try await it.bob.shared.record(for: it.id(it.note))
+        let both = try await it.bob.shared.modifyRecords(
+            saving: [child(of: list, it.bob, "a", name: "a"), child(of: other, it.bob, "b", name: "b")])
+        #expect(both.saveResults.values.compactMap(\.failureCode).isEmpty)
+        let seen = try await carol.shared.recordZoneChanges(inZoneWith: carols, since: feed.changeToken)
+        #expect(names(seen) == ["b"])
+        // And leaves one of them.
+        try await it.bob.shared.deleteRecord(withID: it.id(it.note))
+        let left = await failure { _ = try await it.bob.shared.record(for: it.id(it.note)) }
+        #expect(left == .unknownItem)
+        let kept: String? = try await it.bob.shared.record(for: it.id(it.list)).encryptedValues["body"]
+        #expect(kept == "list")
+    }
+}
