@@ -68,7 +68,11 @@ extension Database {
         let response: Sealkit_V1_LookupZonesResponse = try await core.call(scope, "zones/lookup", Sealkit_V1_LookupZonesRequest())
         var scopes: [SealStatements.Scope] = []
         for result in response.results {
-            if case .zone(let wire)? = result.outcome { scopes.append(try zoneScope(zoneID(wire.zoneID))) }
+            guard case .zone(let wire)? = result.outcome else { continue }
+            let zone = try zoneScope(zoneID(wire.zoneID))
+            // A participant of hierarchies in a zone has no part in the zone's own roster.
+            if scope != .shared || wire.hasScope { scopes.append(zone) }
+            scopes += wire.shares.map { zone.ofShare($0.shareRecordName) }
         }
         return scopes
     }
