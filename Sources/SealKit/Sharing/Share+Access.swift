@@ -146,8 +146,15 @@ extension Container {
         try checkPlace(container: response.container, environment: response.environment)
         var random = SystemRandom()
         let requestID = ID16(random: &random)
+        let core = core
+        let owner = try await core.witnessing { () async throws(SealKitError) in
+            let owner = try verifying("the share's owner") { () throws(SealError) in
+                try IdentityChain(response.owner, container: core.identifier)
+            }
+            try await core.contacts.observe([owner], from: .directory)
+            return owner
+        }
         let sealed = try verifying("the share's owner") { () throws(SealError) in
-            let owner = try IdentityChain(response.owner, container: core.identifier)
             let scope = Scope(
                 container: core.identifier, environment: core.environment,
                 owner: try UserID(recordName: response.zone.ownerName), zoneName: response.zone.zoneName,

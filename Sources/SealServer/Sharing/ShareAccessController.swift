@@ -35,6 +35,7 @@ struct ShareAccessController: Sendable {
             response.container = zone.container
             response.environment = zone.environment.name
             response.zone = zone.wireID
+            response.shareRecordName = zone.share?.recordName ?? ""
             if let chain = try Identities.wireChain(user: zone.ownerName, container: zone.container, in: connection) {
                 response.owner = chain
             }

@@ -174,7 +174,7 @@ import Testing
         for tag in ["", "0", "99999999999", "trusted"] { variants.append(.with { $0 = forged; $0.changeTag = tag }) }
         for position in [0, .max] as [UInt64] { variants.append(.with { $0 = forged; $0.position = position }) }
         // Fields that a later version might have.
-        for number in [11, 15, 100, 120, 140, 2000] as [UInt64] {
+        for number in [11, 15, 99, 120, 140, 2000] as [UInt64] {
             let extra = Data([UInt8(truncatingIfNeeded: number << 3 & 0x7F | 0x80), UInt8(truncatingIfNeeded: number >> 4), 1])
             variants.append(try Sealkit_V1_Record(serializedBytes: try forged.serializedData() + extra))
         }
@@ -183,6 +183,10 @@ import Testing
             network.show([variant])
             await expectRefused(.integrityFailure, by: .authorNotPermitted) { _ = try await ann.own.record(for: id) }
         }
+        // Said to have left a share, which only the owner's move can show.
+        network.beHonest()
+        network.show([.with { $0 = forged; $0.departed = true }])
+        await expectRefused(.integrityFailure, by: .wrongContext) { _ = try await ann.own.record(for: id) }
         network.rewrite("zones/lookup", Sealkit_V1_LookupZonesResponse.self) { answer in
             for index in answer.results.indices {
                 answer.results[index].zone.capabilities = .max
