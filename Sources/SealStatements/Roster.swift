@@ -111,7 +111,7 @@ public struct Roster: Sendable {
     /// The newest generations that this roster has seen of everybody whom it names: members, former ones, and those whom an
     /// open invitation knows.
     public var knownIdentities: [IdentityChain] {
-        history.values.compactMap { $0.last?.identity } + invitations.values.compactMap(\.invitee)
+        history.values.compactMap { $0.last?.identity } + invitations.values.compactMap { $0.invitee }
     }
 
     public var isShared: Bool { linkID != nil }

@@ -92,7 +92,9 @@ extension HierarchicalShareTests {
         }
         let second = try await it.ann.own.save(share, rootRecord: note).share
         let url = try #require(second.url)
-        let carols = try await carol.container.accept(try await carol.container.shareMetadata(for: url))
+        let metadata = try await carol.container.shareMetadata(for: url)
+        #expect(metadata.hierarchicalRootRecordID == Record.ID(recordName: "note", zoneID: it.joined))
+        let carols = try await carol.container.accept(metadata)
         #expect(carols == it.joined)
         let feed = try await carol.shared.recordZoneChanges(inZoneWith: carols)
         #expect(names(feed) == ["note", second.recordID.recordName])

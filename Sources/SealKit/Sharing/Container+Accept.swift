@@ -11,6 +11,8 @@ extension Share {
     public struct Metadata: Sendable {
         public let containerIdentifier: String
         public let zoneID: RecordZone.ID
+        /// The record that is shared with all that has it as parent; nil for a zone's share.
+        public let hierarchicalRootRecordID: Record.ID?
         public let title: String
         public let shareType: String
         public let thumbnailImageData: Data?
@@ -115,11 +117,12 @@ extension Container {
         }
         let member = roster.members[core.userID()]
         let seat = member == nil ? try seat(response.invitationID, roster) : nil
+        let zoneID = RecordZone.ID(
+            zoneName: roster.scope.zoneName,
+            ownerName: roster.owner == core.userID() ? RecordZone.ID.currentUser : roster.owner.recordName)
         return Share.Metadata(
-            containerIdentifier: core.identifier,
-            zoneID: RecordZone.ID(
-                zoneName: roster.scope.zoneName,
-                ownerName: roster.owner == core.userID() ? RecordZone.ID.currentUser : roster.owner.recordName),
+            containerIdentifier: core.identifier, zoneID: zoneID,
+            hierarchicalRootRecordID: roster.rootRecordName.map { Record.ID(recordName: $0, zoneID: zoneID) },
             title: preview.title, shareType: preview.shareType,
             thumbnailImageData: preview.thumbnail.isEmpty ? nil : Data(preview.thumbnail),
             ownerIdentity: Share.UserIdentity(userRecordID: Record.ID(recordName: roster.owner.recordName)),

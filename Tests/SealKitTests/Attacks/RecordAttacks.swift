@@ -187,6 +187,8 @@ import Testing
         network.beHonest()
         network.show([.with { $0 = forged; $0.departed = true }])
         await expectRefused(.integrityFailure, by: .wrongContext) { _ = try await ann.own.record(for: id) }
+        network.beHonest()
+        network.show([forged])
         network.rewrite("zones/lookup", Sealkit_V1_LookupZonesResponse.self) { answer in
             for index in answer.results.indices {
                 answer.results[index].zone.capabilities = .max
