@@ -24,9 +24,10 @@ struct RateMiddleware: RouterMiddleware {
         }
         var response = try await next(request, context)
         if let standing, let names = Self.headers {
-            response.headers[names.limit] = String(standing.limit)
-            response.headers[names.remaining] = String(standing.remaining)
-            response.headers[names.reset] = String((standing.reset + 999_999) / 1_000_000)
+            // Appended: no route sets them, and setting looks for each first.
+            response.headers.append(HTTPField(name: names.limit, value: String(standing.limit)))
+            response.headers.append(HTTPField(name: names.remaining, value: String(standing.remaining)))
+            response.headers.append(HTTPField(name: names.reset, value: String((standing.reset + 999_999) / 1_000_000)))
         }
         return response
     }

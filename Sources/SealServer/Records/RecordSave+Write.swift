@@ -53,8 +53,14 @@ extension RecordSave {
             position: accepted.position, creator: statement.creator, author: statement.author,
             created: accepted.created(now: now), modified: accepted.modified(now: now), fields: accepted.content.fields,
             formerFields: accepted.predecessor?.fields ?? [], assetBytes: assetBytes,
-            shares: Set([accepted.predecessor?.share, batch.judge.share(of: statement)?.number].compactMap { $0 }).subtracting([0]),
+            shares: shares(of: accepted),
             former: accepted.predecessor.flatMap { $0.isDeleted ? nil : .init(modified: $0.modified, statement: $0.statement) })
+    }
+
+    /// The hierarchical shares that the record was or is in.
+    private func shares(of accepted: Accepted) -> Set<Int64> {
+        let (before, now) = (accepted.predecessor?.share ?? 0, batch.judge.share(of: accepted.content.statement)?.number ?? 0)
+        return before == 0 && now == 0 ? [] : Set([before, now]).subtracting([0])
     }
 
     private func store(_ accepted: Accepted, _ name: String) throws {

@@ -36,7 +36,7 @@ enum SaveJudge: Sendable {
 
     /// The share that a statement's record is in, or comes into; nil for the zone's own scope.
     func share(of statement: Statement) -> ZoneShare? {
-        guard case .rosters(let rosters) = self else { return nil }
+        guard case .rosters(let rosters) = self, rosters.hasShares else { return nil }
         return rosters.scopes[statement.scopeID]?.share
     }
 

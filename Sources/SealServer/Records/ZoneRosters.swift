@@ -14,6 +14,8 @@ struct ZoneRosters: Sendable {
     }
 
     private(set) var scopes: [Digest: Scope] = [:]
+    /// Whether any of them is a share's: with the zone's own alone, nothing has to be asked about which it is.
+    private(set) var hasShares = false
     /// A participant of shares writes what is in their hierarchies, and nothing else.
     let isPartial: Bool
 
@@ -39,7 +41,10 @@ struct ZoneRosters: Sendable {
         }
     }
 
-    mutating func add(_ scope: Scope) { scopes[scope.roster.scopeID] = scope }
+    mutating func add(_ scope: Scope) {
+        if scope.share != nil { hasShares = true }
+        scopes[scope.roster.scopeID] = scope
+    }
 
     /// May this caller write now, in any of the scopes?
     func checkRights(of caller: Caller) throws(ServerError) {

@@ -22,11 +22,16 @@ enum DatabaseFeed {
     /// The zone changed: everybody who sees what changed learns so.
     /// - Parameter shares: those that it concerns beside the zone's own scope.
     static func touch(_ zone: ZoneRow, shares: Set<Int64> = [], in connection: any SQLConnection) throws {
+        guard zone.shares > 0 else {
+            try connection.execute(touching, zone.key)
+            return
+        }
         let shares = zone.share.map { [$0.number] } ?? shares
-        try connection.execute(
-            "UPDATE zone_view SET position = \(nextPosition) WHERE owner = $1 AND zone = $2 AND gone = 0"
-                + concerned("zone_view", zone, shares), zone.key)
+        try connection.execute(touching + concerned("zone_view", zone, shares), zone.key)
     }
+
+    private static let touching =
+        "UPDATE zone_view SET position = \(nextPosition) WHERE owner = $1 AND zone = $2 AND gone = 0"
 
     /// Leaves participants of other shares out. They are not to learn that anything happened.
     /// - Parameter view: a row of `zone_view`, under the name that it has in the statement.
