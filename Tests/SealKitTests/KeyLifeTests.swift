@@ -61,7 +61,10 @@ import Testing
         #expect(await failure { _ = try await dave.shared.keyStatus(of: zone.id(for: bob)) } == .zoneNotFound)
 
         try await zone.changeKeys(of: carol)
-        #expect(await failure { try await carol.shared.rotateKeys(of: zone.id(for: carol)) } == .rotationDue)
+        #expect(await failure { try await carol.shared.rotateKeys(of: zone.id(for: carol)) } == .permissionFailure)
+        // And may not write, due or not.
+        let write = await failure { _ = try await carol.shared.save(Record(recordType: "Note", recordID: Record.ID(recordName: "new", zoneID: zone.id(for: carol)))) }
+        #expect(write == .permissionFailure)
         try await bob.shared.rotateKeys(of: zone.id(for: bob))
         #expect(try await zone.view(of: ann).roster.currentEpoch.number == 1)
         // The server holds the same rule.

@@ -61,7 +61,9 @@ extension ZoneView {
             throw SealKitError(.zoneNotFound, "there is no zone \(scope.zoneName) for this account")
         }
         if member.mayAdminister { return }
-        guard member.permission == .readWrite, member.role != .publicUser else {
+        // Whoever may only read is told so, whether or not a key is due.
+        guard member.permission == .readWrite else { throw notAllowed }
+        guard member.role != .publicUser else {
             throw roster.rotationDue
                 ? SealKitError(
                     .rotationDue, "a new key of the zone \(scope.zoneName) is due, which this account may not open",
