@@ -14,6 +14,15 @@ extension Roster {
         try append(signed)
     }
 
+    /// The roster that a log says, from its first entry on; nil when there is none.
+    /// - Throws: what `append` does.
+    public init?(replaying entries: some Sequence<SignedRosterEntry>, scope: Scope) throws(SealError) {
+        var entries = entries.makeIterator()
+        guard let first = entries.next() else { return nil }
+        try self.init(opening: first, scope: scope)
+        while let entry = entries.next() { try append(entry) }
+    }
+
     /// Checks an entry against the rules and applies it; on any error the roster stays as it was.
     /// - Throws: `notNextEntry` when it does not follow the head; `changeNotPermitted`, `changeNotApplicable`,
     ///   `epochRequired`, `renewalRequired`, `coverageMismatch`, `tooManyParticipants`; `invalidIdentity`;

@@ -41,11 +41,6 @@ extension Container {
 }
 
 extension ContainerCore {
-    func zoneID(of scope: Scope) -> RecordZone.ID {
-        RecordZone.ID(
-            zoneName: scope.zoneName, ownerName: scope.owner == userID() ? RecordZone.ID.currentUser : scope.owner.recordName)
-    }
-
     /// The scopes whose rosters this device has.
     fileprivate func knownScopes() async throws(SealKitError) -> [Scope] {
         try await trust.openings().compactMap { bytes in
@@ -100,10 +95,12 @@ extension Database {
             if case .member(let user) = subject, let member = roster.members[user], member.since > epoch.openedAt { return false }
             return !covered.contains(subject)
         }
+        let share = scope.shareRecordName.isEmpty ? nil : scope.shareRecordName
         return Audit.Scope(
-            zoneID: zoneID, shareRecordName: scope.shareRecordName.isEmpty ? nil : scope.shareRecordName,
+            zoneID: zoneID, shareRecordName: share,
             entryCount: roster.hashes.count, head: roster.head.hex, abandonedForks: roster.abandonments.count,
-            memberCount: roster.members.count, invitationCount: roster.invitations.count, keys: try await keyStatus(of: zoneID, shareRecordName: scope.shareRecordName.isEmpty ? nil : scope.shareRecordName),
+            memberCount: roster.members.count, invitationCount: roster.invitations.count,
+            keys: try await keyStatus(of: zoneID, shareRecordName: share),
             heldEpochs: view.keys.count, badGrants: bad.map { Int($0) },
             uncovered: uncovered.map { subject in
                 if case .member(let user) = subject { user.recordName } else { subject.id.hex }
@@ -116,9 +113,7 @@ extension Database {
     ) throws(SealKitError) -> (roster: Roster, badGrants: [UInt32]) {
         let roster = try verifying("the roster of the zone \(scope.zoneName)") { () throws(SealError) in
             let entries = tail.entries.map { SignedRosterEntry($0) }
-            guard let first = entries.first else { throw .notNextEntry }
-            var roster = try Roster(opening: first, scope: scope)
-            for entry in entries.dropFirst() { try roster.append(entry) }
+            guard let roster = try Roster(replaying: entries, scope: scope) else { throw .notNextEntry }
             return roster
         }
         let own = GrantSubject.member(core.userID())

@@ -63,10 +63,7 @@ extension ContainerCore {
     }
 
     func noted(_ error: SealKitError, scope: Scope) async -> SealKitError {
-        await noted(
-            error,
-            zone: RecordZone.ID(
-                zoneName: scope.zoneName, ownerName: scope.owner == userID() ? RecordZone.ID.currentUser : scope.owner.recordName))
+        await noted(error, zone: zoneID(of: scope))
     }
 
     /// Runs what reads, and keeps its violations.

@@ -77,6 +77,11 @@ final class ContainerCore: Sendable {
         self.gate = gate
     }
 
+    func zoneID(of scope: Scope) -> RecordZone.ID {
+        RecordZone.ID(
+            zoneName: scope.zoneName, ownerName: scope.owner == userID() ? RecordZone.ID.currentUser : scope.owner.recordName)
+    }
+
     func identity() -> (keys: IdentityKeys, chain: IdentityChain) { own }
     func userID() -> UserID {
         if case .serverKey(let credential) = access { credential.chain.userID } else { own.chain.userID }

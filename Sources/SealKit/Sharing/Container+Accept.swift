@@ -100,26 +100,30 @@ extension Container {
         }
     }
 
+    /// The scope that the server names for a URL.
+    ///
+    /// The URL commits to it: another share or owner behind it is refused before anything else.
+    func scope(
+        _ zone: Sealkit_V1_ZoneID, _ shareRecordName: String, behind url: ShareURL
+    ) throws(SealError) -> Scope {
+        let scope = Scope(
+            container: core.identifier, environment: core.environment, owner: try UserID(recordName: zone.ownerName),
+            zoneName: zone.zoneName, shareRecordName: shareRecordName)
+        try url.check(scopeID: scope.id)
+        return scope
+    }
+
     private func metadata(_ url: ShareURL, _ response: Sealkit_V1_ShareMetadataResponse) throws(SealKitError) -> Share.Metadata {
         let entries = response.entries.map { SignedRosterEntry($0) }
         let (roster, preview) = try verifying("the share") { () throws(SealError) in
-            guard let first = entries.first else { throw .invalidURL }
-            let scope = Scope(
-                container: core.identifier, environment: core.environment,
-                owner: try UserID(recordName: response.zone.ownerName), zoneName: response.zone.zoneName,
-                shareRecordName: response.shareRecordName)
-            // The URL commits to the scope: another share or owner behind it is refused before anything else.
-            try url.check(scopeID: scope.id)
-            var roster = try Roster(opening: first, scope: scope)
-            for entry in entries.dropFirst() { try roster.append(entry) }
+            let scope = try self.scope(response.zone, response.shareRecordName, behind: url)
+            guard let roster = try Roster(replaying: entries, scope: scope) else { throw .invalidURL }
             guard !roster.isClosed else { throw .changeNotApplicable }
             return (roster, try url.secret.openPreview([UInt8](response.preview), scopeID: scope.id))
         }
         let member = roster.members[core.userID()]
         let seat = member == nil ? try seat(response.invitationID, roster) : nil
-        let zoneID = RecordZone.ID(
-            zoneName: roster.scope.zoneName,
-            ownerName: roster.owner == core.userID() ? RecordZone.ID.currentUser : roster.owner.recordName)
+        let zoneID = core.zoneID(of: roster.scope)
         return Share.Metadata(
             containerIdentifier: core.identifier, zoneID: zoneID,
             hierarchicalRootRecordID: roster.rootRecordName.map { Record.ID(recordName: $0, zoneID: zoneID) },

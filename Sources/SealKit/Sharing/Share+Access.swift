@@ -147,22 +147,19 @@ extension Container {
         var random = SystemRandom()
         let requestID = ID16(random: &random)
         let core = core
-        let owner = try await core.witnessing { () async throws(SealKitError) in
-            let owner = try verifying("the share's owner") { () throws(SealError) in
-                try IdentityChain(response.owner, container: core.identifier)
+        let (owner, scope) = try await core.witnessing { () async throws(SealKitError) in
+            let (owner, scope) = try verifying("the share's owner") { () throws(SealError) in
+                let scope = try self.scope(response.zone, response.shareRecordName, behind: url)
+                let owner = try IdentityChain(response.owner, container: core.identifier)
+                // The scope names the owner, whose name certifies the key: nobody else reads the contact.
+                guard owner.userID == scope.owner else { throw .invalidIdentity }
+                return (owner, scope)
             }
             try await core.contacts.observe([owner], from: .directory)
-            return owner
+            return (owner, scope)
         }
-        let sealed = try verifying("the share's owner") { () throws(SealError) in
-            let scope = Scope(
-                container: core.identifier, environment: core.environment,
-                owner: try UserID(recordName: response.zone.ownerName), zoneName: response.zone.zoneName,
-                shareRecordName: response.shareRecordName)
-            // The URL commits to the scope, and that names the owner, whose name certifies the key: nobody else reads the contact.
-            try url.check(scopeID: scope.id)
-            guard owner.userID == scope.owner else { throw .invalidIdentity }
-            return try SealedAddresses<XWingHPKE>.seal(contact, scopeID: scope.id, invitationID: requestID, to: [owner])
+        let sealed = try verifying("the contact") { () throws(SealError) in
+            try SealedAddresses<XWingHPKE>.seal(contact, scopeID: scope.id, invitationID: requestID, to: [owner])
         }
         let request = Sealkit_V1_RequestShareAccessRequest.with {
             $0.routingID = Data(url.routingID.bytes)

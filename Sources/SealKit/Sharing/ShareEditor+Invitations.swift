@@ -85,7 +85,7 @@ extension ShareEditor {
                     })
             }
         }
-        let readers = roster.members.values.filter { $0.role == .owner || $0.role == .administrator }.map(\.identity)
+        let readers = roster.members.values.filter(\.mayAdminister).map(\.identity)
         let draft = try verifying("the invitation") { () throws(SealError) in
             var addresses: [SealedAddress] = []
             if let address {

@@ -185,7 +185,7 @@ struct ShareEditor {
     /// The share-wide secret for those who administer the share after the entry and do not have it.
     private func sealedLinks(_ plan: Plan, after: Roster) throws(SealKitError) -> [Sealkit_V1_SealedLink] {
         guard let link = plan.shareWide else { return [] }
-        let administrators = after.members.values.filter { $0.role == .owner || $0.role == .administrator }
+        let administrators = after.members.values.filter(\.mayAdminister)
         return try verifying("the share-wide URL") { () throws(SealError) in
             var sealed: [Sealkit_V1_SealedLink] = []
             for member in administrators where plan.renewsLink || roster.members[member.userID]?.role != member.role {

@@ -94,26 +94,22 @@ public final class TrustStore: Sendable {
     func append(_ entries: [SignedRosterEntry], scope: Digest, from sequence: UInt64) async throws(SealKitError) {
         guard !entries.isEmpty else { return }
         let key = Data(scope.bytes)
-        do {
-            try await database.write { db in
-                for (offset, entry) in entries.enumerated() {
-                    let position = Int64(sequence) + Int64(offset)
-                    try db.execute(
-                        sql: "INSERT INTO entry (scope, sequence, bytes, signature) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                        arguments: [key, position, Data(entry.bytes), Data(entry.signature)])
-                    guard db.changesCount == 0 else { continue }
-                    // Another process was faster: with the same entry, or with that of a fork.
-                    let held = try Data.fetchOne(
-                        db, sql: "SELECT bytes FROM entry WHERE scope = ? AND sequence = ?", arguments: [key, position])
-                    guard held == Data(entry.bytes) else {
-                        throw SealKitError(
-                            .rollback, "two processes of this device were shown different rosters",
-                            remedy: "do not trust this server's answers; compare with the owner")
-                    }
+        try await writing { db in
+            for (offset, entry) in entries.enumerated() {
+                let position = Int64(sequence) + Int64(offset)
+                try db.execute(
+                    sql: "INSERT INTO entry (scope, sequence, bytes, signature) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                    arguments: [key, position, Data(entry.bytes), Data(entry.signature)])
+                guard db.changesCount == 0 else { continue }
+                // Another process was faster: with the same entry, or with that of a fork.
+                let held = try Data.fetchOne(
+                    db, sql: "SELECT bytes FROM entry WHERE scope = ? AND sequence = ?", arguments: [key, position])
+                guard held == Data(entry.bytes) else {
+                    throw SealKitError(
+                        .rollback, "two processes of this device were shown different rosters",
+                        remedy: "do not trust this server's answers; compare with the owner")
                 }
             }
-        } catch {
-            throw TrustStore.failure(error)
         }
     }
 
@@ -203,44 +199,45 @@ public final class TrustStore: Sendable {
     func admit(_ sightings: [Sighting], zone: Digest, incarnation: UInt32) async throws(SealKitError) -> [Verdict] {
         guard !sightings.isEmpty else { return [] }
         let key = Data(zone.bytes)
-        do {
-            return try await database.write { db in
-                var marks = try ScopeMarks(zone: zone, incarnation: incarnation, db)
-                var verdicts: [Verdict] = []
-                verdicts.reserveCapacity(sightings.count)
-                for sighting in sightings {
-                    let revision = Int64(bitPattern: sighting.revision)
-                    let hash = Data(sighting.hash.bytes)
-                    if let verdict = try derived(sighting, key, incarnation, db) { verdicts.append(verdict); continue }
-                    let known = try seen(sighting.recordName, key, incarnation, db)
-                    if let known {
-                        if revision < known.revision { verdicts.append(.older); continue }
-                        if revision == known.revision, hash != known.hash { verdicts.append(.forked); continue }
-                        if revision == known.revision, !sighting.isDerived { verdicts.append(.accepted); continue }
-                        if revision == known.revision + 1, Data(sighting.previous.bytes) != known.hash {
-                            verdicts.append(.forked)
-                            continue
-                        }
-                        if !marks.arePlain(sighting), try !staysOrWasMoved(sighting, key, incarnation, db) { verdicts.append(.misplaced); continue }
-                    }
-                    if let caughtUp = try marks.caughtUp(in: sighting.stay.place, db), try isBackdated(sighting, known: known, before: caughtUp, key, incarnation, db) {
-                        // That something is gone which this device never had takes nothing from it, and an old deletion
-                        // may have left the feed. It is not remembered.
-                        verdicts.append(known == nil && sighting.isDeletion ? .unknownDeletion : .backdated)
+        return try await writing { [self] db in
+            var marks = try ScopeMarks(zone: zone, incarnation: incarnation, db)
+            var verdicts: [Verdict] = []
+            verdicts.reserveCapacity(sightings.count)
+            for sighting in sightings {
+                let revision = Int64(bitPattern: sighting.revision)
+                let hash = Data(sighting.hash.bytes)
+                if let verdict = try derived(sighting, key, incarnation, db) { verdicts.append(verdict); continue }
+                let known = try seen(sighting.recordName, key, incarnation, db)
+                if let known {
+                    if revision < known.revision { verdicts.append(.older); continue }
+                    if revision == known.revision, hash != known.hash { verdicts.append(.forked); continue }
+                    if revision == known.revision, !sighting.isDerived { verdicts.append(.accepted); continue }
+                    if revision == known.revision + 1, Data(sighting.previous.bytes) != known.hash {
+                        verdicts.append(.forked)
                         continue
                     }
-                    try remember(sighting.recordName, revision, hash, key, incarnation, db)
-                    try noteGone(sighting, key, incarnation, db)
-                    if !marks.arePlain(sighting) {
-                        try noteStay(sighting, key, incarnation, db)
-                        marks.hasStays = true
+                    if !marks.arePlain(sighting), try !staysOrWasMoved(sighting, key, incarnation, db) {
+                        verdicts.append(.misplaced)
+                        continue
                     }
-                    verdicts.append(.accepted)
                 }
-                return verdicts
+                if let caughtUp = try marks.caughtUp(in: sighting.stay.place, db),
+                    try isBackdated(sighting, known: known, before: caughtUp, key, incarnation, db)
+                {
+                    // That something is gone which this device never had takes nothing from it, and an old deletion
+                    // may have left the feed. It is not remembered.
+                    verdicts.append(known == nil && sighting.isDeletion ? .unknownDeletion : .backdated)
+                    continue
+                }
+                try remember(sighting.recordName, revision, hash, key, incarnation, db)
+                try noteGone(sighting, key, incarnation, db)
+                if !marks.arePlain(sighting) {
+                    try noteStay(sighting, key, incarnation, db)
+                    marks.hasStays = true
+                }
+                verdicts.append(.accepted)
             }
-        } catch {
-            throw TrustStore.failure(error)
+            return verdicts
         }
     }
 
@@ -271,21 +268,17 @@ public final class TrustStore: Sendable {
         zone: Digest, incarnation: UInt32, since: Data?, token: Data, caughtUp: [ScopePlace: UInt32]
     ) async throws(SealKitError) {
         let key = Data(zone.bytes)
-        do {
-            try await database.write { db in
-                let last = try Data.fetchOne(
-                    db, sql: "SELECT token FROM feed WHERE zone = ? AND incarnation = ?", arguments: [key, incarnation])
-                guard since == nil || since == last else { return }
-                try db.execute(
-                    sql: """
-                        INSERT INTO feed (zone, incarnation, token, caughtUpEpoch) VALUES (?, ?, ?, ?)
-                        ON CONFLICT (zone, incarnation) DO UPDATE SET token = excluded.token,
-                            caughtUpEpoch = MAX(COALESCE(caughtUpEpoch, 0), COALESCE(excluded.caughtUpEpoch, 0))
-                        """, arguments: [key, incarnation, token, caughtUp[ScopePlace(zone, incarnation)].map { Int64($0) }])
-                for (place, epoch) in caughtUp { try noteRead(place, epoch, db) }
-            }
-        } catch {
-            throw TrustStore.failure(error)
+        try await writing { [self] db in
+            let last = try Data.fetchOne(
+                db, sql: "SELECT token FROM feed WHERE zone = ? AND incarnation = ?", arguments: [key, incarnation])
+            guard since == nil || since == last else { return }
+            try db.execute(
+                sql: """
+                    INSERT INTO feed (zone, incarnation, token, caughtUpEpoch) VALUES (?, ?, ?, ?)
+                    ON CONFLICT (zone, incarnation) DO UPDATE SET token = excluded.token,
+                        caughtUpEpoch = MAX(COALESCE(caughtUpEpoch, 0), COALESCE(excluded.caughtUpEpoch, 0))
+                    """, arguments: [key, incarnation, token, caughtUp[ScopePlace(zone, incarnation)].map { Int64($0) }])
+            for (place, epoch) in caughtUp { try noteRead(place, epoch, db) }
         }
     }
 }

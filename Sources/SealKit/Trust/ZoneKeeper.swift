@@ -149,11 +149,8 @@ actor ZoneKeeper {
         guard !isLoaded else { return }
         let entries = try await core.trust.entries(scope: scope.id)
         guard !isLoaded else { return }
-        var replayed: Roster?
-        for entry in entries {
-            try verifying("this device's copy of the roster of \(scope.zoneName)") { () throws(SealError) in
-                if replayed == nil { replayed = try Roster(opening: entry, scope: scope) } else { try replayed?.append(entry) }
-            }
+        let replayed = try verifying("this device's copy of the roster of \(scope.zoneName)") { () throws(SealError) in
+            try Roster(replaying: entries, scope: scope)
         }
         // A store from before there were contacts has none yet.
         if let replayed { try await core.contacts.pin(replayed.knownIdentities) }

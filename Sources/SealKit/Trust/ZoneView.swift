@@ -25,10 +25,7 @@ struct ZoneView: Sendable {
     var scope: Scope { roster.scope }
 
     /// Whether this account is the owner or an administrator.
-    var mayAdminister: Bool {
-        let role = roster.members[user]?.role
-        return role == .owner || role == .administrator
-    }
+    var mayAdminister: Bool { roster.members[user]?.mayAdminister ?? false }
 
     /// - Throws: `permissionFailure` when no key was granted.
     func currentKey() throws(SealKitError) -> EpochKey {

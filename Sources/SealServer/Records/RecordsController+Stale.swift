@@ -19,7 +19,7 @@ extension RecordsController {
         let answer = try await services.database.read { connection -> [UInt8] in
             let caller = try Caller(session, container: path.container, in: connection)
             let zone = try Shares.scope(
-                message.shareRecordName, in: Zones.visible(message.zone, to: caller, path, in: connection), connection)
+                message.shareRecordName, in: message.zone, to: caller, path, in: connection)
             return try StaleRecords.page(
                 of: zone, try rosters.roster(of: zone, in: connection), after: place, limit: limit, desired: desired,
                 counting: message.counting, in: connection)

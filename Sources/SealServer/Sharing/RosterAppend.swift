@@ -143,8 +143,7 @@ struct RosterAppend: Sendable {
     /// Links and addresses come from those who invite, and for seats that are open.
     private func checkExtras(before: Roster, after: Roster, caller: Caller) throws(ServerError) {
         guard !links.isEmpty || !addresses.isEmpty || !sealedLinks.isEmpty else { return }
-        let role = before.members[caller.userID]?.role
-        guard role == .owner || role == .administrator else {
+        guard let author = before.members[caller.userID], author.mayAdminister else {
             throw ServerError(
                 .permissionFailure, "Only the owner and administrators make links.",
                 remedy: "Send the entry without links and addresses.")
@@ -161,7 +160,7 @@ struct RosterAppend: Sendable {
                 .invalidArguments, "A zone has one share-wide link at most.", remedy: "Send one; it replaces the one before.")
         }
         // The owner may lose its URL's server half by its own hand only, or by the renewal that the rules ask for.
-        guard role == .owner || before.linkID != after.linkID || !links.contains(where: { $0.invitationID.isEmpty }) else {
+        guard author.role == .owner || before.linkID != after.linkID || !links.contains(where: { $0.invitationID.isEmpty }) else {
             throw ServerError(
                 .permissionFailure, "An administrator replaces the share-wide link only where it renews the link id.",
                 remedy: "Send new settings in the same entry.")

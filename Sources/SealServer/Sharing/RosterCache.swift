@@ -68,11 +68,10 @@ final class RosterCache: Sendable {
 
     private func replayed(_ zone: ZoneRow, in connection: any SQLConnection) throws -> Roster {
         let entries = try RosterLog.entries(of: zone, from: 0, through: zone.sequence, in: connection)
-        guard let first = entries.first else { throw damaged(zone) }
         do {
-            var roster = try Roster(opening: first.entry, scope: zone.scope)
-            for (entry, _) in entries.dropFirst() { try roster.append(entry) }
-            guard roster.head == zone.head else { throw damaged(zone) }
+            guard let roster = try Roster(replaying: entries.lazy.map(\.entry), scope: zone.scope), roster.head == zone.head else {
+                throw damaged(zone)
+            }
             return roster
         } catch is SealError {
             throw damaged(zone)

@@ -96,7 +96,7 @@ struct RostersController: Sendable {
                 return try Sealkit_V1_AppendRosterResponse(serializedBytes: answer)
             }
             let zone = try Shares.scope(
-                message.shareRecordName, in: Zones.visible(message.zone, to: caller, path, in: connection), connection)
+                message.shareRecordName, in: message.zone, to: caller, path, in: connection)
             let stored = try append.run(on: zone, by: caller, rosters: rosters, now: now, in: connection)
             if append.entry.epoch != nil, zone.owner != caller.id {
                 // Last: what is refused for another reason, a lost race say, does not count. Throwing takes all back.
@@ -120,7 +120,7 @@ struct RostersController: Sendable {
         let response = try await services.database.read { connection -> Sealkit_V1_LinksResponse in
             let caller = try Caller(session, container: path.container, in: connection)
             let zone = try Shares.scope(
-                message.shareRecordName, in: Zones.visible(message.zone, to: caller, path, in: connection), connection)
+                message.shareRecordName, in: message.zone, to: caller, path, in: connection)
             _ = try Self.administrated(zone, by: caller, rosters, in: connection)
             var response = Sealkit_V1_LinksResponse()
             response.links = try StoredLinks.all(of: zone, for: caller, in: connection)
@@ -144,7 +144,7 @@ struct RostersController: Sendable {
         try await services.database.write { connection in
             let caller = try Caller(session, container: path.container, in: connection)
             let zone = try Shares.scope(
-                message.shareRecordName, in: Zones.visible(message.zone, to: caller, path, in: connection), connection)
+                message.shareRecordName, in: message.zone, to: caller, path, in: connection)
             let roster = try Self.administrated(zone, by: caller, rosters, in: connection)
             try sealedLinks.check(roster)
             for link in message.links {
@@ -160,8 +160,7 @@ struct RostersController: Sendable {
         _ zone: ZoneRow, by caller: Caller, _ rosters: RosterCache, in connection: any SQLConnection
     ) throws -> Roster {
         let roster = try rosters.roster(of: zone, in: connection)
-        let role = roster.members[caller.userID]?.role
-        guard role == .owner || role == .administrator else {
+        guard roster.members[caller.userID]?.mayAdminister == true else {
             throw ServerError(
                 .permissionFailure, "Only the owner and administrators see a share's links and requests.",
                 remedy: "Ask the owner for the link, or to be made an administrator.")

@@ -34,8 +34,7 @@ struct SealedLinkSet: Sendable {
     /// - Throws: `invalidArguments` for a reader who administers nothing here.
     func check(_ roster: Roster) throws(ServerError) {
         for copy in copies {
-            let role = roster.members[copy.reader]?.role
-            guard role == .owner || role == .administrator else {
+            guard roster.members[copy.reader]?.mayAdminister == true else {
                 throw ServerError(
                     .invalidArguments, "A sealed link is for somebody who is neither owner nor administrator.",
                     remedy: "Seal the share-wide link to those who invite with it, and to nobody else.")

@@ -58,7 +58,7 @@ struct ShareAccessController: Sendable {
             let (zone, caller, roster) = try Self.open(message.routingID, to: session, rosters, now: now, in: connection)
             let isNew = try AccessRequests.add(message, by: caller, zone: zone, now: now, in: connection)
             if isNew {
-                let answerers = roster.members.values.filter { $0.role == .owner || $0.role == .administrator }.map(\.userID)
+                let answerers = roster.members.values.filter(\.mayAdminister).map(\.userID)
                 try DatabaseFeed.touch(zone, for: answerers, in: connection)
                 try Notifier(zone: zone, caller: caller, now: now, connection: connection).accessRequested(of: answerers)
             }
@@ -102,7 +102,7 @@ struct ShareAccessController: Sendable {
         let response = try await services.database.read { connection -> Sealkit_V1_FetchShareAccessResponse in
             let caller = try Caller(session, container: path.container, in: connection)
             let zone = try Shares.scope(
-                message.shareRecordName, in: Zones.visible(message.zone, to: caller, path, in: connection), connection)
+                message.shareRecordName, in: message.zone, to: caller, path, in: connection)
             _ = try RostersController.administrated(zone, by: caller, rosters, in: connection)
             var response = Sealkit_V1_FetchShareAccessResponse()
             response.allowsRequests = try AccessRequests.areAllowed(zone, in: connection)
@@ -133,7 +133,7 @@ struct ShareAccessController: Sendable {
         try await services.database.write { [denied] connection in
             let caller = try Caller(session, container: path.container, in: connection)
             let zone = try Shares.scope(
-                message.shareRecordName, in: Zones.visible(message.zone, to: caller, path, in: connection), connection)
+                message.shareRecordName, in: message.zone, to: caller, path, in: connection)
             let roster = try RostersController.administrated(zone, by: caller, rosters, in: connection)
             guard roster.isShared else {
                 throw ServerError(.unknownItem, "The zone is not shared.", remedy: "Save its share first.")

@@ -60,8 +60,11 @@ enum Shares {
 
     /// The scope that a request is about.
     /// - Parameter name: of a share's record; empty for the zone's own.
-    /// - Throws: `unknownItem`; `zoneNotFound` for the zone's own scope to participants of shares in it.
-    static func scope(_ name: String, in zone: ZoneRow, _ connection: any SQLConnection) throws -> ZoneRow {
+    /// - Throws: `unknownItem`; `zoneNotFound`, for the zone's own scope also to participants of shares in it.
+    static func scope(
+        _ name: String, in zone: Sealkit_V1_ZoneID, to caller: Caller, _ path: DatabasePath, in connection: any SQLConnection
+    ) throws -> ZoneRow {
+        let zone = try Zones.visible(zone, to: caller, path, in: connection)
         guard name.isEmpty else { return try visible(name, in: zone, connection) }
         guard zone.visibleShares == nil else { throw Zones.notFound }
         return zone

@@ -73,10 +73,10 @@ struct OldKeyCommand: ClientCommand {
         let scope = Scope(
             container: global.containerIdentifier, environment: global.environment == .production ? .production : .development,
             owner: try UserID(recordName: evidence.owner), zoneName: evidence.zone)
-        var entries = evidence.entries.map { SignedRosterEntry(bytes: [UInt8]($0.entry), signature: [UInt8]($0.signature)) }[...]
-        guard let first = entries.popFirst() else { throw Failure.Local(status: .badInput, reason: "there is no roster entry") }
-        var roster = try Roster(opening: first, scope: scope)
-        for entry in entries { try roster.append(entry) }
+        let entries = evidence.entries.map { SignedRosterEntry(bytes: [UInt8]($0.entry), signature: [UInt8]($0.signature)) }
+        guard let roster = try Roster(replaying: entries, scope: scope) else {
+            throw Failure.Local(status: .badInput, reason: "there is no roster entry")
+        }
         return roster
     }
 
