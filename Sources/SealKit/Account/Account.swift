@@ -16,6 +16,8 @@ public final class Account: Sendable {
     let client: Client
     let session: SessionKeeper
     let standing = AccountStanding()
+    /// Which device this is, and which others it knows.
+    let deviceKeeper: DeviceKeeper
 
     /// Scheme, host and port of the server.
     public var server: String { client.transport.origin }
@@ -31,13 +33,18 @@ public final class Account: Sendable {
     }
 
     init(
-        seeds: [AccountSeed], client: Client, deviceName: String = Account.defaultDeviceName, hasSession: Bool = true
+        seeds: [AccountSeed], client: Client, deviceName: String = Account.defaultDeviceName, hasSession: Bool = true,
+        deviceKeeper: DeviceKeeper? = nil
     ) throws(SealKitError) {
         guard let seed = seeds.last else { throw SealKitError(.invalidArguments, "an account has at least one seed") }
         self.seeds = seeds
         self.client = client
         let loginKey = try verifying("the account's login key") { () throws(SealError) in try seed.loginKey() }
-        session = SessionKeeper(client: client, loginKey: loginKey, deviceName: deviceName, isEmpty: !hasSession)
+        let devices: DeviceKeeper
+        if let deviceKeeper { devices = deviceKeeper } else { devices = try DeviceKeeper(account: seeds[0]) }
+        self.deviceKeeper = devices
+        session = SessionKeeper(
+            client: client, loginKey: loginKey, deviceName: deviceName, devices: devices, isEmpty: !hasSession)
     }
 
     /// Nobody's account, which never logs in: its calls have no session. For reading the public database, and for requests
@@ -53,14 +60,16 @@ public final class Account: Sendable {
     ///
     /// - Returns: the account, and its recovery key. Show the key to the user once and keep it nowhere: it is the only
     ///   way back when every device is lost.
+    /// - Parameter trust: where this device keeps what it has verified, if it has such a place already.
     /// - Throws: `networkFailure`, `serverRejectedRequest`, `requestRateLimited`.
     public static func create(
-        transport: any Transport, deviceName: String = Account.defaultDeviceName
+        transport: any Transport, deviceName: String = Account.defaultDeviceName, trust: TrustStore? = nil
     ) async throws(SealKitError) -> (account: Account, recoveryKey: RecoveryKey) {
         var random = SystemRandom()
         let seed = AccountSeed(random: &random)
         let recoveryKey = RecoveryKey(random: &random)
         let account = try Account(seeds: [seed], transport: transport, deviceName: deviceName)
+        if let trust { account.deviceKeeper.attach(trust) }
         let bundle = Sealkit_V1_RecoveryBundle.with {
             $0.recoveryID = Data(recoveryKey.bundleID.bytes)
             $0.sealed = Data(recoveryKey.seal([seed], random: &random))
@@ -69,16 +78,19 @@ public final class Account: Sendable {
         return (account, recoveryKey)
     }
 
-    /// Gets an account back from its recovery key alone.
+    /// Gets an account back from its recovery key alone. To the account this is a new device, whatever it was before.
+    /// - Parameter trust: where this device keeps what it has verified, if it has such a place already.
     /// - Throws: `unknownItem` when the server has no bundle for it; `integrityFailure` when the bundle does not open.
     public static func recover(
-        _ recoveryKey: RecoveryKey, transport: any Transport, deviceName: String = Account.defaultDeviceName
+        _ recoveryKey: RecoveryKey, transport: any Transport, deviceName: String = Account.defaultDeviceName,
+        trust: TrustStore? = nil
     ) async throws(SealKitError) -> Account {
         let request = Sealkit_V1_RecoverRequest.with { $0.recoveryID = Data(recoveryKey.bundleID.bytes) }
         let response = try await Client(transport: transport).call(
             "/1/accounts/recover", request, as: Sealkit_V1_RecoverResponse.self)
         let seeds = try verifying("the recovery bundle") { () throws(SealError) in try recoveryKey.open([UInt8](response.sealed)) }
         let account = try Account(seeds: seeds, transport: transport, deviceName: deviceName)
+        if let trust { try await account.deviceKeeper.begin(with: trust) }
         try await account.requireSession()
         return account
     }
@@ -90,6 +102,7 @@ public final class Account: Sendable {
         do {
             try await exchange("accounts/me", .none) { token throws(SealKitError) in
                 let response = try await client.transport.get("/1/accounts/me", token: token)
+                noteDevices(response.deviceRevision)
                 guard response.status < 400 else { throw response.failure }
             }
             return .available
@@ -114,7 +127,9 @@ public final class Account: Sendable {
         let body = try Client.encode(request)
         return try await exchange(Throttles.callClass(path), Client.effect(of: Request.self), after: prepare) {
             token throws(SealKitError) in
-            try Client.decode(try await client.transport.post(path, body: body, token: token))
+            let response = try await client.transport.post(path, body: body, token: token)
+            noteDevices(response.deviceRevision)
+            return try Client.decode(response)
         }
     }
 

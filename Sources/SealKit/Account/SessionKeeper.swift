@@ -9,6 +9,7 @@ actor SessionKeeper {
     private let client: Client
     private let loginKey: SigningKey
     private let deviceName: String
+    private let devices: DeviceKeeper
     /// There is no account to log in to: the token is empty.
     private let isEmpty: Bool
     private var current: String?
@@ -16,7 +17,8 @@ actor SessionKeeper {
     private(set) var logOutCount = 0
     private var login: SharedWork<String>?
 
-    init(client: Client, loginKey: SigningKey, deviceName: String, isEmpty: Bool = false) {
+    init(client: Client, loginKey: SigningKey, deviceName: String, devices: DeviceKeeper, isEmpty: Bool = false) {
+        self.devices = devices
         self.isEmpty = isEmpty
         self.client = client
         self.loginKey = loginKey
@@ -48,7 +50,10 @@ actor SessionKeeper {
                 $0.challenge = answer.challenge
                 $0.time = answer.time
                 $0.signature = answer.signature
+                $0.deviceID = answer.deviceID
                 $0.deviceName = answer.deviceName
+                $0.deviceAdded = answer.deviceAdded
+                $0.deviceSignature = answer.deviceSignature
                 $0.recovery = recovery
             }
             return try await client.call(
@@ -92,6 +97,10 @@ actor SessionKeeper {
             SealKitError(
                 .accountTemporarilyUnavailable, "the server does not accept this account's login now: \(error.reason)",
                 remedy: error.remedy, retryAfter: error.retryAfter)
+        case .permissionFailure:
+            SealKitError(
+                .notAuthenticated, "this device was removed from the account",
+                remedy: "enrol it again from another device of the account, or with the recovery key")
         default: error
         }
     }
@@ -104,7 +113,9 @@ actor SessionKeeper {
         var tries = 0
         while true {
             do {
-                return try await send(try await answerChallenge()).token
+                let answer = try await send(try await answerChallenge())
+                if answer.hasDevices { devices.took(answer.devices) }
+                return answer.token
             } catch {
                 tries += 1
                 guard tries < 3, error.code == .networkFailure || error.code == .serverResponseLost else {
@@ -122,6 +133,8 @@ actor SessionKeeper {
             "/1/accounts/challenge", Sealkit_V1_ChallengeRequest.with { $0.loginKey = publicKey },
             as: Sealkit_V1_ChallengeResponse.self
         ).challenge
+        let device = try await devices.identity()
+        let name = device.name ?? deviceName
         let time = currentTime()
         // The origin is the one that this client dialled: an answer that a server passes on is of no use elsewhere.
         let message = Challenges.login(origin: client.transport.origin, challenge: [UInt8](challenge), time: time)
@@ -130,7 +143,11 @@ actor SessionKeeper {
             $0.challenge = challenge
             $0.time = time
             $0.signature = Data(loginKey.sign(message))
-            $0.deviceName = deviceName
+            $0.deviceID = Data(device.id.bytes)
+            $0.deviceName = name
+            $0.deviceAdded = device.added
+            $0.deviceSignature = Data(loginKey.sign(Challenges.device(device.id, name: name, added: device.added)))
+            $0.knownDevices = devices.settledRevision
         }
     }
 }

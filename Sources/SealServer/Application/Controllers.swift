@@ -8,6 +8,8 @@ enum Controllers {
         AccountsController(services: services).addRoutes(to: router)
         RecoveryController(services: services).addRoutes(to: router)
         IdentityController(services: services).addRoutes(to: router)
+        DevicesController(services: services).addRoutes(to: router)
+        EnrolmentController(services: services).addRoutes(to: router)
         DirectoryController(services: services).addRoutes(to: router)
         VerificationController(services: services).addRoutes(to: router)
         ZonesController(services: services).addRoutes(to: router)

@@ -64,6 +64,7 @@ struct Housekeeping: Sendable {
         try await services.database.write { connection in
             try Blobs.sweepStaged(now: now, in: connection)
             try ServerKeys.sweep(now: now, in: connection)
+            try Enrolments.sweep(now: now, in: connection)
             try NotificationFeed.sweep(now: now, in: connection)
         }
         while try await services.database.write({ try RepeatableOperation.sweep(now: now, in: $0) }) {}

@@ -8,5 +8,8 @@ struct AccountCommand: ParsableCommand {
             An account is a random seed in a key file. The server never has it: whoever holds the file, or the recovery key that \
             is printed once, is the user.
             """,
-        subcommands: [AccountCreate.self, AccountRecover.self, AccountStatusCommand.self, AccountWhoami.self, AccountAddress.self])
+        subcommands: [
+            AccountCreate.self, AccountRecover.self, AccountEnrol.self, AccountStatusCommand.self, AccountWhoami.self,
+            AccountAddress.self,
+        ])
 }

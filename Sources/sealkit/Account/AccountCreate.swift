@@ -26,8 +26,9 @@ struct AccountCreate: ClientCommand {
         let target = NewKeyFile(global)
         try target.check()
         let passphrase = try target.passphrase(ask: passphrase)
-        let (account, recoveryKey) = try await Account.create(transport: try global.transport(server: server))
-        let container = try global.makeContainer(account)
+        let trust = try TrustStore(file: global.trustFileURL)
+        let (account, recoveryKey) = try await Account.create(transport: try global.transport(server: server), trust: trust)
+        let container = try global.makeContainer(account, trust: trust)
         let name = try container.userRecordID().recordName
         let key = recoveryKey.text()
         output.result(

@@ -25,6 +25,7 @@ extension AccountHolderCommand {
             await client.end()
             throw error
         }
+        await client.warnOfDevices(output)
         await client.end()
     }
 }
@@ -42,6 +43,18 @@ struct Client {
         }
         account = try Account(seeds: seeds, transport: try global.transport(server: keyFile.server))
         container = try global.makeContainer(account, trust: try TrustStore(file: global.trustFileURL))
+    }
+
+    /// Of devices that this one has not seen before, until they are acknowledged. Beside the command's result: that they cannot
+    /// be asked for is no failure of it.
+    func warnOfDevices(_ output: Output) async {
+        do {
+            let new = try await account.newDevices()
+            guard !new.isEmpty else { return }
+            output.note("warning: new devices of this account; sealkit device acknowledge, or revoke:\n" + DeviceText.lines(new))
+        } catch where error.code == .integrityFailure {
+            output.note("warning: \(error.reason)")
+        } catch {}
     }
 
     /// Each command is a session of its own: none is left behind.

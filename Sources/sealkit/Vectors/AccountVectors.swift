@@ -137,6 +137,7 @@ enum LoginVectors: Construction {
     static let algorithm = "Signatures towards a server"
     static let header = [
         "Login: the login key of `seed` signs origin, challenge and time.",
+        "Device: the login key of `seed` signs a device's id, its name, and when it was added.",
         "Binding: the identity's key of `seed` in `container` signs the account's login key.",
         "Code: the identity's key signs a verification code that came back.",
         "Request: the server-to-server key of `signingSeed` (an Ed25519 seed), whose user is `user`, signs a request.",
@@ -159,6 +160,25 @@ enum LoginVectors: Construction {
             group.altered("another challenge", ["challenge": .hex(Digest.zero)])
             group.altered("another time", ["time": .number(0)])
             group.altered("a binding instead", ["signature": .hex(login.sign(Challenges.loginBinding(container: origin, loginKey: login.verificationKey)))])
+        }
+        try builder.group("Device") { group in
+            let id = try ID16([UInt8](repeating: 6, count: 16))
+            group.valid(
+                "a device",
+                [
+                    "seed": .hex(person.seed.bytes), "device": .hex(id), "name": .string("Ann's laptop"), "added": .number(VectorZone.time),
+                    "loginKey": .hex(login.verificationKey.bytes),
+                    "signature": .hex(login.sign(Challenges.device(id, name: "Ann's laptop", added: VectorZone.time))),
+                ])
+            group.altered("another device", ["device": .hex(ID16.zero)])
+            group.altered("another name", ["name": .string("Ann's phone")])
+            group.altered("another time", ["added": .number(0)])
+            group.altered("another account's signature", [
+                "signature": .hex(try VectorPerson(2).seed.loginKey().sign(Challenges.device(id, name: "Ann's laptop", added: VectorZone.time)))
+            ])
+            group.altered("a login instead", [
+                "signature": .hex(login.sign(Challenges.login(origin: "Ann's laptop", challenge: id.bytes, time: VectorZone.time)))
+            ])
         }
         try builder.group("Binding") { group in
             group.valid(
@@ -222,6 +242,13 @@ enum LoginVectors: Construction {
         case "Login":
             let key = try AccountSeed(test.secret("seed")).loginKey()
             let message = Challenges.login(origin: try test.string("origin"), challenge: try test.bytes("challenge"), time: try test.number("time"))
+            try test.expect("loginKey", .hex(key.verificationKey.bytes))
+            try key.verificationKey.verify(signature, over: message)
+            try test.expect("signature", .hex(key.sign(message)))
+        case "Device":
+            let key = try AccountSeed(test.secret("seed")).loginKey()
+            let message = Challenges.device(
+                try ID16(test.bytes("device")), name: try test.string("name"), added: try test.number("added"))
             try test.expect("loginKey", .hex(key.verificationKey.bytes))
             try key.verificationKey.verify(signature, over: message)
             try test.expect("signature", .hex(key.sign(message)))

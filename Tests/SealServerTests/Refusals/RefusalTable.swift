@@ -90,6 +90,16 @@ enum RefusalTable {
         .get("/1/accounts/me", session: true),
         .get("/1/accounts/usage", session: true),
         RefusalRoute(method: "POST", path: "/1/accounts/logout", access: .session, content: .none),
+        .post("/1/devices/list", Sealkit_V1_ListDevicesRequest()),
+        .post("/1/devices/name", Sealkit_V1_NameDeviceRequest.with { $0.name = "canary-device" }),
+        .post("/1/devices/revoke", Sealkit_V1_RevokeDeviceRequest.with { $0.id = id }),
+        .post("/1/devices/enrol/open", Sealkit_V1_OpenEnrolmentRequest.with { $0.enrolmentID = id }, session: false),
+        .post("/1/devices/enrol/claim", Sealkit_V1_ClaimEnrolmentRequest.with { $0.enrolmentID = id }),
+        .post("/1/devices/enrol/answer", Sealkit_V1_AnswerEnrolmentRequest.with { $0.enrolmentID = id }),
+        .post("/1/devices/enrol/reveal", Sealkit_V1_RevealEnrolmentRequest.with { $0.enrolmentID = id }, session: false),
+        .post("/1/devices/enrol/deliver", Sealkit_V1_DeliverEnrolmentRequest.with { $0.enrolmentID = id }),
+        .post("/1/devices/enrol/state", Sealkit_V1_EnrolmentStateRequest.with { $0.enrolmentID = id }, session: false),
+        .post("/1/devices/enrol/end", Sealkit_V1_EndEnrolmentRequest.with { $0.enrolmentID = id }, session: false),
         .post(
             "/1/directory/lookup",
             Sealkit_V1_LookupIdentitiesRequest.with {

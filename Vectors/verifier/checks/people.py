@@ -54,6 +54,16 @@ def login(case: Case) -> None:
     fields.expect("signature", sign(seed, "login", *pieces))
 
 
+@check("login", "Device")
+def device(case: Case) -> None:
+    fields = case.fields
+    pieces = (fields.hex("device"), fields.text("name").encode(), le64_signed(fields.number("added")))
+    verify(fields.hex("loginKey"), fields.hex("signature"), "device", *pieces)
+    seed = accounts.login_seed(fields.hex("seed"))
+    fields.expect("loginKey", public_signing_key(seed))
+    fields.expect("signature", sign(seed, "device", *pieces))
+
+
 @check("login", "Binding")
 def binding(case: Case) -> None:
     fields = case.fields
