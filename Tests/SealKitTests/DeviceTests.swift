@@ -45,6 +45,7 @@ import Testing
             recoveryKey, transport: HTTPTransport(server: server.origin), deviceName: "desk", trust: trust)
         let own = try #require(try await desk.devices().first { $0.isCurrent })
         #expect(own.name == "desk")
+        #expect(try await account.devices().map(\.isNew) == [false, true])
         try await account.revokeDevice(own.id)
         // Its session, and all that it could log in with.
         #expect(await failure { _ = try await desk.devices() } == .notAuthenticated)

@@ -77,18 +77,25 @@ extension Account {
 
     private func settleDevices() async throws(SealKitError) {
         _ = try await deviceKeeper.identity()
-        if let list = deviceKeeper.takeList() {
-            try await look(at: list)
+        if let list = deviceKeeper.pendingList {
+            try await lookAtPending(list)
             if deviceKeeper.isNewest(list.revision) { return }
         }
         _ = try await devices()
+    }
+
+    private func lookAtPending(_ list: Sealkit_V1_DevicesResponse) async throws(SealKitError) {
+        do { try await look(at: list) } catch {
+            deviceKeeper.dropPendingList()
+            throw error
+        }
     }
 
     /// Verifies a list, remembers it, and tells of what is new.
     @discardableResult
     private func look(at list: Sealkit_V1_DevicesResponse) async throws(SealKitError) -> [Device] {
         // What came with the login is older: who came since then is new by it.
-        if let earlier = deviceKeeper.takeList(), earlier.revision < list.revision { try await look(at: earlier) }
+        if let earlier = deviceKeeper.pendingList, earlier.revision < list.revision { try await lookAtPending(earlier) }
         let listed = try verified(list)
         let own = try await deviceKeeper.identity()
         guard let trust = deviceKeeper.trust else {

@@ -106,13 +106,9 @@ final class DeviceKeeper: Sendable {
 
     var isSettled: Bool { state.withLock { $0.list == nil && $0.looked == $0.settled } }
 
-    /// The list that came with a login, for whoever asks first.
-    func takeList() -> Sealkit_V1_DevicesResponse? {
-        state.withLock { state in
-            defer { state.list = nil }
-            return state.list
-        }
-    }
+    /// The list that came with a login, until it was looked at.
+    var pendingList: Sealkit_V1_DevicesResponse? { state.withLock(\.list) }
+    func dropPendingList() { state.withLock { $0.list = nil } }
 
     /// Whether the server has named no other list since this revision.
     func isNewest(_ revision: UInt64) -> Bool { state.withLock { $0.looked == 0 || $0.looked == revision } }
@@ -120,6 +116,7 @@ final class DeviceKeeper: Sendable {
     func settle(at revision: UInt64, name: String?) {
         state.withLock { state in
             (state.looked, state.settled) = (revision, revision)
+            if let list = state.list, list.revision <= revision { state.list = nil }
             if let name { state.own.name = name }
         }
     }

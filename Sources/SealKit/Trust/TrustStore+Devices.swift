@@ -60,8 +60,10 @@ extension TrustStore {
     ) async throws(SealKitError) -> (new: Set<ID16>, fresh: Set<ID16>) {
         let account = Data(account)
         return try await writing { db in
-            let isFirst =
-                try Int64.fetchOne(db, sql: "SELECT revision FROM ownDevice WHERE account = ?", arguments: [account]) ?? 0 == 0
+            let last = UInt64(
+                bitPattern: try Int64.fetchOne(
+                    db, sql: "SELECT revision FROM ownDevice WHERE account = ?", arguments: [account]) ?? 0)
+            let isFirst = last == 0
             var new: Set<ID16> = []
             var fresh: Set<ID16> = []
             for device in listed {
@@ -78,6 +80,8 @@ extension TrustStore {
                             lastSeen = excluded.lastSeen
                         """, arguments: [account, id, device.name, device.added, device.lastSeen, isNew])
             }
+            // An answer that another has overtaken, or of a server that was restored: what it lacks is not gone by that.
+            guard revision >= last else { return (new, fresh) }
             // One that is new and was revoked since stays until the user has seen that it was there.
             let held = Set(listed.map { Data($0.id.bytes) })
             for id in try Data.fetchAll(db, sql: "SELECT id FROM device WHERE account = ? AND isNew = 0", arguments: [account])

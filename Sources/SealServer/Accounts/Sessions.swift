@@ -116,16 +116,14 @@ final class Sessions: Sendable {
             try connection.execute("DELETE FROM session WHERE token_hash = $1", [.blob(session.tokenHash)])
             connection.announce(.sessions(account: session.accountID))
         }
-        forget { $0.tokenHash == session.tokenHash }
+        forget(account: session.accountID)
     }
 
     /// Forgets what is remembered of an account's sessions: some were ended in the database, or its devices are others now.
-    func forget(account: Int64) { forget { $0.accountID == account } }
-
-    private func forget(_ isEnded: (Session) -> Bool) {
+    func forget(account: Int64) {
         cache.withLock { cache in
             cache.generation += 1
-            cache.sessions = cache.sessions.filter { !isEnded($0.value.session) }
+            cache.sessions = cache.sessions.filter { $0.value.session.accountID != account }
         }
     }
 }
