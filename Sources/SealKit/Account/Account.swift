@@ -15,6 +15,8 @@ public final class Account: Sendable {
     let seeds: [AccountSeed]
     let client: Client
     let session: SessionKeeper
+    /// Where this device keeps the account; nil when the app does so by itself.
+    public let keyStore: (any KeyStore)?
     let standing = AccountStanding()
 
     /// Scheme, host and port of the server.
@@ -23,21 +25,33 @@ public final class Account: Sendable {
     var seed: AccountSeed { seeds[seeds.count - 1] }
 
     /// An account whose seeds are at hand.
+    /// - Parameter keyStore: where the seeds came from, and where new ones go.
     /// - Throws: `invalidArguments` when there is no seed.
     public convenience init(
-        seeds: [AccountSeed], transport: any Transport, deviceName: String = Account.defaultDeviceName
+        seeds: [AccountSeed], transport: any Transport, deviceName: String = Account.defaultDeviceName,
+        keyStore: (any KeyStore)? = nil
     ) throws(SealKitError) {
-        try self.init(seeds: seeds, client: Client(transport: transport), deviceName: deviceName)
+        try self.init(seeds: seeds, client: Client(transport: transport), deviceName: deviceName, keyStore: keyStore)
     }
 
     init(
-        seeds: [AccountSeed], client: Client, deviceName: String = Account.defaultDeviceName, hasSession: Bool = true
+        seeds: [AccountSeed], client: Client, deviceName: String = Account.defaultDeviceName, hasSession: Bool = true,
+        keyStore: (any KeyStore)? = nil
     ) throws(SealKitError) {
         guard let seed = seeds.last else { throw SealKitError(.invalidArguments, "an account has at least one seed") }
         self.seeds = seeds
         self.client = client
         let loginKey = try verifying("the account's login key") { () throws(SealError) in try seed.loginKey() }
         session = SessionKeeper(client: client, loginKey: loginKey, deviceName: deviceName, isEmpty: !hasSession)
+        self.keyStore = keyStore
+    }
+
+    /// The same account and session, which `keyStore` keeps now.
+    init(_ other: Account, keyStore: any KeyStore) {
+        seeds = other.seeds
+        client = other.client
+        session = other.session
+        self.keyStore = keyStore
     }
 
     /// Nobody's account, which never logs in: its calls have no session. For reading the public database, and for requests

@@ -8,7 +8,7 @@ import SwiftProtobuf
 actor SessionKeeper {
     private let client: Client
     private let loginKey: SigningKey
-    private let deviceName: String
+    nonisolated let deviceName: String
     /// There is no account to log in to: the token is empty.
     private let isEmpty: Bool
     private var current: String?
