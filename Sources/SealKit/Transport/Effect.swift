@@ -28,5 +28,6 @@ extension Sealkit_V1_ModifySubscriptionsRequest: ChangingRequest { static var ef
 extension Sealkit_V1_BeginVerificationRequest: ChangingRequest { static var effect: Effect { .once } }
 extension Sealkit_V1_CompleteVerificationRequest: ChangingRequest { static var effect: Effect { .once } }
 extension Sealkit_V1_CreateAccountRequest: ChangingRequest { static var effect: Effect { .once } }
+extension Sealkit_V1_DeleteAccountRequest: ChangingRequest { static var effect: Effect { .once } }
 extension Sealkit_V1_LoginRequest: ChangingRequest { static var effect: Effect { .once } }
 extension Sealkit_V1_CreateManagementTokenRequest: ChangingRequest { static var effect: Effect { .once } }

@@ -12,6 +12,17 @@ struct LoginProof: Sendable {
     let time: Int64
     let signature: [UInt8]
     let deviceName: String
+    private var purpose = Purpose.login
+
+    /// What the signature is for: none is taken for the other.
+    private enum Purpose {
+        case login, deletion
+    }
+
+    init(_ request: Sealkit_V1_DeleteAccountRequest) throws(ServerError) {
+        try self.init(request.loginKey, request.challenge, request.time, request.signature, "")
+        purpose = .deletion
+    }
 
     init(_ request: Sealkit_V1_LoginRequest) throws(ServerError) {
         try self.init(request.loginKey, request.challenge, request.time, request.signature, request.deviceName)
@@ -80,7 +91,11 @@ struct LoginProof: Sendable {
         }
         let origin = services.origin.value
         do {
-            try loginKey.verify(signature, over: Challenges.login(origin: origin, challenge: challenge, time: time))
+            let message = switch purpose {
+            case .login: Challenges.login(origin: origin, challenge: challenge, time: time)
+            case .deletion: Challenges.deletion(origin: origin, challenge: challenge, time: time)
+            }
+            try loginKey.verify(signature, over: message)
         } catch {
             throw ServerError(
                 .notAuthenticated,

@@ -10,6 +10,6 @@ struct AccountCommand: ParsableCommand {
             """,
         subcommands: [
             AccountCreate.self, AccountRecover.self, AccountStatusCommand.self, AccountWhoami.self, AccountAddress.self,
-            AccountList.self, AccountUse.self, AccountPassphrase.self, AccountRemove.self,
+            AccountList.self, AccountUse.self, AccountPassphrase.self, AccountRemove.self, AccountDelete.self,
         ])
 }

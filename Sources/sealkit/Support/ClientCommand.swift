@@ -33,6 +33,7 @@ extension AccountHolderCommand {
 struct Client {
     let account: Account
     let container: Container
+    let trust: TrustStore
 
     init(_ global: GlobalOptions) async throws(SealKitError) {
         let opened = try await Account.load(from: global.keyStore) { server throws(SealKitError) in
@@ -40,7 +41,8 @@ struct Client {
         }
         guard let account = opened else { throw global.noKeyFile }
         self.account = account
-        container = try global.makeContainer(account, trust: try TrustStore(file: global.trustFileURL))
+        trust = try TrustStore(file: global.trustFileURL)
+        container = try global.makeContainer(account, trust: trust)
     }
 
     /// Each command is a session of its own: none is left behind.
