@@ -22,6 +22,15 @@ public enum Challenges {
         return pae
     }
 
+    /// Deletes the account whose login key signs it. Of the same form as a login, and never taken for one.
+    public static func deletion(origin: String, challenge: [UInt8], time: Int64) -> PAE {
+        var pae = PAE(.accountDeletion, pieces: 3)
+        pae.add(origin)
+        pae.add(challenge)
+        pae.add(time)
+        return pae
+    }
+
     /// Ties an identity to the account whose login key this is; signed by the identity's key.
     public static func loginBinding(container: String, loginKey: VerificationKey) -> PAE {
         var pae = PAE(.loginBinding, pieces: 2)

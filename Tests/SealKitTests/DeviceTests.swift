@@ -60,6 +60,7 @@ import Testing
             recoveryKey, transport: HTTPTransport(server: server.origin), deviceName: "desk", trust: trust)
         let listed = try await back.devices()
         #expect(listed.map(\.name) == ["phone", "desk"] && !listed.contains { $0.id == own.id })
+        _ = try await account.devices()
         #expect(try await account.newDevices().map(\.name) == ["desk", "desk"], "both that came while the phone was there")
     }
 

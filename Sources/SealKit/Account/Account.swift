@@ -15,6 +15,8 @@ public final class Account: Sendable {
     let seeds: [AccountSeed]
     let client: Client
     let session: SessionKeeper
+    /// Where this device keeps the account; nil when the app does so by itself.
+    public let keyStore: (any KeyStore)?
     let standing = AccountStanding()
     /// Which device this is, and which others it knows.
     let deviceKeeper: DeviceKeeper
@@ -25,16 +27,18 @@ public final class Account: Sendable {
     var seed: AccountSeed { seeds[seeds.count - 1] }
 
     /// An account whose seeds are at hand.
+    /// - Parameter keyStore: where the seeds came from, and where new ones go.
     /// - Throws: `invalidArguments` when there is no seed.
     public convenience init(
-        seeds: [AccountSeed], transport: any Transport, deviceName: String = Account.defaultDeviceName
+        seeds: [AccountSeed], transport: any Transport, deviceName: String = Account.defaultDeviceName,
+        keyStore: (any KeyStore)? = nil
     ) throws(SealKitError) {
-        try self.init(seeds: seeds, client: Client(transport: transport), deviceName: deviceName)
+        try self.init(seeds: seeds, client: Client(transport: transport), deviceName: deviceName, keyStore: keyStore)
     }
 
     init(
         seeds: [AccountSeed], client: Client, deviceName: String = Account.defaultDeviceName, hasSession: Bool = true,
-        deviceKeeper: DeviceKeeper? = nil
+        keyStore: (any KeyStore)? = nil, deviceKeeper: DeviceKeeper? = nil
     ) throws(SealKitError) {
         guard let seed = seeds.last else { throw SealKitError(.invalidArguments, "an account has at least one seed") }
         self.seeds = seeds
@@ -45,6 +49,16 @@ public final class Account: Sendable {
         self.deviceKeeper = devices
         session = SessionKeeper(
             client: client, loginKey: loginKey, deviceName: deviceName, devices: devices, isEmpty: !hasSession)
+        self.keyStore = keyStore
+    }
+
+    /// The same account and session, which `keyStore` keeps now.
+    init(_ other: Account, keyStore: any KeyStore) {
+        seeds = other.seeds
+        client = other.client
+        session = other.session
+        deviceKeeper = other.deviceKeeper
+        self.keyStore = keyStore
     }
 
     /// Nobody's account, which never logs in: its calls have no session. For reading the public database, and for requests

@@ -8,7 +8,7 @@ import SwiftProtobuf
 actor SessionKeeper {
     private let client: Client
     private let loginKey: SigningKey
-    private let deviceName: String
+    nonisolated let deviceName: String
     private let devices: DeviceKeeper
     /// There is no account to log in to: the token is empty.
     private let isEmpty: Bool
@@ -44,7 +44,7 @@ actor SessionKeeper {
     }
 
     func create(recovery: Sealkit_V1_RecoveryBundle) async throws(SealKitError) {
-        current = try await withAnsweredChallenge { answer throws(SealKitError) in
+        current = begun(try await withAnsweredChallenge { answer throws(SealKitError) in
             let request = Sealkit_V1_CreateAccountRequest.with {
                 $0.loginKey = answer.loginKey
                 $0.challenge = answer.challenge
@@ -58,7 +58,29 @@ actor SessionKeeper {
             }
             return try await client.call(
                 "/1/accounts/create", request, as: Sealkit_V1_SessionResponse.self)
+        })
+    }
+
+    /// The token of a session that has begun, with which the list of devices may come.
+    private func begun(_ answer: Sealkit_V1_SessionResponse) -> String {
+        if answer.hasDevices { devices.took(answer.devices) }
+        return answer.token
+    }
+
+    /// Deletes the account. There is no session afterwards.
+    func delete() async throws(SealKitError) {
+        let _: Sealkit_V1_DeleteAccountResponse = try await withAnsweredChallenge(Challenges.deletion) {
+            answer throws(SealKitError) in
+            let request = Sealkit_V1_DeleteAccountRequest.with {
+                $0.loginKey = answer.loginKey
+                $0.challenge = answer.challenge
+                $0.time = answer.time
+                $0.signature = answer.signature
+            }
+            return try await client.call("/1/accounts/delete", request)
         }
+        logOutCount += 1
+        current = nil
     }
 
     func logOut() async throws(SealKitError) {
@@ -76,9 +98,9 @@ actor SessionKeeper {
     private func logIn() async throws(SealKitError) -> String {
         defer { login = nil }
         do {
-            let token = try await withAnsweredChallenge { answer throws(SealKitError) in
+            let token = begun(try await withAnsweredChallenge { answer throws(SealKitError) in
                 try await client.call("/1/accounts/login", answer, as: Sealkit_V1_SessionResponse.self)
-            }
+            })
             current = token
             return token
         } catch {
@@ -107,15 +129,14 @@ actor SessionKeeper {
 
     /// A challenge is good once: when the answer to it was lost, the next try asks for a new one. Making the same account
     /// twice logs in.
-    private func withAnsweredChallenge(
-        _ send: (Sealkit_V1_LoginRequest) async throws(SealKitError) -> Sealkit_V1_SessionResponse
-    ) async throws(SealKitError) -> String {
+    private func withAnsweredChallenge<Answer>(
+        _ message: (_ origin: String, _ challenge: [UInt8], _ time: Int64) -> PAE = Challenges.login,
+        _ send: (Sealkit_V1_LoginRequest) async throws(SealKitError) -> Answer
+    ) async throws(SealKitError) -> Answer {
         var tries = 0
         while true {
             do {
-                let answer = try await send(try await answerChallenge())
-                if answer.hasDevices { devices.took(answer.devices) }
-                return answer.token
+                return try await send(try await answerChallenge(message))
             } catch {
                 tries += 1
                 guard tries < 3, error.code == .networkFailure || error.code == .serverResponseLost else {
@@ -127,7 +148,9 @@ actor SessionKeeper {
         }
     }
 
-    private func answerChallenge() async throws(SealKitError) -> Sealkit_V1_LoginRequest {
+    private func answerChallenge(
+        _ message: (_ origin: String, _ challenge: [UInt8], _ time: Int64) -> PAE
+    ) async throws(SealKitError) -> Sealkit_V1_LoginRequest {
         let publicKey = Data(loginKey.verificationKey.bytes)
         let challenge = try await client.call(
             "/1/accounts/challenge", Sealkit_V1_ChallengeRequest.with { $0.loginKey = publicKey },
@@ -137,12 +160,12 @@ actor SessionKeeper {
         let name = device.name ?? deviceName
         let time = currentTime()
         // The origin is the one that this client dialled: an answer that a server passes on is of no use elsewhere.
-        let message = Challenges.login(origin: client.transport.origin, challenge: [UInt8](challenge), time: time)
+        let signed = message(client.transport.origin, [UInt8](challenge), time)
         return .with {
             $0.loginKey = publicKey
             $0.challenge = challenge
             $0.time = time
-            $0.signature = Data(loginKey.sign(message))
+            $0.signature = Data(loginKey.sign(signed))
             $0.deviceID = Data(device.id.bytes)
             $0.deviceName = name
             $0.deviceAdded = device.added

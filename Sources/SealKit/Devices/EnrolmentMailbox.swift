@@ -48,3 +48,9 @@ struct EnrolmentMailbox: Sendable {
         try? await send("end", request)
     }
 }
+
+extension EnrolmentMailbox: CustomStringConvertible, CustomReflectable {
+    /// Without the ticket.
+    var description: String { "EnrolmentMailbox" }
+    var customMirror: Mirror { Mirror(self, children: ["id": id]) }
+}

@@ -67,7 +67,10 @@ struct AccountsController: Sendable {
     private static func begin(
         _ account: Accounts.Row, _ proof: LoginProof, token: [UInt8], now: Int64, in connection: any SQLConnection
     ) throws -> Sealkit_V1_SessionResponse {
-        let device = try Devices.enter(proof.device, account: account.id, loginKey: proof.loginKey, now: now, in: connection)
+        guard let statement = proof.device else {
+            throw ServerError(.invalidArguments, "A session is some device's.", remedy: "Name the device that logs in.")
+        }
+        let device = try Devices.enter(statement, account: account.id, loginKey: proof.loginKey, now: now, in: connection)
         let issued = try Sessions.issue(
             account: account.id, device: device.row, now: now, randomToken: token, in: connection)
         let isKnown = proof.knownDevices == UInt64(clamping: device.revision)

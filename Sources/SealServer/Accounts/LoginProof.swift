@@ -12,9 +12,24 @@ struct LoginProof: Sendable {
     let challenge: [UInt8]
     let time: Int64
     let signature: [UInt8]
-    let device: DeviceStatement
+    /// Nil where the proof is for a deletion.
+    let device: DeviceStatement?
     /// The revision of the account's list of devices that the client has.
     let knownDevices: UInt64
+    private let purpose: Purpose
+
+    /// What the signature is for: none is taken for the other.
+    private enum Purpose {
+        case login, deletion
+    }
+
+    init(_ request: Sealkit_V1_DeleteAccountRequest) throws(ServerError) {
+        loginKey = try Self.loginKey(request.loginKey)
+        challenge = [UInt8](request.challenge)
+        time = request.time
+        signature = [UInt8](request.signature)
+        (device, knownDevices, purpose) = (nil, 0, .deletion)
+    }
 
     init(_ request: Sealkit_V1_LoginRequest) throws(ServerError) {
         loginKey = try Self.loginKey(request.loginKey)
@@ -23,7 +38,7 @@ struct LoginProof: Sendable {
         signature = [UInt8](request.signature)
         device = try DeviceStatement(
             id: request.deviceID, name: request.deviceName, added: request.deviceAdded, signature: request.deviceSignature)
-        knownDevices = request.knownDevices
+        (knownDevices, purpose) = (request.knownDevices, .login)
     }
 
     init(_ request: Sealkit_V1_CreateAccountRequest) throws(ServerError) {
@@ -83,13 +98,17 @@ struct LoginProof: Sendable {
         }
         let origin = services.origin.value
         do {
-            try loginKey.verify(signature, over: Challenges.login(origin: origin, challenge: challenge, time: time))
+            let message = switch purpose {
+            case .login: Challenges.login(origin: origin, challenge: challenge, time: time)
+            case .deletion: Challenges.deletion(origin: origin, challenge: challenge, time: time)
+            }
+            try loginKey.verify(signature, over: message)
         } catch {
             throw ServerError(
                 .notAuthenticated,
                 "The signature does not hold for this server's origin, \(origin), the challenge and the time.",
                 remedy: "Sign the origin that the server is known under, with the login key that the challenge is for.")
         }
-        try device.verify(by: loginKey)
+        try device?.verify(by: loginKey)
     }
 }

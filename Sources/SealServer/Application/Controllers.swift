@@ -7,6 +7,7 @@ enum Controllers {
         LimitsController(services: services).addRoutes(to: router)
         AccountsController(services: services).addRoutes(to: router)
         RecoveryController(services: services).addRoutes(to: router)
+        AccountDeletionController(services: services).addRoutes(to: router)
         IdentityController(services: services).addRoutes(to: router)
         DevicesController(services: services).addRoutes(to: router)
         EnrolmentController(services: services).addRoutes(to: router)

@@ -25,7 +25,7 @@ struct AccountCreate: ClientCommand {
     func run() async throws {
         let target = NewKeyFile(global)
         try target.check()
-        let passphrase = try target.passphrase(ask: passphrase)
+        let passphrase = try global.newPassphrase(ask: passphrase)
         let trust = try TrustStore(file: global.trustFileURL)
         let (account, recoveryKey) = try await Account.create(transport: try global.transport(server: server), trust: trust)
         let container = try global.makeContainer(account, trust: trust)

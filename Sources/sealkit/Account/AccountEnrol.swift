@@ -24,7 +24,7 @@ struct AccountEnrol: ClientCommand {
     func run() async throws {
         let target = NewKeyFile(global)
         try target.check()
-        let passphrase = try target.passphrase(ask: passphrase)
+        let passphrase = try global.newPassphrase(ask: passphrase)
         let enrolment = try await DeviceEnrolment.begin(transport: try global.transport(server: server))
         output.result(
             "On the other device: sealkit device approve \(enrolment.invitation)", bare: enrolment.invitation,

@@ -30,7 +30,7 @@ struct AccountRecover: ClientCommand {
         do { key = try RecoveryKey(text: typed) } catch {
             throw SealKitError(.invalidArguments, "the recovery key is not complete or mistyped", remedy: Self.hint(typed))
         }
-        let passphrase = try target.passphrase(ask: passphrase)
+        let passphrase = try global.newPassphrase(ask: passphrase)
         let trust = try TrustStore(file: global.trustFileURL)
         let account = try await Account.recover(key, transport: try global.transport(server: server), trust: trust)
         try target.write(account, passphrase: passphrase)

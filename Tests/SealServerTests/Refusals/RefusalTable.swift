@@ -84,6 +84,7 @@ enum RefusalTable {
         .post("/1/accounts/challenge", Sealkit_V1_ChallengeRequest.with { $0.loginKey = Data(repeating: 1, count: 32) }, session: false),
         .post("/1/accounts/create", Sealkit_V1_CreateAccountRequest.with { $0.deviceName = "canary-device" }, session: false),
         .post("/1/accounts/login", login, session: false),
+        .post("/1/accounts/delete", Sealkit_V1_DeleteAccountRequest.with { $0.loginKey = Data(repeating: 1, count: 32) }, session: false),
         .post("/1/accounts/recover", Sealkit_V1_RecoverRequest.with { $0.recoveryID = id }, session: false),
         .post("/1/accounts/recovery", Sealkit_V1_RecoveryBundle.with { $0.recoveryID = id }),
         .post("/1/accounts/identity", Sealkit_V1_RegisterIdentityRequest.with { $0.container = "canary.container" }),

@@ -56,6 +56,13 @@ extension RefusalTableTests {
                 Content($0, "{\"loginKey\":\"\(Data(goodKey).base64EncodedString())\",\"deviceId\":\(bytes(count))}", .invalidArguments)
             }
         }
+        all += [0, 31, 33, 100_000].map { Content("/1/accounts/delete", "{\"loginKey\":\(bytes($0))}", .invalidArguments) }
+        all += ["-9223372036854775808", "9223372036854775807", "0"].map {
+            Content(
+                "/1/accounts/delete",
+                "{\"loginKey\":\"\(Data(goodKey).base64EncodedString())\",\"challenge\":\(bytes(64)),\"time\":\"\($0)\"}",
+                .notAuthenticated)
+        }
         all += [0, 15, 17, 1_000_000].flatMap { count -> [Content] in
             ["/1/accounts/recover", "/1/accounts/recovery"].map { Content($0, "{\"recoveryId\":\(bytes(count))}", .invalidArguments) }
         }
