@@ -65,6 +65,7 @@ enum RequestSeeds {
                 Sealkit_V1_LoginRequest.with {
                     ($0.loginKey, $0.challenge, $0.signature) = (key, Data(count: 64), Data(count: 64))
                     ($0.time, $0.deviceName) = (1, "device")
+                    ($0.deviceID, $0.deviceAdded, $0.deviceSignature) = (operation, 1, Data(count: 64))
                 }
             ],
             "accounts/create": [
@@ -73,6 +74,35 @@ enum RequestSeeds {
                     $0.recovery.recoveryID = operation
                     $0.recovery.sealed = Data([1])
                 }
+            ],
+            "devices/list": [Sealkit_V1_ListDevicesRequest()],
+            "devices/name": [
+                Sealkit_V1_NameDeviceRequest.with {
+                    ($0.id, $0.name, $0.added, $0.signature) = (operation, "device", 1, Data(count: 64))
+                }
+            ],
+            "devices/revoke": [Sealkit_V1_RevokeDeviceRequest.with { $0.id = operation }],
+            "devices/enrol/open": [
+                Sealkit_V1_OpenEnrolmentRequest.with { ($0.enrolmentID, $0.commitment) = (operation, Data(count: 32)) }
+            ],
+            "devices/enrol/claim": [Sealkit_V1_ClaimEnrolmentRequest.with { $0.enrolmentID = operation }],
+            "devices/enrol/answer": [
+                Sealkit_V1_AnswerEnrolmentRequest.with {
+                    ($0.enrolmentID, $0.answer, $0.loginKey) = (operation, Data(count: 32), key)
+                }
+            ],
+            "devices/enrol/reveal": [
+                Sealkit_V1_RevealEnrolmentRequest.with {
+                    ($0.enrolmentID, $0.ticket) = (operation, Data(count: 32))
+                    ($0.grantKey, $0.nonce) = (Data(count: 1_216), Data(count: 32))
+                }
+            ],
+            "devices/enrol/deliver": [
+                Sealkit_V1_DeliverEnrolmentRequest.with { ($0.enrolmentID, $0.sealed) = (operation, Data([1])) }
+            ],
+            "devices/enrol/state": [Sealkit_V1_EnrolmentStateRequest.with { $0.enrolmentID = operation }],
+            "devices/enrol/end": [
+                Sealkit_V1_EndEnrolmentRequest.with { ($0.enrolmentID, $0.ticket) = (operation, Data(count: 32)) }
             ],
             "accounts/recover": [Sealkit_V1_RecoverRequest.with { $0.recoveryID = operation }],
             "accounts/recovery": [

@@ -21,6 +21,8 @@ extension Label {
     public static let identityHash = Label("sealkit/1/identity-hash")
     public static let loginBinding = Label("sealkit/1/login-binding")
     public static let loginChallenge = Label("sealkit/1/login")
+    public static let device = Label("sealkit/1/device")
+    public static let accountDeletion = Label("sealkit/1/account-deletion")
     public static let verificationCode = Label("sealkit/1/verification-code")
     public static let safetyNumber = Label("sealkit/1/safety-number")
     public static let serverRequest = Label("sealkit/1/server-request")
@@ -77,7 +79,8 @@ extension Label {
     /// All of them, for the tests that try every signature and ciphertext under every other label.
     public static let all: [Label] = [
         .signingSeed, .grantSeed, .loginSeed, .storageKey, .userName, .identity, .identityHash, .loginBinding,
-        .loginChallenge, .verificationCode, .safetyNumber, .serverRequest, .enrolmentCommitment, .enrolmentTranscript, .enrolmentSeeds,
+        .loginChallenge, .device, .accountDeletion, .verificationCode, .safetyNumber, .serverRequest, .enrolmentCommitment,
+        .enrolmentTranscript, .enrolmentSeeds,
         .recoveryID, .recoveryKey, .recoveryBundle, .passwordBox, .storageBox,
         .scope, .rosterEntry, .rosterHash, .keyID, .previousKey, .grant, .grantOuter, .grantHash, .sealedAddress,
         .recordWrap, .recordKey, .recordContext, .sealedField, .field, .fields, .statement, .statementNode,

@@ -12,6 +12,25 @@ public enum Challenges {
         return pae
     }
 
+    /// Which device it is that logs in; signed by the login key, so that no server can make a device of an account up.
+    /// - Parameter added: when the device says that it came to the account, microseconds since 1970.
+    public static func device(_ id: ID16, name: String, added: Int64) -> PAE {
+        var pae = PAE(.device, pieces: 3)
+        pae.add(id)
+        pae.add(name)
+        pae.add(added)
+        return pae
+    }
+
+    /// Deletes the account whose login key signs it. Of the same form as a login, and never taken for one.
+    public static func deletion(origin: String, challenge: [UInt8], time: Int64) -> PAE {
+        var pae = PAE(.accountDeletion, pieces: 3)
+        pae.add(origin)
+        pae.add(challenge)
+        pae.add(time)
+        return pae
+    }
+
     /// Ties an identity to the account whose login key this is; signed by the identity's key.
     public static func loginBinding(container: String, loginKey: VerificationKey) -> PAE {
         var pae = PAE(.loginBinding, pieces: 2)

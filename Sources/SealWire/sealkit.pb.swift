@@ -1775,6 +1775,15 @@ public nonisolated struct Sealkit_V1_CreateAccountRequest: Sendable {
   /// Clears the value of `recovery`. Subsequent reads from it will return its default value.
   public mutating func clearRecovery() {self._recovery = nil}
 
+  /// 16 bytes, the same at each login of a device
+  public var deviceID: Data = Data()
+
+  /// microseconds since 1970, the same at each login
+  public var deviceAdded: Int64 = 0
+
+  /// by the login key, over the device's id, name and time
+  public var deviceSignature: Data = Data()
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1797,6 +1806,18 @@ public nonisolated struct Sealkit_V1_LoginRequest: Sendable {
 
   public var deviceName: String = String()
 
+  /// 16 bytes, the same at each login of a device
+  public var deviceID: Data = Data()
+
+  /// microseconds since 1970, the same at each login
+  public var deviceAdded: Int64 = 0
+
+  /// by the login key, over the device's id, name and time
+  public var deviceSignature: Data = Data()
+
+  /// the revision of the list of devices that this one knows; 0 for none
+  public var knownDevices: UInt64 = 0
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1814,9 +1835,21 @@ public nonisolated struct Sealkit_V1_SessionResponse: Sendable {
 
   public var account: String = String()
 
+  /// unless the list is the one that the device knows
+  public var devices: Sealkit_V1_DevicesResponse {
+    get {_devices ?? Sealkit_V1_DevicesResponse()}
+    set {_devices = newValue}
+  }
+  /// Returns true if `devices` has been explicitly set.
+  public var hasDevices: Bool {self._devices != nil}
+  /// Clears the value of `devices`. Subsequent reads from it will return its default value.
+  public mutating func clearDevices() {self._devices = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
+
+  fileprivate var _devices: Sealkit_V1_DevicesResponse? = nil
 }
 
 public nonisolated struct Sealkit_V1_RecoverRequest: Sendable {
@@ -5187,7 +5220,7 @@ nonisolated extension Sealkit_V1_RecoveryBundle: SwiftProtobuf.Message, SwiftPro
 
 nonisolated extension Sealkit_V1_CreateAccountRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".CreateAccountRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}login_key\0\u{1}challenge\0\u{1}time\0\u{1}signature\0\u{3}device_name\0\u{1}recovery\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}login_key\0\u{1}challenge\0\u{1}time\0\u{1}signature\0\u{3}device_name\0\u{1}recovery\0\u{4}`\u{3}device_id\0\u{3}device_added\0\u{3}device_signature\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5201,6 +5234,9 @@ nonisolated extension Sealkit_V1_CreateAccountRequest: SwiftProtobuf.Message, Sw
       case 4: try { try decoder.decodeSingularBytesField(value: &self.signature) }()
       case 5: try { try decoder.decodeSingularStringField(value: &self.deviceName) }()
       case 6: try { try decoder.decodeSingularMessageField(value: &self._recovery) }()
+      case 230: try { try decoder.decodeSingularBytesField(value: &self.deviceID) }()
+      case 231: try { try decoder.decodeSingularSInt64Field(value: &self.deviceAdded) }()
+      case 232: try { try decoder.decodeSingularBytesField(value: &self.deviceSignature) }()
       default: break
       }
     }
@@ -5229,6 +5265,15 @@ nonisolated extension Sealkit_V1_CreateAccountRequest: SwiftProtobuf.Message, Sw
     try { if let v = self._recovery {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
     } }()
+    if !self.deviceID.isEmpty {
+      try visitor.visitSingularBytesField(value: self.deviceID, fieldNumber: 230)
+    }
+    if self.deviceAdded != 0 {
+      try visitor.visitSingularSInt64Field(value: self.deviceAdded, fieldNumber: 231)
+    }
+    if !self.deviceSignature.isEmpty {
+      try visitor.visitSingularBytesField(value: self.deviceSignature, fieldNumber: 232)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -5239,6 +5284,9 @@ nonisolated extension Sealkit_V1_CreateAccountRequest: SwiftProtobuf.Message, Sw
     if lhs.signature != rhs.signature {return false}
     if lhs.deviceName != rhs.deviceName {return false}
     if lhs._recovery != rhs._recovery {return false}
+    if lhs.deviceID != rhs.deviceID {return false}
+    if lhs.deviceAdded != rhs.deviceAdded {return false}
+    if lhs.deviceSignature != rhs.deviceSignature {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -5246,7 +5294,7 @@ nonisolated extension Sealkit_V1_CreateAccountRequest: SwiftProtobuf.Message, Sw
 
 nonisolated extension Sealkit_V1_LoginRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".LoginRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}login_key\0\u{1}challenge\0\u{1}time\0\u{1}signature\0\u{3}device_name\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}login_key\0\u{1}challenge\0\u{1}time\0\u{1}signature\0\u{3}device_name\0\u{4}a\u{3}device_id\0\u{3}device_added\0\u{3}device_signature\0\u{3}known_devices\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5259,6 +5307,10 @@ nonisolated extension Sealkit_V1_LoginRequest: SwiftProtobuf.Message, SwiftProto
       case 3: try { try decoder.decodeSingularSInt64Field(value: &self.time) }()
       case 4: try { try decoder.decodeSingularBytesField(value: &self.signature) }()
       case 5: try { try decoder.decodeSingularStringField(value: &self.deviceName) }()
+      case 230: try { try decoder.decodeSingularBytesField(value: &self.deviceID) }()
+      case 231: try { try decoder.decodeSingularSInt64Field(value: &self.deviceAdded) }()
+      case 232: try { try decoder.decodeSingularBytesField(value: &self.deviceSignature) }()
+      case 233: try { try decoder.decodeSingularUInt64Field(value: &self.knownDevices) }()
       default: break
       }
     }
@@ -5280,6 +5332,18 @@ nonisolated extension Sealkit_V1_LoginRequest: SwiftProtobuf.Message, SwiftProto
     if !self.deviceName.isEmpty {
       try visitor.visitSingularStringField(value: self.deviceName, fieldNumber: 5)
     }
+    if !self.deviceID.isEmpty {
+      try visitor.visitSingularBytesField(value: self.deviceID, fieldNumber: 230)
+    }
+    if self.deviceAdded != 0 {
+      try visitor.visitSingularSInt64Field(value: self.deviceAdded, fieldNumber: 231)
+    }
+    if !self.deviceSignature.isEmpty {
+      try visitor.visitSingularBytesField(value: self.deviceSignature, fieldNumber: 232)
+    }
+    if self.knownDevices != 0 {
+      try visitor.visitSingularUInt64Field(value: self.knownDevices, fieldNumber: 233)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -5289,6 +5353,10 @@ nonisolated extension Sealkit_V1_LoginRequest: SwiftProtobuf.Message, SwiftProto
     if lhs.time != rhs.time {return false}
     if lhs.signature != rhs.signature {return false}
     if lhs.deviceName != rhs.deviceName {return false}
+    if lhs.deviceID != rhs.deviceID {return false}
+    if lhs.deviceAdded != rhs.deviceAdded {return false}
+    if lhs.deviceSignature != rhs.deviceSignature {return false}
+    if lhs.knownDevices != rhs.knownDevices {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -5296,7 +5364,7 @@ nonisolated extension Sealkit_V1_LoginRequest: SwiftProtobuf.Message, SwiftProto
 
 nonisolated extension Sealkit_V1_SessionResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".SessionResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}token\0\u{1}expires\0\u{1}account\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}token\0\u{1}expires\0\u{1}account\0\u{2}c\u{3}devices\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5307,12 +5375,17 @@ nonisolated extension Sealkit_V1_SessionResponse: SwiftProtobuf.Message, SwiftPr
       case 1: try { try decoder.decodeSingularStringField(value: &self.token) }()
       case 2: try { try decoder.decodeSingularSInt64Field(value: &self.expires) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self.account) }()
+      case 230: try { try decoder.decodeSingularMessageField(value: &self._devices) }()
       default: break
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if !self.token.isEmpty {
       try visitor.visitSingularStringField(value: self.token, fieldNumber: 1)
     }
@@ -5322,6 +5395,9 @@ nonisolated extension Sealkit_V1_SessionResponse: SwiftProtobuf.Message, SwiftPr
     if !self.account.isEmpty {
       try visitor.visitSingularStringField(value: self.account, fieldNumber: 3)
     }
+    try { if let v = self._devices {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 230)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -5329,6 +5405,7 @@ nonisolated extension Sealkit_V1_SessionResponse: SwiftProtobuf.Message, SwiftPr
     if lhs.token != rhs.token {return false}
     if lhs.expires != rhs.expires {return false}
     if lhs.account != rhs.account {return false}
+    if lhs._devices != rhs._devices {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

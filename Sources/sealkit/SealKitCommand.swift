@@ -23,9 +23,9 @@ struct SealKitCommand: AsyncParsableCommand {
             """,
         version: ServerVersion.current,
         subcommands: [
-            AccountCommand.self, ZoneCommand.self, RecordCommand.self, ShareCommand.self, ContactCommand.self, AuditCommand.self,
+            AccountCommand.self, DeviceCommand.self, ZoneCommand.self, RecordCommand.self, ShareCommand.self, ContactCommand.self, AuditCommand.self,
             SubscriptionCommand.self, WatchCommand.self,
-            ExportCommand.self, SchemaCommand.self, ManagementTokenCommand.self, ServerKeyCommand.self, ServeCommand.self,
+            ExportCommand.self, DataCommand.self, SchemaCommand.self, ManagementTokenCommand.self, ServerKeyCommand.self, ServeCommand.self,
             VectorsCommand.self, OldKeyCommand.self,
         ])
 

@@ -30,6 +30,8 @@ extension HierarchicalShareTests {
 
         let audit = try await it.ann.container.audit()
         #expect(audit.outcome == .clean && audit.scopes.map(\.shareRecordName) == [nil, name])
+        // The fresh device above is one that this one had not seen.
+        try await it.bob.account.acknowledge(try await it.bob.account.devices())
         let bobsAudit = try await it.bob.container.audit()
         #expect(bobsAudit.outcome == .clean && bobsAudit.scopes.map(\.shareRecordName) == [name], "\(bobsAudit.failures)")
     }

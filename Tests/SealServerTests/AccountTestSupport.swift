@@ -69,6 +69,13 @@ struct StubSeats: PlaceholderSeats {
     }
 }
 
+extension ID16 {
+    static func random() -> ID16 {
+        var random = SystemRandom()
+        return ID16(random: &random)
+    }
+}
+
 extension [UInt8] {
     func contains(bytes needle: [UInt8]) -> Bool { Data(self).range(of: Data(needle)) != nil }
 }
@@ -89,6 +96,8 @@ struct TestClient: Sendable {
     let loginKey: SigningKey
     let signingKey: SigningKey
     let chain: IdentityChain
+    var device = ID16.random()
+    var deviceName = "test"
     var token = ""
     var forwardedFor: String?
 
@@ -168,7 +177,10 @@ struct TestClient: Sendable {
             $0.challenge = Data(given)
             $0.time = time
             $0.signature = Data((signer ?? loginKey).sign(signed))
-            $0.deviceName = "test"
+            $0.deviceID = Data(device.bytes)
+            $0.deviceName = deviceName
+            $0.deviceAdded = 1
+            $0.deviceSignature = Data(loginKey.sign(Challenges.device(device, name: deviceName, added: 1)))
         }
     }
 
@@ -185,7 +197,10 @@ struct TestClient: Sendable {
             $0.challenge = login.challenge
             $0.time = login.time
             $0.signature = login.signature
+            $0.deviceID = login.deviceID
             $0.deviceName = login.deviceName
+            $0.deviceAdded = login.deviceAdded
+            $0.deviceSignature = login.deviceSignature
             if let recovery { $0.recovery = recovery }
         }
         return try await call("/1/accounts/create", request, as: Sealkit_V1_SessionResponse.self)

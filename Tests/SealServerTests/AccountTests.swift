@@ -47,9 +47,10 @@ import Testing
             // Remembered for some seconds, but never beyond the end.
             server.clock.advance(seconds: 5)
             #expect(try await refusal { try await client.me() } == .sessionExpired)
-            // An account has a bounded number of sessions; the oldest goes.
+            // A device has a bounded number of sessions; the oldest goes.
             let first = try await client.login().token
-            for _ in 0..<Sessions.mostPerAccount {
+            #expect(try await client.me(token: first).account.count == 32)
+            for _ in 0..<Sessions.mostPerDevice {
                 server.clock.advance(seconds: 1)
                 _ = try await client.login()
             }
@@ -139,7 +140,10 @@ import Testing
                 $0.challenge = request.challenge
                 $0.time = request.time
                 $0.signature = request.signature
+                $0.deviceID = request.deviceID
                 $0.deviceName = request.deviceName
+                $0.deviceAdded = request.deviceAdded
+                $0.deviceSignature = request.deviceSignature
             }
             try await expectRefusal(.notAuthenticated) {
                 try await client.call("/1/accounts/create", create, as: Sealkit_V1_SessionResponse.self)

@@ -119,6 +119,14 @@ import Testing
                 type: "KeyFile", value: try KeyFile(contentsOf: file),
                 description: "KeyFile(http://127.0.0.1:1, sealed: false)", secrets: [seed.bytes]),
             Shown(
+                type: "AccountSecrets", value: try account.secrets, description: "AccountSecrets(http://127.0.0.1:1)",
+                secrets: [seed.bytes]),
+            Shown(
+                type: "MemoryKeyStore", value: MemoryKeyStore(try account.secrets), description: "SealKit.MemoryKeyStore",
+                secrets: [seed.bytes]),
+            Shown(
+                type: "FileKeyStore", value: FileKeyStore(file: URL(fileURLWithPath: "/k")), description: "FileKeyStore(/k)"),
+            Shown(
                 type: "VerificationToken", value: VerificationToken(text: "canary-token"),
                 description: "VerificationToken", texts: ["canary"]),
             Shown(

@@ -53,6 +53,7 @@ import Testing
                 // Hidden by `WebhookRow`.
                 "SealServer/Push/WebhookRow.swift: let url: String",
                 // Arguments of commands: paths, and a share's URL that its user typed.
+                "sealkit/Account/AccountPassphrase.swift: var newPassphraseFile: String?",
                 "sealkit/Management/ManagementOptions.swift: var managementTokenFile: String?",
                 "sealkit/Serve/ServeCommand.swift: var secrets: String?",
                 "sealkit/Serve/ServeCommand.swift: var smtpPasswordFile: String?",

@@ -15,7 +15,11 @@ public final class Account: Sendable {
     let seeds: [AccountSeed]
     let client: Client
     let session: SessionKeeper
+    /// Where this device keeps the account; nil when the app does so by itself.
+    public let keyStore: (any KeyStore)?
     let standing = AccountStanding()
+    /// Which device this is, and which others it knows.
+    let deviceKeeper: DeviceKeeper
 
     /// Scheme, host and port of the server.
     public var server: String { client.transport.origin }
@@ -23,21 +27,38 @@ public final class Account: Sendable {
     var seed: AccountSeed { seeds[seeds.count - 1] }
 
     /// An account whose seeds are at hand.
+    /// - Parameter keyStore: where the seeds came from, and where new ones go.
     /// - Throws: `invalidArguments` when there is no seed.
     public convenience init(
-        seeds: [AccountSeed], transport: any Transport, deviceName: String = Account.defaultDeviceName
+        seeds: [AccountSeed], transport: any Transport, deviceName: String = Account.defaultDeviceName,
+        keyStore: (any KeyStore)? = nil
     ) throws(SealKitError) {
-        try self.init(seeds: seeds, client: Client(transport: transport), deviceName: deviceName)
+        try self.init(seeds: seeds, client: Client(transport: transport), deviceName: deviceName, keyStore: keyStore)
     }
 
     init(
-        seeds: [AccountSeed], client: Client, deviceName: String = Account.defaultDeviceName, hasSession: Bool = true
+        seeds: [AccountSeed], client: Client, deviceName: String = Account.defaultDeviceName, hasSession: Bool = true,
+        keyStore: (any KeyStore)? = nil, deviceKeeper: DeviceKeeper? = nil
     ) throws(SealKitError) {
         guard let seed = seeds.last else { throw SealKitError(.invalidArguments, "an account has at least one seed") }
         self.seeds = seeds
         self.client = client
         let loginKey = try verifying("the account's login key") { () throws(SealError) in try seed.loginKey() }
-        session = SessionKeeper(client: client, loginKey: loginKey, deviceName: deviceName, isEmpty: !hasSession)
+        let devices: DeviceKeeper
+        if let deviceKeeper { devices = deviceKeeper } else { devices = try DeviceKeeper(account: seeds[0]) }
+        self.deviceKeeper = devices
+        session = SessionKeeper(
+            client: client, loginKey: loginKey, deviceName: deviceName, devices: devices, isEmpty: !hasSession)
+        self.keyStore = keyStore
+    }
+
+    /// The same account and session, which `keyStore` keeps now.
+    init(_ other: Account, keyStore: any KeyStore) {
+        seeds = other.seeds
+        client = other.client
+        session = other.session
+        deviceKeeper = other.deviceKeeper
+        self.keyStore = keyStore
     }
 
     /// Nobody's account, which never logs in: its calls have no session. For reading the public database, and for requests
@@ -53,14 +74,16 @@ public final class Account: Sendable {
     ///
     /// - Returns: the account, and its recovery key. Show the key to the user once and keep it nowhere: it is the only
     ///   way back when every device is lost.
+    /// - Parameter trust: where this device keeps what it has verified, if it has such a place already.
     /// - Throws: `networkFailure`, `serverRejectedRequest`, `requestRateLimited`.
     public static func create(
-        transport: any Transport, deviceName: String = Account.defaultDeviceName
+        transport: any Transport, deviceName: String = Account.defaultDeviceName, trust: TrustStore? = nil
     ) async throws(SealKitError) -> (account: Account, recoveryKey: RecoveryKey) {
         var random = SystemRandom()
         let seed = AccountSeed(random: &random)
         let recoveryKey = RecoveryKey(random: &random)
         let account = try Account(seeds: [seed], transport: transport, deviceName: deviceName)
+        if let trust { account.deviceKeeper.attach(trust) }
         let bundle = Sealkit_V1_RecoveryBundle.with {
             $0.recoveryID = Data(recoveryKey.bundleID.bytes)
             $0.sealed = Data(recoveryKey.seal([seed], random: &random))
@@ -69,16 +92,19 @@ public final class Account: Sendable {
         return (account, recoveryKey)
     }
 
-    /// Gets an account back from its recovery key alone.
+    /// Gets an account back from its recovery key alone. To the account this is a new device, whatever it was before.
+    /// - Parameter trust: where this device keeps what it has verified, if it has such a place already.
     /// - Throws: `unknownItem` when the server has no bundle for it; `integrityFailure` when the bundle does not open.
     public static func recover(
-        _ recoveryKey: RecoveryKey, transport: any Transport, deviceName: String = Account.defaultDeviceName
+        _ recoveryKey: RecoveryKey, transport: any Transport, deviceName: String = Account.defaultDeviceName,
+        trust: TrustStore? = nil
     ) async throws(SealKitError) -> Account {
         let request = Sealkit_V1_RecoverRequest.with { $0.recoveryID = Data(recoveryKey.bundleID.bytes) }
         let response = try await Client(transport: transport).call(
             "/1/accounts/recover", request, as: Sealkit_V1_RecoverResponse.self)
         let seeds = try verifying("the recovery bundle") { () throws(SealError) in try recoveryKey.open([UInt8](response.sealed)) }
         let account = try Account(seeds: seeds, transport: transport, deviceName: deviceName)
+        if let trust { try await account.deviceKeeper.begin(with: trust) }
         try await account.requireSession()
         return account
     }
@@ -90,6 +116,7 @@ public final class Account: Sendable {
         do {
             try await exchange("accounts/me", .none) { token throws(SealKitError) in
                 let response = try await client.transport.get("/1/accounts/me", token: token)
+                noteDevices(response.deviceRevision)
                 guard response.status < 400 else { throw response.failure }
             }
             return .available
@@ -114,7 +141,9 @@ public final class Account: Sendable {
         let body = try Client.encode(request)
         return try await exchange(Throttles.callClass(path), Client.effect(of: Request.self), after: prepare) {
             token throws(SealKitError) in
-            try Client.decode(try await client.transport.post(path, body: body, token: token))
+            let response = try await client.transport.post(path, body: body, token: token)
+            noteDevices(response.deviceRevision)
+            return try Client.decode(response)
         }
     }
 

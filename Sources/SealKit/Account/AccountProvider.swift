@@ -38,6 +38,7 @@ public final class AccountProvider: Sendable {
     public init() {}
 
     init(_ account: Account, trust: TrustStore) {
+        account.deviceKeeper.attach(trust)
         content.withLock { $0.state = .signedIn(account, trust: trust) }
         watch(account)
     }
@@ -58,6 +59,7 @@ public final class AccountProvider: Sendable {
     /// - Parameter trust: what this device has verified as this account; keep it beside the account's keys. Without one,
     ///   protection against rollback begins anew.
     public func signIn(_ account: Account, trust: TrustStore? = nil) {
+        if let trust { account.deviceKeeper.attach(trust) }
         change { content in
             let loginKey = account.session.publicKey
             let change: AccountChange
@@ -147,7 +149,7 @@ public final class AccountProvider: Sendable {
             case .signOut, .switchAccounts, .statusChanged(.restricted):
                 content.temporaryAssets.close()
                 content.temporaryAssets = TemporaryAssets.Drawer()
-            case .signIn, .statusChanged, nil: break
+            case .signIn, .statusChanged, .newDevice, nil: break
             }
             return change
         }
@@ -159,10 +161,16 @@ public final class AccountProvider: Sendable {
             guard let self, let account, self.account === account else { return }
             tell(.statusChanged(status))
         }
+        account.deviceKeeper.watch { [weak self, weak account] device in
+            guard let self, let account, self.account === account else { return }
+            tell(.newDevice(device))
+        }
     }
 
     private func tell(_ change: AccountChange) {
         for listener in content.withLock({ Array($0.listeners.values) }) { listener.yield(change) }
+        // The account itself is as it was.
+        if case .newDevice = change { return }
         NotificationCenter.default.post(name: .accountChanged, object: nil)
     }
 }

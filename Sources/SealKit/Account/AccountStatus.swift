@@ -31,6 +31,9 @@ public enum AccountChange: Sendable, Hashable {
     case switchAccounts
     /// The same account, in another state.
     case statusChanged(AccountStatus)
+    /// A device has come to the account that this one has not seen before. Show it to the user: was it they who added it?
+    /// It is kept as new (`Account.newDevices()`) until `Account.acknowledge(_:)`.
+    case newDevice(Device)
 }
 
 extension NSNotification.Name {

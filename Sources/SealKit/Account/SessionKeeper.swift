@@ -8,7 +8,8 @@ import SwiftProtobuf
 actor SessionKeeper {
     private let client: Client
     private let loginKey: SigningKey
-    private let deviceName: String
+    nonisolated let deviceName: String
+    private let devices: DeviceKeeper
     /// There is no account to log in to: the token is empty.
     private let isEmpty: Bool
     private var current: String?
@@ -16,7 +17,8 @@ actor SessionKeeper {
     private(set) var logOutCount = 0
     private var login: SharedWork<String>?
 
-    init(client: Client, loginKey: SigningKey, deviceName: String, isEmpty: Bool = false) {
+    init(client: Client, loginKey: SigningKey, deviceName: String, devices: DeviceKeeper, isEmpty: Bool = false) {
+        self.devices = devices
         self.isEmpty = isEmpty
         self.client = client
         self.loginKey = loginKey
@@ -42,18 +44,43 @@ actor SessionKeeper {
     }
 
     func create(recovery: Sealkit_V1_RecoveryBundle) async throws(SealKitError) {
-        current = try await withAnsweredChallenge { answer throws(SealKitError) in
+        current = begun(try await withAnsweredChallenge { answer throws(SealKitError) in
             let request = Sealkit_V1_CreateAccountRequest.with {
                 $0.loginKey = answer.loginKey
                 $0.challenge = answer.challenge
                 $0.time = answer.time
                 $0.signature = answer.signature
+                $0.deviceID = answer.deviceID
                 $0.deviceName = answer.deviceName
+                $0.deviceAdded = answer.deviceAdded
+                $0.deviceSignature = answer.deviceSignature
                 $0.recovery = recovery
             }
             return try await client.call(
                 "/1/accounts/create", request, as: Sealkit_V1_SessionResponse.self)
+        })
+    }
+
+    /// The token of a session that has begun, with which the list of devices may come.
+    private func begun(_ answer: Sealkit_V1_SessionResponse) -> String {
+        if answer.hasDevices { devices.took(answer.devices) }
+        return answer.token
+    }
+
+    /// Deletes the account. There is no session afterwards.
+    func delete() async throws(SealKitError) {
+        let _: Sealkit_V1_DeleteAccountResponse = try await withAnsweredChallenge(Challenges.deletion) {
+            answer throws(SealKitError) in
+            let request = Sealkit_V1_DeleteAccountRequest.with {
+                $0.loginKey = answer.loginKey
+                $0.challenge = answer.challenge
+                $0.time = answer.time
+                $0.signature = answer.signature
+            }
+            return try await client.call("/1/accounts/delete", request)
         }
+        logOutCount += 1
+        current = nil
     }
 
     func logOut() async throws(SealKitError) {
@@ -71,9 +98,9 @@ actor SessionKeeper {
     private func logIn() async throws(SealKitError) -> String {
         defer { login = nil }
         do {
-            let token = try await withAnsweredChallenge { answer throws(SealKitError) in
+            let token = begun(try await withAnsweredChallenge { answer throws(SealKitError) in
                 try await client.call("/1/accounts/login", answer, as: Sealkit_V1_SessionResponse.self)
-            }
+            })
             current = token
             return token
         } catch {
@@ -92,19 +119,24 @@ actor SessionKeeper {
             SealKitError(
                 .accountTemporarilyUnavailable, "the server does not accept this account's login now: \(error.reason)",
                 remedy: error.remedy, retryAfter: error.retryAfter)
+        case .permissionFailure:
+            SealKitError(
+                .notAuthenticated, "this device was removed from the account",
+                remedy: "enrol it again from another device of the account, or with the recovery key")
         default: error
         }
     }
 
     /// A challenge is good once: when the answer to it was lost, the next try asks for a new one. Making the same account
     /// twice logs in.
-    private func withAnsweredChallenge(
-        _ send: (Sealkit_V1_LoginRequest) async throws(SealKitError) -> Sealkit_V1_SessionResponse
-    ) async throws(SealKitError) -> String {
+    private func withAnsweredChallenge<Answer>(
+        _ message: (_ origin: String, _ challenge: [UInt8], _ time: Int64) -> PAE = Challenges.login,
+        _ send: (Sealkit_V1_LoginRequest) async throws(SealKitError) -> Answer
+    ) async throws(SealKitError) -> Answer {
         var tries = 0
         while true {
             do {
-                return try await send(try await answerChallenge()).token
+                return try await send(try await answerChallenge(message))
             } catch {
                 tries += 1
                 guard tries < 3, error.code == .networkFailure || error.code == .serverResponseLost else {
@@ -116,21 +148,29 @@ actor SessionKeeper {
         }
     }
 
-    private func answerChallenge() async throws(SealKitError) -> Sealkit_V1_LoginRequest {
+    private func answerChallenge(
+        _ message: (_ origin: String, _ challenge: [UInt8], _ time: Int64) -> PAE
+    ) async throws(SealKitError) -> Sealkit_V1_LoginRequest {
         let publicKey = Data(loginKey.verificationKey.bytes)
         let challenge = try await client.call(
             "/1/accounts/challenge", Sealkit_V1_ChallengeRequest.with { $0.loginKey = publicKey },
             as: Sealkit_V1_ChallengeResponse.self
         ).challenge
+        let device = try await devices.identity()
+        let name = device.name ?? deviceName
         let time = currentTime()
         // The origin is the one that this client dialled: an answer that a server passes on is of no use elsewhere.
-        let message = Challenges.login(origin: client.transport.origin, challenge: [UInt8](challenge), time: time)
+        let signed = message(client.transport.origin, [UInt8](challenge), time)
         return .with {
             $0.loginKey = publicKey
             $0.challenge = challenge
             $0.time = time
-            $0.signature = Data(loginKey.sign(message))
-            $0.deviceName = deviceName
+            $0.signature = Data(loginKey.sign(signed))
+            $0.deviceID = Data(device.id.bytes)
+            $0.deviceName = name
+            $0.deviceAdded = device.added
+            $0.deviceSignature = Data(loginKey.sign(Challenges.device(device.id, name: name, added: device.added)))
+            $0.knownDevices = devices.settledRevision
         }
     }
 }

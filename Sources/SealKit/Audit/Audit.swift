@@ -38,7 +38,7 @@ public struct Audit: Sendable {
     public enum Outcome: Sendable {
         /// All was checked, and all holds.
         case clean
-        /// Something does not hold, now or earlier (`violations`).
+        /// Something does not hold, now or earlier (`violations`), or there is a device that nobody has acknowledged.
         case violated
         /// Nothing was found, but not all could be checked.
         case incomplete
@@ -48,10 +48,12 @@ public struct Audit: Sendable {
     public internal(set) var contacts: [Contact] = []
     /// What did not verify since they were last forgotten, this audit included.
     public internal(set) var violations: [Violation] = []
+    /// Devices of the account that this one had not seen before, until the user has acknowledged them.
+    public internal(set) var newDevices: [Device] = []
     public internal(set) var failures: [Failure] = []
 
     public var outcome: Outcome {
-        if !violations.isEmpty || contacts.contains(where: { $0.conflict != nil }) || scopes.contains(where: { !$0.isSound })
+        if !violations.isEmpty || !newDevices.isEmpty || contacts.contains(where: { $0.conflict != nil }) || scopes.contains(where: { !$0.isSound })
             || failures.contains(where: \.error.isViolation)
         {
             return .violated

@@ -35,6 +35,9 @@ extension Container {
         do { audit.contacts = try await contacts.all() } catch {
             audit.failures.append(Audit.Failure(zoneID: nil, error: error))
         }
+        do { audit.newDevices = try await core.account.newDevices() } catch {
+            audit.failures.append(Audit.Failure(zoneID: nil, error: await core.noted(error)))
+        }
         audit.violations = try await violations()
         return audit
     }

@@ -56,6 +56,7 @@ final class ContainerCore: Sendable {
         self.trust = trust
         self.temporaryAssets = temporaryAssets
         self.gate = gate
+        account.deviceKeeper.attach(trust)
         own = try verifying("this account's identity") { () throws(SealError) in
             let keys = try account.seed.identityKeys(container: identifier, using: XWingHPKE.self)
             // The time is part of the statement: a fixed one makes every device of the account state the same bytes.

@@ -19,6 +19,19 @@ extension KeyFile: CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["server": server, "isSealed": isSealed]) }
 }
 
+extension AccountSecrets: CustomReflectable {
+    public var customMirror: Mirror { Mirror(self, children: ["server": server], displayStyle: .struct) }
+}
+
+extension FileKeyStore: CustomReflectable {
+    /// The path alone.
+    public nonisolated var customMirror: Mirror { Mirror(self, children: ["file": file]) }
+}
+
+extension MemoryKeyStore: CustomReflectable {
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
 extension VerificationToken: CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

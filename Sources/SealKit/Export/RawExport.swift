@@ -31,7 +31,7 @@ extension Database {
     public func exportRaw(
         _ zoneID: RecordZone.ID, recordNames: [String]? = nil, to folder: URL
     ) async throws(SealKitError) -> RawExport {
-        let writer = try RawExportWriter(folder: folder)
+        let writer = try ExportFolder(folder)
         do {
             var content: RawExportContent
             let records: [Verified]
@@ -44,7 +44,7 @@ extension Database {
                 if scope == .private { content.shares = try await rawShares(view) }
             }
             for record in records { try await add(record, of: zoneID, to: &content, writer: writer) }
-            try writer.finish(content)
+            try writer.finish(content, as: "export.json")
             return RawExport(records: records.count, assets: content.assets.count, entries: content.roster.count)
         } catch {
             writer.abandon()
@@ -90,7 +90,7 @@ extension Database {
     }
 
     private func add(
-        _ record: Verified, of zoneID: RecordZone.ID, to content: inout RawExportContent, writer: RawExportWriter
+        _ record: Verified, of zoneID: RecordZone.ID, to content: inout RawExportContent, writer: ExportFolder
     ) async throws(SealKitError) {
         try verifying("record \(record.wire.recordName)") { () throws(SealError) in
             if record.wire.hasDerived {

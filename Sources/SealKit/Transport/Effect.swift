@@ -25,8 +25,18 @@ extension Sealkit_V1_UpdateShareAccessRequest: ChangingRequest { static var effe
 extension Sealkit_V1_RequestShareAccessRequest: ChangingRequest { static var effect: Effect { .repeatable } }
 extension Sealkit_V1_ModifySubscriptionsRequest: ChangingRequest { static var effect: Effect { .repeatable } }
 
+extension Sealkit_V1_NameDeviceRequest: ChangingRequest { static var effect: Effect { .repeatable } }
+extension Sealkit_V1_RevokeDeviceRequest: ChangingRequest { static var effect: Effect { .repeatable } }
+extension Sealkit_V1_ClaimEnrolmentRequest: ChangingRequest { static var effect: Effect { .repeatable } }
+extension Sealkit_V1_AnswerEnrolmentRequest: ChangingRequest { static var effect: Effect { .repeatable } }
+extension Sealkit_V1_RevealEnrolmentRequest: ChangingRequest { static var effect: Effect { .repeatable } }
+extension Sealkit_V1_DeliverEnrolmentRequest: ChangingRequest { static var effect: Effect { .repeatable } }
+extension Sealkit_V1_EndEnrolmentRequest: ChangingRequest { static var effect: Effect { .repeatable } }
+
+extension Sealkit_V1_OpenEnrolmentRequest: ChangingRequest { static var effect: Effect { .once } }
 extension Sealkit_V1_BeginVerificationRequest: ChangingRequest { static var effect: Effect { .once } }
 extension Sealkit_V1_CompleteVerificationRequest: ChangingRequest { static var effect: Effect { .once } }
 extension Sealkit_V1_CreateAccountRequest: ChangingRequest { static var effect: Effect { .once } }
+extension Sealkit_V1_DeleteAccountRequest: ChangingRequest { static var effect: Effect { .once } }
 extension Sealkit_V1_LoginRequest: ChangingRequest { static var effect: Effect { .once } }
 extension Sealkit_V1_CreateManagementTokenRequest: ChangingRequest { static var effect: Effect { .once } }

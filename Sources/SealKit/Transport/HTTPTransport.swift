@@ -181,6 +181,7 @@ public final class HTTPTransport: Transport {
         let body = try await response.body.collect(upTo: HTTPTransport.maximumResponseBytes)
         return TransportResponse(
             status: Int(response.status.code), body: Data(buffer: body),
-            retryAfter: response.headers.first(name: "retry-after").flatMap(Double.init))
+            retryAfter: response.headers.first(name: "retry-after").flatMap(Double.init),
+            deviceRevision: response.headers.first(name: "sealkit-devices").flatMap { UInt64($0) })
     }
 }

@@ -47,10 +47,13 @@ public struct TransportResponse: Sendable {
     public var body: Data
     /// Seconds, from the header of that name: of use where a proxy answered in the server's place.
     public var retryAfter: Double?
+    /// The revision of the account's list of devices, from the header `sealkit-devices`: by it a device learns of another one.
+    public var deviceRevision: UInt64?
 
-    public init(status: Int, body: Data, retryAfter: Double? = nil) {
+    public init(status: Int, body: Data, retryAfter: Double? = nil, deviceRevision: UInt64? = nil) {
         self.status = status
         self.body = body
         self.retryAfter = retryAfter
+        self.deviceRevision = deviceRevision
     }
 }

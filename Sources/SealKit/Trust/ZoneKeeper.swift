@@ -16,6 +16,8 @@ actor ZoneKeeper {
     private var roster: Roster?
     private var keys: [EpochContext: EpochKey] = [:]
     private var isLoaded = false
+    /// Where the device that enrolled this one had come to: nothing before it is taken over.
+    private var floor: Enrolment.Head?
 
     init(scope: Scope, core: ContainerCore) {
         self.scope = scope
@@ -118,6 +120,10 @@ actor ZoneKeeper {
         guard let next else {
             throw SealKitError(.zoneNotFound, "there is no zone \(scope.zoneName)", remedy: "make it, or accept its share, first")
         }
+        if let floor {
+            guard next.reaches(floor) else { throw next.sequence < floor.sequence ? shortened() : forked() }
+            self.floor = nil
+        }
         if !fresh.isEmpty { try await observe(next, since: roster) }
         try await core.trust.append(fresh, scope: next.scopeID, from: UInt64(known))
         if !fresh.isEmpty, !scope.shareRecordName.isEmpty {
@@ -148,6 +154,7 @@ actor ZoneKeeper {
     private func load() async throws(SealKitError) {
         guard !isLoaded else { return }
         let entries = try await core.trust.entries(scope: scope.id)
+        let floor = try await core.trust.floor(scope: scope.id)
         guard !isLoaded else { return }
         let replayed = try verifying("this device's copy of the roster of \(scope.zoneName)") { () throws(SealError) in
             try Roster(replaying: entries, scope: scope)
@@ -157,6 +164,7 @@ actor ZoneKeeper {
         guard !isLoaded else { return }
         stored = entries
         roster = replayed
+        self.floor = floor.flatMap { replayed?.reaches($0) == true ? nil : $0 }
         // Last: a copy that does not replay must not count as an empty one.
         isLoaded = true
     }

@@ -12,14 +12,24 @@ enum Accounts {
         try connection.first(
             """
             SELECT account.id, account.name FROM login_key JOIN account ON account.id = login_key.account
-            WHERE public_key = $1
+            WHERE public_key = $1 AND account.id > 0
             """, [.blob(loginKey.bytes)]
         ) { Row(id: try $0.int64(0), name: try $0.text(1)) }
     }
 
+    /// Whether the key's account was deleted: nobody gets another one by it.
+    static func isDeleted(_ loginKey: VerificationKey, in connection: any SQLConnection) throws -> Bool {
+        try connection.exists("SELECT 1 FROM login_key WHERE public_key = $1 AND account < 0", [.blob(loginKey.bytes)])
+    }
+
+    /// - Throws: `serverRejectedRequest` for the key of an account that was deleted.
     static func create(
         loginKey: VerificationKey, name: String, now: Int64, in connection: any SQLConnection
     ) throws -> Row {
+        guard try !isDeleted(loginKey, in: connection) else {
+            throw ServerError(
+                .serverRejectedRequest, "The account of this login key was deleted.", remedy: "Make an account with new keys.")
+        }
         let id = try insert(name: name, now: now, in: connection)
         try connection.execute(
             "INSERT INTO login_key (public_key, account) VALUES ($1, $2)", [.blob(loginKey.bytes), .integer(id)])

@@ -67,9 +67,16 @@ struct AccountsController: Sendable {
     private static func begin(
         _ account: Accounts.Row, _ proof: LoginProof, token: [UInt8], now: Int64, in connection: any SQLConnection
     ) throws -> Sealkit_V1_SessionResponse {
+        guard let statement = proof.device else {
+            throw ServerError(.invalidArguments, "A session is some device's.", remedy: "Name the device that logs in.")
+        }
+        let device = try Devices.enter(statement, account: account.id, loginKey: proof.loginKey, now: now, in: connection)
         let issued = try Sessions.issue(
-            account: account.id, deviceName: proof.deviceName, now: now, randomToken: token, in: connection)
+            account: account.id, device: device.row, now: now, randomToken: token, in: connection)
+        let isKnown = proof.knownDevices == UInt64(clamping: device.revision)
+        let devices = isKnown ? nil : try Devices.list(account: account.id, revision: device.revision, in: connection)
         return .with {
+            if let devices { $0.devices = devices }
             $0.token = issued.token
             $0.expires = issued.expires
             $0.account = account.name
@@ -107,7 +114,7 @@ struct AccountsController: Sendable {
             return answer
         }
         guard let answer else {
-            throw ServerError(.sessionExpired, "The session has ended or expired.", remedy: "Log in again.")
+            throw ServerError.endedSession
         }
         return try Response(answer, for: request)
     }

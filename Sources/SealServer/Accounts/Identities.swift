@@ -47,11 +47,12 @@ enum Identities {
         ) { try Sealkit_V1_IdentityChain(serializedBytes: try $0.data(0)) }
     }
 
+    /// - Parameter isLive: nothing of a user whose account was deleted. Records of theirs verify still.
     static func wireChain(
-        user: UserID, container: String, in connection: any SQLConnection
+        user: UserID, container: String, isLive: Bool = false, in connection: any SQLConnection
     ) throws -> Sealkit_V1_IdentityChain? {
         try connection.first(
-            "SELECT chain FROM identity WHERE container = $1 AND user_name = $2",
+            "SELECT chain FROM identity WHERE container = $1 AND user_name = $2" + (isLive ? " AND account > 0" : ""),
             [.text(container), .text(user.recordName)]
         ) { try Sealkit_V1_IdentityChain(serializedBytes: try $0.data(0)) }
     }

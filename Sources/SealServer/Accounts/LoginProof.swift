@@ -2,6 +2,7 @@ import Foundation
 import SealPrimitives
 import SealStatements
 import SealWire
+import SwiftProtobuf
 
 /// What a client sends to show that it holds a login key.
 struct LoginProof: Sendable {
@@ -11,30 +12,47 @@ struct LoginProof: Sendable {
     let challenge: [UInt8]
     let time: Int64
     let signature: [UInt8]
-    let deviceName: String
+    /// Nil where the proof is for a deletion.
+    let device: DeviceStatement?
+    /// The revision of the account's list of devices that the client has.
+    let knownDevices: UInt64
+    private let purpose: Purpose
+
+    /// What the signature is for: none is taken for the other.
+    private enum Purpose {
+        case login, deletion
+    }
+
+    init(_ request: Sealkit_V1_DeleteAccountRequest) throws(ServerError) {
+        loginKey = try Self.loginKey(request.loginKey)
+        challenge = [UInt8](request.challenge)
+        time = request.time
+        signature = [UInt8](request.signature)
+        (device, knownDevices, purpose) = (nil, 0, .deletion)
+    }
 
     init(_ request: Sealkit_V1_LoginRequest) throws(ServerError) {
-        try self.init(request.loginKey, request.challenge, request.time, request.signature, request.deviceName)
+        loginKey = try Self.loginKey(request.loginKey)
+        challenge = [UInt8](request.challenge)
+        time = request.time
+        signature = [UInt8](request.signature)
+        device = try DeviceStatement(
+            id: request.deviceID, name: request.deviceName, added: request.deviceAdded, signature: request.deviceSignature)
+        (knownDevices, purpose) = (request.knownDevices, .login)
     }
 
     init(_ request: Sealkit_V1_CreateAccountRequest) throws(ServerError) {
-        try self.init(request.loginKey, request.challenge, request.time, request.signature, request.deviceName)
-    }
-
-    private init(
-        _ loginKey: Data, _ challenge: Data, _ time: Int64, _ signature: Data, _ deviceName: String
-    ) throws(ServerError) {
-        self.loginKey = try Self.loginKey(loginKey)
-        guard deviceName.utf8.count <= 255, !deviceName.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 })
-        else {
-            throw ServerError(
-                .invalidArguments, "The device name is longer than 255 bytes or has control characters.",
-                remedy: "Shorten it.")
-        }
-        self.challenge = [UInt8](challenge)
-        self.time = time
-        self.signature = [UInt8](signature)
-        self.deviceName = deviceName
+        try self.init(
+            Sealkit_V1_LoginRequest.with {
+                $0.loginKey = request.loginKey
+                $0.challenge = request.challenge
+                $0.time = request.time
+                $0.signature = request.signature
+                $0.deviceID = request.deviceID
+                $0.deviceName = request.deviceName
+                $0.deviceAdded = request.deviceAdded
+                $0.deviceSignature = request.deviceSignature
+            })
     }
 
     static func loginKey(_ bytes: Data) throws(ServerError) -> VerificationKey {
@@ -80,12 +98,17 @@ struct LoginProof: Sendable {
         }
         let origin = services.origin.value
         do {
-            try loginKey.verify(signature, over: Challenges.login(origin: origin, challenge: challenge, time: time))
+            let message = switch purpose {
+            case .login: Challenges.login(origin: origin, challenge: challenge, time: time)
+            case .deletion: Challenges.deletion(origin: origin, challenge: challenge, time: time)
+            }
+            try loginKey.verify(signature, over: message)
         } catch {
             throw ServerError(
                 .notAuthenticated,
                 "The signature does not hold for this server's origin, \(origin), the challenge and the time.",
                 remedy: "Sign the origin that the server is known under, with the login key that the challenge is for.")
         }
+        try device?.verify(by: loginKey)
     }
 }

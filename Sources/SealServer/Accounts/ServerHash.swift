@@ -13,6 +13,7 @@ enum ServerHash {
         case sendingSubject = "sealkit/1/server/sending-subject"
         case query = "sealkit/1/server/query"
         case cursorKey = "sealkit/1/server/cursor-key"
+        case enrolmentTicket = "sealkit/1/server/enrolment-ticket"
         case operation = "sealkit/1/server/operation"
     }
 

@@ -5,6 +5,10 @@ struct Session: Sendable, Equatable {
     let accountID: Int64
     /// Names the session, in the database and in caches. The token itself is kept nowhere.
     let tokenHash: [UInt8]
+    /// Whose it is; nil where a server-to-server key signs each request instead.
+    var device: Int64?
+    /// Of the account's list of devices, which every answer names: a device that knows another one looks.
+    var deviceRevision: Int64 = 0
 }
 
 extension SealRequestContext {
@@ -14,6 +18,10 @@ extension SealRequestContext {
         if let session { return session }
         guard serverKey == nil else { throw ServerKeys.outOfReach }
         guard hasEndedSession else { throw ServerError.needsSession }
-        throw ServerError(.sessionExpired, "The session has ended or expired.", remedy: "Log in again.")
+        throw ServerError.endedSession
     }
+}
+
+extension ServerError {
+    static let endedSession = ServerError(.sessionExpired, "The session has ended or expired.", remedy: "Log in again.")
 }

@@ -16,8 +16,13 @@ struct SessionMiddleware: RouterMiddleware {
         var context = context
         context.session = try await services.sessions.find(token, services)
         context.hasEndedSession = context.session == nil
-        return try await next(request, context)
+        var response = try await next(request, context)
+        if let session = context.session, let name = Self.devices { response.headers[name] = String(session.deviceRevision) }
+        return response
     }
+
+    /// Names the revision of the account's list of devices: what costs no statement can be said in every answer.
+    private static let devices = HTTPField.Name("SealKit-Devices")
 
     static func bearerToken(_ request: Request) -> Substring? {
         guard let header = request.headers[.authorization] else { return nil }

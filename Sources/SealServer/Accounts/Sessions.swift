@@ -9,8 +9,10 @@ import Synchronization
 final class Sessions: Sendable {
     /// Thirty days.
     static let lifetime: Int64 = 30 * 86_400_000_000
-    /// More devices than anyone has: the oldest session ends when one more begins.
-    static let mostPerAccount = 100
+    /// Each process of a device has one of its own. The oldest ends when one more begins.
+    static let mostPerDevice = 20
+    /// A device counts as seen at its logins, and in between at most that often.
+    private static let sightingInterval: Int64 = 3_600_000_000
     private static let rememberedFor: Int64 = 10_000_000
     private static let mostRemembered = 20_000
 
@@ -36,18 +38,18 @@ final class Sessions: Sendable {
 
     /// Begins a session, in the caller's transaction.
     static func issue(
-        account: Int64, deviceName: String, now: Int64, randomToken: [UInt8], in connection: any SQLConnection
+        account: Int64, device: Int64, now: Int64, randomToken: [UInt8], in connection: any SQLConnection
     ) throws -> Issued {
         try connection.execute("DELETE FROM session WHERE expires <= $1", [.integer(now)])
-        try connection.execute(
+        let ended = try connection.execute(
             """
-            DELETE FROM session WHERE account = $1 AND token_hash NOT IN
-                (SELECT token_hash FROM session WHERE account = $1 ORDER BY created DESC LIMIT $2)
-            """, [.integer(account), .integer(Int64(mostPerAccount - 1))])
-        connection.announce(.sessions(account: account))
+            DELETE FROM session WHERE device = $1 AND token_hash NOT IN
+                (SELECT token_hash FROM session WHERE device = $1 ORDER BY created DESC LIMIT $2)
+            """, [.integer(device), .integer(Int64(mostPerDevice - 1))])
+        if ended > 0 { connection.announce(.sessions(account: account)) }
         try connection.execute(
-            "INSERT INTO session (token_hash, account, device_name, created, expires) VALUES ($1, $2, $3, $4, $5)",
-            [.blob(hash(randomToken)), .integer(account), .text(deviceName), .integer(now), .integer(now + lifetime)])
+            "INSERT INTO session (token_hash, account, device, created, expires) VALUES ($1, $2, $3, $4, $5)",
+            [.blob(hash(randomToken)), .integer(account), .integer(device), .integer(now), .integer(now + lifetime)])
         return Issued(token: Base64URL.encode(randomToken), expires: now + lifetime)
     }
 
@@ -60,18 +62,46 @@ final class Sessions: Sendable {
         if let remembered, remembered.until > now { return remembered.session }
         // Looked up by hash: what a comparison's time could tell about a hash is of no use to find a token.
         let row = try await services.database.read { connection in
-            try connection.first("SELECT account, expires FROM session WHERE token_hash = $1", [.blob(hash)]) {
-                (account: try $0.int64(0), expires: try $0.int64(1))
+            try connection.first(
+                """
+                SELECT session.account, session.expires, session.device, account.device_revision, device.last_seen
+                FROM session JOIN account ON account.id = session.account JOIN device ON device.id = session.device
+                WHERE token_hash = $1
+                """, [.blob(hash)]
+            ) { row in
+                (
+                    session: Session(
+                        accountID: try row.int64(0), tokenHash: hash, device: try row.int64(2), deviceRevision: try row.int64(3)),
+                    expires: try row.int64(1), lastSeen: try row.int64(4)
+                )
             }
         }
         guard let row, row.expires > now else { return nil }
-        let session = Session(accountID: row.account, tokenHash: hash)
+        let session = row.session
+        if now - row.lastSeen >= Self.sightingInterval { note(session, now: now, services) }
         cache.withLock { cache in
             guard cache.generation == generation else { return }
             if cache.sessions.count >= Self.mostRemembered { cache.sessions.removeAll(keepingCapacity: true) }
             cache.sessions[hash] = Remembered(session: session, until: min(now + Self.rememberedFor, row.expires))
         }
         return session
+    }
+
+    /// Beside the request, which does not wait for it; should it fail, the next hour's does it.
+    private func note(_ session: Session, now: Int64, _ services: Services) {
+        guard let device = session.device else { return }
+        Task(priority: .background) {
+            try? await services.database.write { try Devices.saw(device, now: now, in: $0) }
+        }
+    }
+
+    /// Goes up whenever what is remembered of sessions may have become wrong.
+    var generation: UInt64 { cache.withLock(\.generation) }
+
+    /// - Throws: `sessionExpired` once the session has ended. A server-to-server key has none.
+    static func check(_ session: Session, now: Int64, in connection: any SQLConnection) throws {
+        guard session.device != nil else { return }
+        guard try isInForce(session, now: now, in: connection) else { throw ServerError.endedSession }
     }
 
     /// Whether the session has neither ended nor expired, asked of the database.
@@ -86,16 +116,14 @@ final class Sessions: Sendable {
             try connection.execute("DELETE FROM session WHERE token_hash = $1", [.blob(session.tokenHash)])
             connection.announce(.sessions(account: session.accountID))
         }
-        forget { $0 == session }
+        forget(account: session.accountID)
     }
 
-    /// Forgets what is remembered of an account's sessions; to be called when they were ended in the database.
-    func forget(account: Int64) { forget { $0.accountID == account } }
-
-    private func forget(_ isEnded: (Session) -> Bool) {
+    /// Forgets what is remembered of an account's sessions: some were ended in the database, or its devices are others now.
+    func forget(account: Int64) {
         cache.withLock { cache in
             cache.generation += 1
-            cache.sessions = cache.sessions.filter { !isEnded($0.value.session) }
+            cache.sessions = cache.sessions.filter { $0.value.session.accountID != account }
         }
     }
 }

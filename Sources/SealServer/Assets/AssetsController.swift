@@ -45,14 +45,16 @@ struct AssetsController: Sendable {
         }
         do {
             let hash = path.database == .public ? PlainAssetHash() : nil
-            let size = try await services.blobs.receive(stored, from: request.body, limit: length) { hash?.take($0) }
+            let body = SessionBody(body: request.body, session: session, services: services)
+            let size = try await services.blobs.receive(stored, from: body, limit: length) { hash?.take($0) }
             let root = try hash?.finish()
             guard size == length else {
                 throw ServerError(
                     .invalidArguments, "The upload is shorter than announced; nothing was kept.", remedy: "Upload it again.")
             }
             try await services.database.write { connection in
-                // A removal during the upload ends it.
+                // A removal during the upload ends it, as the end of the session does.
+                try Sessions.check(session, now: services.clock(), in: connection)
                 let (current, _) = try writable(zoneID, session, path, connection)
                 guard current.id == caller.id, try Blobs.finish(id, stored: stored, size: size, root: root, in: zone, connection) else {
                     throw Zones.notFound

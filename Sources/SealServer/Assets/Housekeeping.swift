@@ -59,11 +59,28 @@ struct Housekeeping: Sendable {
         }
     }
 
+    /// Erases closed accounts in the background; one that was cut short is gone on with at the next start.
+    func eraseAccounts() {
+        Task(priority: .background) {
+            await attempt {
+                try await erase()
+                try await collect()
+            }
+        }
+    }
+
+    /// Step by step, so that others' writes come in between.
+    func erase() async throws {
+        while try await services.database.write({ try AccountErasure.step(in: $0) }) {}
+    }
+
     /// Everything that is due now.
     func sweep(now: Int64) async throws {
+        try await erase()
         try await services.database.write { connection in
             try Blobs.sweepStaged(now: now, in: connection)
             try ServerKeys.sweep(now: now, in: connection)
+            try Enrolments.sweep(now: now, in: connection)
             try NotificationFeed.sweep(now: now, in: connection)
         }
         while try await services.database.write({ try RepeatableOperation.sweep(now: now, in: $0) }) {}

@@ -42,7 +42,7 @@ struct DirectoryController: Sendable {
             try handles.map { handle -> Sealkit_V1_IdentityChain? in
                 switch handle {
                 case .user(let user):
-                    return try Identities.wireChain(user: user, container: container, in: connection)
+                    return try Identities.wireChain(user: user, container: container, isLive: true, in: connection)
                 case .address(let hash):
                     guard let account = try LinkedAddresses.account(of: hash, in: connection) else { return nil }
                     return try Identities.wireChain(account: account, container: container, in: connection)

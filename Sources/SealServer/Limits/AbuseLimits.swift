@@ -18,6 +18,8 @@ struct AbuseLimits: Sendable {
     var accountCreation = RateLimiter.Rule(count: 10_000, window: hour)
     /// Recovery bundles asked for from one client address. An id has 128 bits: this only keeps the noise down.
     var recovery = RateLimiter.Rule(count: 30, window: 10 * minute)
+    /// Enrolments of devices that one client address opens, and that one account's devices answer.
+    var enrolment = RateLimiter.Rule(count: 60, window: hour)
     /// Handles that one account looks up.
     var lookup = RateLimiter.Rule(count: 2_000, window: hour)
     /// Codes that one account sends back, over all its verifications.
@@ -58,6 +60,7 @@ struct AbuseLimits: Sendable {
         case .anonymousRequest: anonymousRequest
         case .accountCreation: accountCreation
         case .recovery: recovery
+        case .enrolment: enrolment
         case .lookup: lookup
         case .verificationTry: verificationTry
         case .epochOpening: epochOpening

@@ -30,7 +30,8 @@ enum LimitTable {
             row("deleteSelfReferences", DeleteReference.limit, "records", .limitExceeded),
             row("cascadedDeletions", Cascade.limit, "records", .limitExceeded),
             // Of what is stored
-            row("devicesPerAccount", Sessions.mostPerAccount, "sessions", nil),
+            row("devicesPerAccount", Devices.mostPerAccount, "devices", nil),
+            row("sessionsPerDevice", Sessions.mostPerDevice, "sessions", nil),
             row("storageBytes", Int(limits.storageQuota), "bytes", .quotaExceeded),
             row("publicStorageBytes", Int(limits.publicStorageQuota), "bytes", .quotaExceeded),
             row("recordsPerZone", Int(limits.recordsPerZone), "records", .quotaExceeded),
@@ -51,8 +52,10 @@ enum LimitTable {
             row("epochOpenings", Int(rules.epochOpening.count), "an hour", .requestRateLimited),
             row("accessRequests", Int(rules.accessRequest.count), "an hour", .requestRateLimited),
             row("serverKeyCreations", Int(rules.serverKeyCreation.count), "an hour", .requestRateLimited),
+            row("enrolments", Int(rules.enrolment.count), "an hour", .requestRateLimited),
             row("recoveries", Int(rules.recovery.count), "10 minutes", .requestRateLimited),
             // Of everybody together
+            row("enrolmentsOpen", Enrolments.mostOpen, "enrolments", .serviceUnavailable),
             row("requestsInFlight", limits.requestsInFlight, "requests", .serviceUnavailable),
             row("bytesInFlight", limits.bytesInFlight, "bytes", .serviceUnavailable),
         ].filter { $0.value > 0 } + queries + management + push(rules)

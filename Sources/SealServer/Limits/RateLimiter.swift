@@ -13,6 +13,7 @@ final class RateLimiter: Sendable {
         case anonymousRequest
         case accountCreation
         case recovery
+        case enrolment
         case lookup
         case verificationTry
         case epochOpening

@@ -29,12 +29,15 @@ struct PushService: Service {
 
     /// Passes on what transactions announce.
     static func listen(_ services: Services) {
-        let (streams, webhooks, publicNotifier) = (services.streams, services.webhooks, services.publicNotifier)
+        let (streams, webhooks, publicNotifier, sessions) =
+            (services.streams, services.webhooks, services.publicNotifier, services.sessions)
         services.database.listen { announcements in
             for announcement in announcements {
                 switch announcement {
                 case .notifications(let viewer): streams.wake(viewer: viewer)
-                case .sessions(let account): streams.wake(account: account)
+                case .sessions(let account):
+                    sessions.forget(account: account)
+                    streams.wake(account: account)
                 case .webhooks: webhooks.wake()
                 case .publicChanges: publicNotifier.wake()
                 }

@@ -19,7 +19,7 @@ struct SearchIndex {
         let known = try connection.first(
             "SELECT id, terms FROM search_document WHERE owner = $1 AND zone = $2 AND record = $3", zone.key + [.text(record)]
         ) { (id: try $0.int64(0), terms: try $0.text(1)) }
-        if let known { try remove(known.id, known.terms) }
+        if let known { try Self.remove(known.id, known.terms, connection) }
         guard !words.isEmpty else {
             if known != nil {
                 try connection.execute(
@@ -39,7 +39,7 @@ struct SearchIndex {
         try connection.execute("INSERT INTO search_term (rowid, terms) VALUES ($1, $2)", [.integer(id), .text(terms)])
     }
 
-    private func remove(_ id: Int64, _ terms: String) throws {
+    private static func remove(_ id: Int64, _ terms: String, _ connection: any SQLConnection) throws {
         try connection.execute(
             "INSERT INTO search_term (search_term, rowid, terms) VALUES ('delete', $1, $2)", [.integer(id), .text(terms)])
     }
@@ -48,8 +48,21 @@ struct SearchIndex {
         let documents = try connection.rows(
             "SELECT id, terms FROM search_document WHERE owner = $1 AND zone = $2", zone.key
         ) { (id: try $0.int64(0), terms: try $0.text(1)) }
-        for document in documents { try remove(document.id, document.terms) }
+        for document in documents { try Self.remove(document.id, document.terms, connection) }
         try connection.execute("DELETE FROM search_document WHERE owner = $1 AND zone = $2", zone.key)
+    }
+
+    /// Takes out some of an owner's documents, whatever zones they are of.
+    /// - Returns: how many there were.
+    static func remove(of owner: Int64, atMost count: Int, in connection: any SQLConnection) throws -> Int {
+        let documents = try connection.rows(
+            "SELECT id, terms FROM search_document WHERE owner = $1 LIMIT $2", [.integer(owner), .integer(Int64(count))]
+        ) { (id: try $0.int64(0), terms: try $0.text(1)) }
+        for document in documents {
+            try remove(document.id, document.terms, connection)
+            try connection.execute("DELETE FROM search_document WHERE id = $1", [.integer(document.id)])
+        }
+        return documents.count
     }
 
     /// Documents with any, or all, of these words, in the order of their numbers.

@@ -34,6 +34,8 @@ extension Migration {
         .operationOrder,
         .hierarchicalShares,
         .participants,
+        .devices,
+        .accountDeletion,
     ]
 }
 

@@ -25,9 +25,10 @@ struct AccountCreate: ClientCommand {
     func run() async throws {
         let target = NewKeyFile(global)
         try target.check()
-        let passphrase = try target.passphrase(ask: passphrase)
-        let (account, recoveryKey) = try await Account.create(transport: try global.transport(server: server))
-        let container = try global.makeContainer(account)
+        let passphrase = try global.newPassphrase(ask: passphrase)
+        let trust = try TrustStore(file: global.trustFileURL)
+        let (account, recoveryKey) = try await Account.create(transport: try global.transport(server: server), trust: trust)
+        let container = try global.makeContainer(account, trust: trust)
         let name = try container.userRecordID().recordName
         let key = recoveryKey.text()
         output.result(

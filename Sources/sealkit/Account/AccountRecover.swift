@@ -30,10 +30,11 @@ struct AccountRecover: ClientCommand {
         do { key = try RecoveryKey(text: typed) } catch {
             throw SealKitError(.invalidArguments, "the recovery key is not complete or mistyped", remedy: Self.hint(typed))
         }
-        let passphrase = try target.passphrase(ask: passphrase)
-        let account = try await Account.recover(key, transport: try global.transport(server: server))
+        let passphrase = try global.newPassphrase(ask: passphrase)
+        let trust = try TrustStore(file: global.trustFileURL)
+        let account = try await Account.recover(key, transport: try global.transport(server: server), trust: trust)
         try target.write(account, passphrase: passphrase)
-        let name = try global.makeContainer(account).userRecordID().recordName
+        let name = try global.makeContainer(account, trust: trust).userRecordID().recordName
         output.result(
             "recovered \(name)\nkey file: \(global.keyFileURL.path)", bare: name,
             json: ["userRecordName": .string(name), "keyFile": .string(global.keyFileURL.path)])

@@ -1,6 +1,5 @@
 import Foundation
 import SealKit
-import SealPrimitives
 
 /// A key file that is about to be written: checked before anything is made on the server.
 struct NewKeyFile {
@@ -27,19 +26,6 @@ struct NewKeyFile {
         guard access(folder.path, W_OK) == 0 else {
             throw Failure.Local(status: .cannotWrite, reason: "the folder \(folder.path) cannot be written to")
         }
-    }
-
-    /// A new passphrase, from where the options say, or asked for twice; nil for an unsealed file.
-    func passphrase(ask: Bool) throws(SealKitError) -> String? {
-        if let given = try global.givenPassphrase() { return given }
-        guard ask else { return nil }
-        let first = try Prompt.secret("New passphrase: ")
-        guard !first.isEmpty else { throw SealKitError(.invalidArguments, "the passphrase is empty") }
-        let again = try Prompt.secret("Once more: ")
-        guard SecretBytes.areEqual(SecretBytes(copying: again.utf8), SecretBytes(copying: first.utf8)) else {
-            throw SealKitError(.invalidArguments, "the two passphrases differ", remedy: "try again")
-        }
-        return first
     }
 
     func write(_ account: Account, passphrase: String?) throws {

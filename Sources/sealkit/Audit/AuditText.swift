@@ -9,6 +9,7 @@ enum AuditText {
         let verified = audit.contacts.count { $0.isVerified }
         lines.append("\(audit.contacts.count) contacts, \(verified) verified")
         for contact in audit.contacts where contact.needsAttention { lines.append("  " + ContactText.line(contact)) }
+        for device in audit.newDevices { lines.append("new device " + DeviceText.line(device)) }
         for failure in audit.failures {
             lines.append("not checked: \(name(failure.zoneID)): \(failure.error.reason.escaped) [\(failure.error.code.rawValue.escaped)]")
         }
@@ -41,6 +42,7 @@ enum AuditText {
         [
             "outcome": .string("\(audit.outcome)"), "scopes": .array(audit.scopes.map { .object(json($0)) }),
             "contacts": .array(audit.contacts.map { .object(ContactText.json($0)) }),
+            "newDevices": .array(audit.newDevices.map { .object(DeviceText.json($0)) }),
             "violations": .array(audit.violations.map { .object(json($0)) }),
             "failures": .array(
                 audit.failures.map { failure in

@@ -18,13 +18,14 @@ protocol AccountHolderCommand: ClientCommand {
 
 extension AccountHolderCommand {
     func run() async throws {
-        let client = try Client(global)
+        let client = try await Client(global)
         do {
             try await run(client)
         } catch {
             await client.end()
             throw error
         }
+        await client.warnOfDevices(output)
         await client.end()
     }
 }
@@ -33,15 +34,28 @@ extension AccountHolderCommand {
 struct Client {
     let account: Account
     let container: Container
+    let trust: TrustStore
 
-    init(_ global: GlobalOptions) throws(SealKitError) {
-        let keyFile = try KeyFile(contentsOf: global.keyFileURL)
-        let seeds = try keyFile.open { () throws(SealKitError) in
-            if let given = try global.givenPassphrase() { return given }
-            return try Prompt.secret("Passphrase of \(global.keyFileURL.path): ")
+    init(_ global: GlobalOptions) async throws(SealKitError) {
+        let opened = try await Account.load(from: global.keyStore) { server throws(SealKitError) in
+            try global.transport(server: server)
         }
-        account = try Account(seeds: seeds, transport: try global.transport(server: keyFile.server))
-        container = try global.makeContainer(account, trust: try TrustStore(file: global.trustFileURL))
+        guard let account = opened else { throw global.noKeyFile }
+        self.account = account
+        trust = try TrustStore(file: global.trustFileURL)
+        container = try global.makeContainer(account, trust: trust)
+    }
+
+    /// Of devices that this one has not seen before, until they are acknowledged. Beside the command's result: that they cannot
+    /// be asked for is no failure of it.
+    func warnOfDevices(_ output: Output) async {
+        do {
+            let new = try await account.newDevices()
+            guard !new.isEmpty else { return }
+            output.note("warning: new devices of this account; sealkit device acknowledge, or revoke:\n" + DeviceText.lines(new))
+        } catch where error.code == .integrityFailure {
+            output.note("warning: \(error.reason)")
+        } catch {}
     }
 
     /// Each command is a session of its own: none is left behind.
@@ -49,5 +63,5 @@ struct Client {
 }
 
 extension GlobalOptions {
-    var trustFileURL: URL { URL(fileURLWithPath: keyFileURL.path + ".trust") }
+    var trustFileURL: URL { TrustFiles.url(beside: keyFileURL) }
 }

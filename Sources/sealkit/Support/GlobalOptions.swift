@@ -5,9 +5,14 @@ import SealKit
 /// Options that every client command takes.
 struct GlobalOptions: ParsableArguments {
     @Option(help: ArgumentHelp(
-        "The account's key file. Default: $SEALKIT_KEY_FILE, or ~/.config/sealkit/account.json. What this device has verified is kept beside it, in <key file>.trust.",
+        "The account's key file, in the place of --account. Default: $SEALKIT_KEY_FILE. What this device has verified is kept beside it, in <key file>.trust.",
         valueName: "file"))
     var keyFile: String?
+
+    @Option(help: ArgumentHelp(
+        "One of this machine's accounts, in ~/.config/sealkit. Default: $SEALKIT_ACCOUNT, or the one in use (sealkit account use).",
+        valueName: "name"))
+    var account: String?
 
     @Option(help: "The app whose data this is. Default: $SEALKIT_CONTAINER, or org.sealkit.notes.")
     var container: String?
@@ -36,15 +41,50 @@ struct GlobalOptions: ParsableArguments {
 
     var output: Output { Output(isJSON: json, isQuiet: quiet) }
 
-    private static func variable(_ name: String) -> String? {
+    static func variable(_ name: String) -> String? {
         ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    var keyFileURL: URL {
-        if let path = keyFile ?? Self.variable("SEALKIT_KEY_FILE") { return URL(fileURLWithPath: path) }
+    static var accounts: AccountFolder {
         // $HOME first, as shells and other tools have it; Foundation knows the password database's folder only.
-        let home = Self.variable("HOME").map { URL(fileURLWithPath: $0) } ?? FileManager.default.homeDirectoryForCurrentUser
-        return home.appendingPathComponent(".config/sealkit/account.json")
+        AccountFolder(home: variable("HOME").map { URL(fileURLWithPath: $0) } ?? FileManager.default.homeDirectoryForCurrentUser)
+    }
+
+    func validate() throws {
+        if keyFile != nil, account != nil { throw ValidationError("--key-file and --account name two accounts: give one of them.") }
+        _ = try accountFile()
+    }
+
+    var keyFileURL: URL {
+        // What cannot be found out was refused when the command line was read.
+        (try? accountFile()) ?? Self.accounts.keyFile(AccountFolder.defaultName)
+    }
+
+    private func accountFile() throws(SealKitError) -> URL {
+        if let keyFile { return URL(fileURLWithPath: keyFile) }
+        if account == nil, let path = Self.variable("SEALKIT_KEY_FILE") { return URL(fileURLWithPath: path) }
+        let name: String
+        if let given = account ?? Self.variable("SEALKIT_ACCOUNT") { name = given } else { name = try Self.accounts.current() }
+        try AccountFolder.check(name)
+        return Self.accounts.keyFile(name)
+    }
+
+    /// The key file, opened by the passphrase that the options give, or by one that is asked for.
+    var keyStore: FileKeyStore {
+        let (source, file) = (passphraseSource, keyFileURL)
+        return FileKeyStore(file: file) { () throws(SealKitError) in
+            if let given = try source.given() { return given }
+            return try Prompt.secret("Passphrase of \(file.path): ")
+        }
+    }
+
+    var noKeyFile: SealKitError {
+        SealKitError(
+            .notAuthenticated, "there is no key file at \(keyFileURL.path)", remedy: "make an account first, or name its key file")
+    }
+
+    private var passphraseSource: PassphraseSource {
+        PassphraseSource(file: passphraseFile, descriptor: passphraseFd, variable: "SEALKIT_PASSPHRASE")
     }
 
     var containerIdentifier: String { container ?? Self.variable("SEALKIT_CONTAINER") ?? "org.sealkit.notes" }
@@ -65,27 +105,10 @@ struct GlobalOptions: ParsableArguments {
     }
 
     /// The passphrase as it was given without asking: by file, descriptor or environment.
-    func givenPassphrase() throws(SealKitError) -> String? {
-        if let passphraseFile {
-            guard let data = FileManager.default.contents(atPath: passphraseFile) else {
-                throw SealKitError(.invalidArguments, "there is no passphrase file to read at \(passphraseFile)")
-            }
-            return try Self.firstLine(data)
-        }
-        if let passphraseFd {
-            guard let data = try? FileHandle(fileDescriptor: passphraseFd, closeOnDealloc: false).readToEnd() else {
-                throw SealKitError(.invalidArguments, "no passphrase can be read from descriptor \(passphraseFd)")
-            }
-            return try Self.firstLine(data)
-        }
-        return Self.variable("SEALKIT_PASSPHRASE")
-    }
+    func givenPassphrase() throws(SealKitError) -> String? { try passphraseSource.given() }
 
-    private static func firstLine(_ data: Data) throws(SealKitError) -> String {
-        let line = data.prefix { $0 != 0x0A && $0 != 0x0D }
-        guard let text = String(validating: line, as: UTF8.self), !text.isEmpty else {
-            throw SealKitError(.invalidArguments, "the passphrase's first line is empty, or not UTF-8")
-        }
-        return text
+    /// The passphrase of a key file that is about to be made: nil for an unsealed one.
+    func newPassphrase(ask: Bool) throws(SealKitError) -> String? {
+        ask ? try passphraseSource.new() : try passphraseSource.given()
     }
 }

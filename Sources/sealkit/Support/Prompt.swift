@@ -41,6 +41,15 @@ enum Prompt {
         return try line(missing: missing)
     }
 
+    /// Has something typed that nobody types by mistake.
+    /// - Parameter option: what a script gives in its place.
+    static func confirm(_ question: String, typed expected: String, orOption option: String) throws(SealKitError) {
+        let answer = try line(question, missing: "nothing was confirmed: give \(option) where nobody can be asked")
+        guard answer == expected else {
+            throw SealKitError(.operationCancelled, "that is not what was asked for; nothing was changed", remedy: "try again, or give \(option)")
+        }
+    }
+
     private static func line(missing: String) throws(SealKitError) -> String {
         guard let line = readLine()?.trimmingCharacters(in: .whitespaces), !line.isEmpty else {
             throw SealKitError(.invalidArguments, missing)

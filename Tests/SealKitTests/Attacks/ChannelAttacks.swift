@@ -111,5 +111,6 @@ extension CodeAttacks {
         #expect(told <= 1, "at most that the zone is not shared any more")
         await expectRefused(.zoneNotFound) { _ = try await bob.shared.record(for: world.shared) }
         #expect(try await world.carol.body(of: world.shared) == "from Ann")
+        try await TimeAttacks.revocationEndsWhatIsUnderWay(try await Person(server))
     }
 }

@@ -119,19 +119,27 @@ final class HostileNetwork: Transport {
 
     func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse {
         var response = try await next.post(path, body: body, token: token)
-        do {
-            for lie in state.withLock({ $0.lies }) { try await lie(path, body, &response) }
-        } catch let error as SealKitError {
-            throw error
-        } catch {
-            throw SealKitError(.internalError, "the hostile network could not make its lie: \(error)")
-        }
+        try await tellLies(path, body, &response)
         let exchange = Exchange(path: path, token: token, request: body, status: response.status, response: response.body)
         state.withLock { $0.exchanges.append(exchange) }
         return response
     }
 
-    func get(_ path: String, token: String?) async throws(SealKitError) -> TransportResponse { try await next.get(path, token: token) }
+    private func tellLies(_ path: String, _ request: Data, _ response: inout TransportResponse) async throws(SealKitError) {
+        do {
+            for lie in state.withLock({ $0.lies }) { try await lie(path, request, &response) }
+        } catch let error as SealKitError {
+            throw error
+        } catch {
+            throw SealKitError(.internalError, "the hostile network could not make its lie: \(error)")
+        }
+    }
+
+    func get(_ path: String, token: String?) async throws(SealKitError) -> TransportResponse {
+        var response = try await next.get(path, token: token)
+        try await tellLies(path, Data(), &response)
+        return response
+    }
 
     func upload(
         _ path: String, length: Int64, parts: AsyncThrowingStream<ByteBuffer, any Error>, token: String

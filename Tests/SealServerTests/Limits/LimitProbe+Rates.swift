@@ -145,6 +145,13 @@ extension LimitProbe {
                 return try await refusal { try await anna.createServerKey(key.chain, signer: key.key) }
             }
         },
+        LimitProbe(name: "enrolments", limit: 3, rules: { $0.enrolment = three }) { server, amount in
+            let client = try stranger(server, amount)
+            let opened = try await last(amount) { _ in try await refusal { try await client.openEnrolment(.random()) } }
+            let anna = try await Person.ready(server)
+            let claimed = try await last(amount) { _ in try await refusal { try await anna.client.claimEnrolment(.random()) } }
+            return opened == claimed ? opened : .internalError
+        },
         LimitProbe(name: "recoveries", limit: 3, rules: { $0.recovery = three }) { server, amount in
             let client = try stranger(server, amount)
             let request = Sealkit_V1_RecoverRequest.with { $0.recoveryID = Data(count: 16) }
@@ -158,6 +165,20 @@ extension LimitProbe {
 
     /// LoadTests meets both over HTTP.
     static let together = [
+        LimitProbe(name: "enrolmentsOpen") { server, amount in
+            // Rows, as the server would have made them.
+            let expires = server.clock.now + 60_000_000
+            try await server.services.database.write { connection in
+                try connection.execute("DELETE FROM enrolment")
+                for index in 1..<amount {
+                    try connection.execute(
+                        "INSERT INTO enrolment (id, ticket_hash, commitment, expires) VALUES ($1, $2, $2, $3)",
+                        [.blob(ServerBytes.of(Int64(index)) + [UInt8](repeating: 0, count: 8)), .blob([1]), .integer(expires)])
+                }
+            }
+            let client = try TestClient(server)
+            return try await refusal { try await client.openEnrolment(.random()) }
+        },
         LimitProbe(name: "requestsInFlight", limit: 3) { _, amount in
             held(LoadGate(requests: 3, bytes: 0), amount, bytes: 0)
         },

@@ -177,10 +177,8 @@ struct LimitProbe: Sendable, CustomStringConvertible {
         LimitProbe(name: "deviceNameBytes") { server, amount in
             let client = try TestClient(server)
             _ = try await client.create()
-            var request = try await client.loginRequest()
-            request.deviceName = String(repeating: "d", count: amount)
-            let login = request
-            return try await refusal { try await client.login(login) }
+            let named = client.onAnotherDevice(String(repeating: "d", count: amount))
+            return try await refusal { try await named.login() }
         },
     ]
 
@@ -221,10 +219,21 @@ struct LimitProbe: Sendable, CustomStringConvertible {
         LimitProbe(name: "devicesPerAccount") { server, amount in
             var client = try TestClient(server)
             client.token = try await client.create().token
-            for _ in 1..<amount { _ = try await client.login() }
-            // The server remembers a good session for some seconds.
-            server.clock.advance(seconds: 11)
             let first = client
+            for _ in 1..<amount {
+                client.device = .random()
+                _ = try await client.login()
+            }
+            return try await refusal { try await first.me() }
+        },
+        LimitProbe(name: "sessionsPerDevice") { server, amount in
+            var client = try TestClient(server)
+            client.token = try await client.create().token
+            let first = client
+            for _ in 1..<amount {
+                server.clock.advance(seconds: 1)
+                _ = try await client.login()
+            }
             return try await refusal { try await first.me() }
         },
         LimitProbe(name: "storageBytes", limit: 5_000, serverLimits: setting { $0.storageQuota = 5_000 }) { server, amount in

@@ -46,12 +46,31 @@ def safety_number(case: Case) -> None:
 
 @check("login", "Login")
 def login(case: Case) -> None:
+    answered_challenge(case, "login")
+
+
+@check("login", "Deletion")
+def deletion(case: Case) -> None:
+    answered_challenge(case, "account-deletion")
+
+
+def answered_challenge(case: Case, label: str) -> None:
     fields = case.fields
     pieces = (fields.text("origin").encode(), fields.hex("challenge"), le64_signed(fields.number("time")))
-    verify(fields.hex("loginKey"), fields.hex("signature"), "login", *pieces)
+    verify(fields.hex("loginKey"), fields.hex("signature"), label, *pieces)
     seed = accounts.login_seed(fields.hex("seed"))
     fields.expect("loginKey", public_signing_key(seed))
-    fields.expect("signature", sign(seed, "login", *pieces))
+    fields.expect("signature", sign(seed, label, *pieces))
+
+
+@check("login", "Device")
+def device(case: Case) -> None:
+    fields = case.fields
+    pieces = (fields.hex("device"), fields.text("name").encode(), le64_signed(fields.number("added")))
+    verify(fields.hex("loginKey"), fields.hex("signature"), "device", *pieces)
+    seed = accounts.login_seed(fields.hex("seed"))
+    fields.expect("loginKey", public_signing_key(seed))
+    fields.expect("signature", sign(seed, "device", *pieces))
 
 
 @check("login", "Binding")

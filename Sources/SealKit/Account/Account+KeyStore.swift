@@ -1,0 +1,75 @@
+extension Account {
+    /// What a ``KeyStore`` keeps of this account.
+    public var secrets: AccountSecrets {
+        get throws(SealKitError) { try AccountSecrets(server: server, seeds: seeds, deviceName: session.deviceName) }
+    }
+
+    /// The account that a store keeps. Nothing is asked of the server.
+    ///
+    /// ```swift
+    /// let store = FileKeyStore(file: keyFile) { try await askForPassphrase() }
+    /// let account = try await Account.load(from: store)
+    /// ```
+    /// - Parameter connect: what reaches the account's server.
+    /// - Returns: nil when the store is empty: make an account, or recover it.
+    /// - Throws: what `store` throws.
+    public static func load(
+        from store: any KeyStore,
+        connect: (_ server: String) throws(SealKitError) -> any Transport = Account.overHTTP
+    ) async throws(SealKitError) -> Account? {
+        guard let secrets = try await store.load() else { return nil }
+        return try Account(
+            seeds: secrets.seeds, transport: try connect(secrets.server),
+            deviceName: secrets.deviceName ?? Account.defaultDeviceName, keyStore: store)
+    }
+
+    /// Makes an account on a server and keeps it in `store`, which must be empty.
+    ///
+    /// - Returns: the account, and its recovery key. Show the key to the user once and keep it nowhere.
+    /// - Throws: `constraintViolation` when the store keeps an account already: nothing was made. When the account cannot be
+    ///   kept, what the store throws: the account on the server is then nobody's, and holds nothing.
+    public static func create(
+        transport: any Transport, deviceName: String = Account.defaultDeviceName, in store: any KeyStore
+    ) async throws(SealKitError) -> (account: Account, recoveryKey: RecoveryKey) {
+        try AccountSecrets?.none.checkIsStill(try await store.load())
+        let (account, recoveryKey) = try await create(transport: transport, deviceName: deviceName)
+        return (try await account.kept(in: store), recoveryKey)
+    }
+
+    /// Gets an account back from its recovery key, and keeps it in `store`, which must be empty.
+    /// - Throws: `constraintViolation` when the store keeps an account already; as `recover(_:transport:deviceName:)`.
+    public static func recover(
+        _ recoveryKey: RecoveryKey, transport: any Transport, deviceName: String = Account.defaultDeviceName, in store: any KeyStore
+    ) async throws(SealKitError) -> Account {
+        try AccountSecrets?.none.checkIsStill(try await store.load())
+        return try await recover(recoveryKey, transport: transport, deviceName: deviceName).kept(in: store)
+    }
+
+    /// HTTP with its usual configuration.
+    public static func overHTTP(_ server: String) throws(SealKitError) -> any Transport { try HTTPTransport(server: server) }
+
+    private func kept(in store: any KeyStore) async throws(SealKitError) -> Account {
+        try await store.save(try secrets, replacing: nil)
+        return Account(self, keyStore: store)
+    }
+}
+
+extension AccountProvider {
+    /// Signs in whoever `store` keeps, and signs out when it keeps nobody: what an app does at its start.
+    ///
+    /// When it fails the state stays what it was: with `wrongPassphrase`, say, ask again.
+    /// - Returns: the account; nil when nobody is signed in now.
+    /// - Throws: what `store` throws.
+    @discardableResult
+    public func signIn(
+        from store: any KeyStore, trust: TrustStore? = nil,
+        connect: (_ server: String) throws(SealKitError) -> any Transport = Account.overHTTP
+    ) async throws(SealKitError) -> Account? {
+        guard let account = try await Account.load(from: store, connect: connect) else {
+            signOut()
+            return nil
+        }
+        signIn(account, trust: trust)
+        return account
+    }
+}

@@ -1,0 +1,71 @@
+public import Foundation
+import SealPrimitives
+import SealStatements
+
+extension Container {
+    /// What an export of one's data wrote.
+    public struct DataExport: Sendable {
+        public internal(set) var zones = 0
+        public internal(set) var records = 0
+        public internal(set) var assets = 0
+        /// Records that did not verify: they are named in their zone's `zone.json`, and are not in the archive.
+        public internal(set) var unreadable = 0
+    }
+
+    /// Writes this account's data, opened, into a folder in an open format (PROTOCOL.md, "Data archive"): all zones of the
+    /// private database, and those that others share where asked for, with records, references, assets, and who shares them.
+    ///
+    /// The folder is **not encrypted**: its mode is 0700, and whoever reads it reads everything. It holds no key and no share's
+    /// URL. Each zone is read by its change feed; what changes meanwhile is in it in its last version. Memory does not grow with
+    /// the data, but for a few bytes a record.
+    /// - Parameters:
+    ///   - folder: made here, whole or not at all; it must not exist.
+    ///   - zoneIDs: nil for all.
+    ///   - progress: records and assets so far, of all zones.
+    /// - Throws: `constraintViolation` when the folder exists; `zoneNotFound`; `storageFull`, `internalError` where it cannot be
+    ///   written; `networkFailure`. Nothing is left then.
+    public func exportData(
+        to folder: URL, zoneIDs: [RecordZone.ID]? = nil, includingShared: Bool = false,
+        progress: (@Sendable (_ records: Int, _ assets: Int) -> Void)? = nil
+    ) async throws(SealKitError) -> DataExport {
+        let writer = try ExportFolder(folder, isPrivate: true)
+        do {
+            var export = DataExport()
+            var manifest = ArchiveFormat.Manifest(
+                server: core.account.server, container: containerIdentifier, environment: core.environment.name,
+                user: try userRecordID().recordName, created: ArchiveDate.text(currentTime()), zones: [])
+            try writer.makeFolder("zones")
+            for (database, zoneID) in try await zones(zoneIDs, includingShared: includingShared) {
+                let before = export
+                var exporter = DataExporter(
+                    database: database, zoneID: zoneID, writer: writer, folder: "zones/\(manifest.zones.count + 1)"
+                ) { progress?(before.records + $0, before.assets + $1) }
+                let (entry, unreadable) = try await exporter.run()
+                manifest.zones.append(entry)
+                export.zones += 1
+                export.records += entry.records
+                export.assets += entry.assets
+                export.unreadable += unreadable
+            }
+            try writer.finish(manifest, as: ArchiveFormat.manifest)
+            return export
+        } catch {
+            writer.abandon()
+            throw error
+        }
+    }
+
+    private func zones(
+        _ wanted: [RecordZone.ID]?, includingShared: Bool
+    ) async throws(SealKitError) -> [(Database, RecordZone.ID)] {
+        if let wanted {
+            return wanted.map { zoneID in
+                let isOwn = zoneID.isCurrentUsers || zoneID.ownerName == core.userID().recordName
+                return (isOwn ? privateDatabase : sharedDatabase, zoneID)
+            }
+        }
+        var zones = try await privateDatabase.allRecordZones().map { (privateDatabase, $0.zoneID) }
+        if includingShared { zones += try await sharedDatabase.allRecordZones().map { (sharedDatabase, $0.zoneID) } }
+        return zones
+    }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import SealPrimitives
+import SealStatements
+import SwiftProtobuf
+import SealWire
+
+/// Writes one zone of an archive, page by page of its change feed: it holds a page at a time, and 8 bytes for each record.
+struct DataExporter {
+    let database: Database
+    let zoneID: RecordZone.ID
+    let writer: ExportFolder
+    /// Below the archive.
+    let folder: String
+    let progress: @Sendable (_ records: Int, _ assets: Int) -> Void
+
+    private(set) var records = 0
+    private(set) var assets = 0
+    private var zone = ArchiveFormat.Zone()
+    private var shares: Set<Record.ID> = []
+    /// Of the names that have a line. Two names with one hash are both taken for repeated, which is no harm.
+    private var written: Set<Int> = []
+
+    init(
+        database: Database, zoneID: RecordZone.ID, writer: ExportFolder, folder: String,
+        progress: @escaping @Sendable (_ records: Int, _ assets: Int) -> Void
+    ) {
+        self.database = database.fetchingAssets(.onDemand)
+        (self.zoneID, self.writer, self.folder, self.progress) = (zoneID, writer, folder, progress)
+    }
+
+    mutating func run() async throws(SealKitError) -> (entry: ArchiveFormat.Manifest.Zone, unreadable: Int) {
+        try writer.makeFolder("\(folder)/\(ArchiveFormat.assets)")
+        let lines = try writer.begin("\(folder)/\(ArchiveFormat.records)")
+        var token: ServerChangeToken?
+        var isMore = true
+        while isMore {
+            let changes = try await database.unmarkedChanges(inZoneWith: zoneID, since: token)
+            for (id, result) in changes.modifications { try await add(id, result, to: lines) }
+            for (id, type) in changes.deletions where written.contains(id.recordName.hashValue) {
+                zone.repeated.append(id.recordName)
+                try write(ArchiveFormat.Record(recordName: id.recordName, recordType: type, deleted: true), to: lines)
+            }
+            token = changes.changeToken
+            isMore = changes.moreComing
+            progress(records, assets)
+        }
+        for share in shares.sorted(by: { $0.recordName < $1.recordName }) {
+            // One that ended meanwhile is no share of the zone any more.
+            do throws(SealKitError) {
+                zone.shares.append(.init(try await database.share(withID: share)))
+            } catch where error.code == .unknownItem {}
+        }
+        let about = try writer.begin("\(folder)/\(ArchiveFormat.zone)")
+        try about.write(try ExportFolder.json(zone))
+        let sums = [ArchiveFormat.records: try lines.finish(), ArchiveFormat.zone: try about.finish()]
+        let owner = zoneID.isCurrentUsers ? database.core.userID().recordName : zoneID.ownerName
+        let entry = ArchiveFormat.Manifest.Zone(
+            folder: folder, zoneName: zoneID.zoneName, ownerName: owner, database: database.scope.pathComponent, records: records,
+            assets: assets, sums: sums)
+        return (entry, zone.unreadable.count)
+    }
+
+    private mutating func add(
+        _ id: Record.ID, _ result: Result<Record, SealKitError>, to lines: ArchiveFile
+    ) async throws(SealKitError) {
+        let record: Record
+        switch result {
+        case .success(let found): record = found
+        case .failure(let error):
+            zone.unreadable.append(.init(recordName: id.recordName, code: error.code.rawValue))
+            return
+        }
+        guard record.recordType != Share.recordType else {
+            shares.insert(id)
+            return
+        }
+        var line = ArchiveFormat.Record(recordName: id.recordName, recordType: record.recordType)
+        line.parent = record.parent?.recordName
+        line.share = record.share?.recordName
+        line.created = record.creationDate.map { ArchiveDate.text($0.microseconds) }
+        line.modified = record.modificationDate.map { ArchiveDate.text($0.microseconds) }
+        line.creator = record.creatorUserRecordID?.recordName
+        line.lastModifiedBy = record.lastModifiedUserRecordID?.recordName
+        for (key, state) in record.fields {
+            switch state {
+            case .plain(let value): line.fields[key] = ArchivedField(content: .value(value))
+            case .encrypted(let value): line.fields[key] = ArchivedField(content: .value(value), isEncrypted: true)
+            case .asset(let asset): line.fields[key] = ArchivedField(content: .asset(try await fetch(asset, of: id)))
+            case .omitted: throw SealKitError(.serverRejectedRequest, "the server left out fields of record \(id.recordName)")
+            }
+        }
+        try write(line, to: lines)
+        if !written.insert(id.recordName.hashValue).inserted { zone.repeated.append(id.recordName) }
+        records += 1
+    }
+
+    private func write(_ line: ArchiveFormat.Record, to lines: ArchiveFile) throws(SealKitError) {
+        try lines.write(try ExportFolder.json(line))
+    }
+
+    private mutating func fetch(_ asset: Asset, of id: Record.ID) async throws(SealKitError) -> ArchivedAsset {
+        assets += 1
+        let name = "\(assets)"
+        let file = writer.url("\(folder)/\(ArchiveFormat.assets)/\(name)")
+        try await database.download(asset, of: id, to: file)
+        return try writer.sum(ofAsset: name, at: file)
+    }
+}
+
+extension Database {
+    /// As `recordZoneChanges`, without a trace in what the app has read of the zone.
+    func unmarkedChanges(
+        inZoneWith zoneID: RecordZone.ID, since token: ServerChangeToken?
+    ) async throws(SealKitError) -> RecordZoneChanges {
+        let (request, known) = try await request(zoneID, ZoneChangesConfiguration(previousServerChangeToken: token))
+        let response: Sealkit_V1_RecordChangesResponse = try await core.call(scope, "records/changes", request)
+        return try await changes(in: response, zoneID, since: token, desiredKeys: nil, asked: known, marking: false)
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import SealEnvelope
+import SealPrimitives
+import SealWire
+import SwiftProtobuf
+
+/// One device's side of an enrolment on the server, which may be anybody: it passes messages on.
+struct EnrolmentMailbox: Sendable {
+    let id: ID16
+    /// The new device's; nil for the old one, which asks by its account.
+    let ticket: Data?
+    let client: Client
+    let account: Account?
+
+    /// Waits until the other device has sent something.
+    /// - Throws: `unknownItem` when the other device has ended it, or its time is over; `operationCancelled`.
+    func wait<T>(
+        for message: (Sealkit_V1_EnrolmentStateResponse) -> T?
+    ) async throws(SealKitError) -> T {
+        let request = Sealkit_V1_EnrolmentStateRequest.with {
+            $0.enrolmentID = Data(id.bytes)
+            $0.ticket = ticket ?? Data()
+        }
+        while true {
+            let state: Sealkit_V1_EnrolmentStateResponse = try await send("state", request)
+            if let found = message(state) { return found }
+            do { try await client.pacing.sleep(.milliseconds(500)) } catch { throw .cancelled }
+        }
+    }
+
+    func send<Request: Message, Response: Message>(
+        _ step: String, _ request: Request, as: Response.Type = Response.self
+    ) async throws(SealKitError) -> Response {
+        if let account { return try await account.call("/1/devices/enrol/\(step)", request) }
+        return try await client.call("/1/devices/enrol/\(step)", request)
+    }
+
+    func send(_ step: String, _ request: some Message) async throws(SealKitError) {
+        let _: Sealkit_V1_EnrolmentResponse = try await send(step, request)
+    }
+
+    /// Nothing is left of it on the server; what fails goes by itself, after ten minutes.
+    func end() async {
+        let request = Sealkit_V1_EndEnrolmentRequest.with {
+            $0.enrolmentID = Data(id.bytes)
+            $0.ticket = ticket ?? Data()
+        }
+        try? await send("end", request)
+    }
+}
+
+extension EnrolmentMailbox: CustomStringConvertible, CustomReflectable {
+    /// Without the ticket.
+    var description: String { "EnrolmentMailbox" }
+    var customMirror: Mirror { Mirror(self, children: ["id": id]) }
+}

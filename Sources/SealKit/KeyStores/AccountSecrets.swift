@@ -1,0 +1,59 @@
+public import Foundation
+public import SealEnvelope
+import SealPrimitives
+import SealStatements
+
+/// What a device keeps of one account, in a ``KeyStore``.
+///
+/// There is no session token among it: the login key, which the seeds give, brings a new session, and a token that lies
+/// around is one more thing to steal.
+public struct AccountSecrets: Sendable {
+    /// Scheme, host and port of the account's server.
+    public var server: String
+    /// Of all generations, oldest first.
+    public var seeds: [AccountSeed]
+    /// What the account's other devices call this one; nil for the host's name.
+    public var deviceName: String?
+
+    /// - Throws: `invalidArguments` unless there are 1 to 64 seeds.
+    public init(server: String, seeds: [AccountSeed], deviceName: String? = nil) throws(SealKitError) {
+        self.server = server
+        self.seeds = seeds
+        self.deviceName = deviceName
+        try check()
+    }
+
+    /// - Throws: `invalidArguments`, `incompatibleVersion` for what `encoded()` has not made.
+    public init(encoded: Data) throws(SealKitError) {
+        let file = try KeyFile(encoded, name: "what is kept")
+        guard !file.isSealed else {
+            throw SealKitError(
+                .invalidArguments, "what is kept is sealed by a passphrase", remedy: "open it with FileKeyStore")
+        }
+        self = try file.secrets { () throws(SealKitError) in "" }
+    }
+
+    /// As a keychain keeps them: the content of an unsealed key file (PROTOCOL.md, "Files"). It is the account: it belongs
+    /// where only this user's apps read it, and in no log.
+    public func encoded() throws(SealKitError) -> Data {
+        try check()
+        return try KeyFile.content(self, passphrase: nil)
+    }
+
+    func check() throws(SealKitError) {
+        guard !seeds.isEmpty, seeds.count <= Limits.identityGenerations else {
+            throw SealKitError(.invalidArguments, "an account has 1 to \(Limits.identityGenerations) seeds")
+        }
+    }
+
+    /// In constant time, as far as the secrets go.
+    func isSame(as other: AccountSecrets) -> Bool {
+        let seedsAreSame = SecretBytes.areEqual(
+            SecretBytes(joining: seeds.map(\.bytes)), SecretBytes(joining: other.seeds.map(\.bytes)))
+        return seedsAreSame && server == other.server && deviceName == other.deviceName
+    }
+}
+
+extension AccountSecrets: CustomStringConvertible {
+    public var description: String { "AccountSecrets(\(server))" }
+}

@@ -1,0 +1,113 @@
+import Crypto
+public import Foundation
+import SealPrimitives
+
+/// Keeps an account in a key file, sealed by a passphrase where one is given (Argon2id).
+///
+/// A file is replaced whole: it is written beside its place, made durable, and takes the name at the end. Processes take
+/// turns by a lock on the folder, and none replaces what it has not seen.
+public actor FileKeyStore: KeyStore {
+    public typealias Passphrase = @Sendable () async throws(SealKitError) -> String
+
+    public nonisolated let file: URL
+    private let ask: Passphrase?
+    private var asked: SecretBytes?
+    /// The file as it was read or written last.
+    private var last: Kept?
+
+    private struct Kept {
+        let hash: SHA256Digest
+        let isSealed: Bool
+        let secrets: AccountSecrets
+    }
+
+    /// - Parameter passphrase: asked for once, when it is needed: a sealed file is opened, or a new one is written. A new file
+    ///   is unsealed without it. A file that is there stays sealed, or unsealed, as it is.
+    public init(file: URL, passphrase: Passphrase? = nil) {
+        // Where the name is a link, the file that it leads to is what is read and replaced.
+        self.file = file.resolvingSymlinksInPath()
+        ask = passphrase
+    }
+
+    /// - Throws: `wrongPassphrase`; `permissionFailure` when others can read the unsealed file, or replace it;
+    ///   `invalidArguments`, `incompatibleVersion` for one that is damaged, or not a key file.
+    public func load() async throws(SealKitError) -> AccountSecrets? { try await read()?.secrets }
+
+    public func save(_ secrets: AccountSecrets, replacing old: AccountSecrets?) async throws(SealKitError) {
+        try secrets.check()
+        let kept = try await read()
+        try old.checkIsStill(kept?.secrets)
+        let isSealed = kept?.isSealed ?? (ask != nil)
+        try replace(kept, with: secrets, passphrase: isSealed ? try await passphrase() : nil)
+    }
+
+    /// Seals the file by another passphrase.
+    /// - Parameter passphrase: nil for an unsealed file: whoever reads it is the user.
+    /// - Throws: `notAuthenticated` when there is no file; `invalidArguments` for an empty passphrase; what `load` throws.
+    public func changePassphrase(to passphrase: String?) async throws(SealKitError) {
+        guard passphrase?.isEmpty != true else { throw KeyFile.emptyPassphrase }
+        guard let kept = try await read() else { throw KeyFile.missing(file) }
+        let new = passphrase.map { SecretBytes(copying: $0.utf8) }
+        try replace(kept, with: kept.secrets, passphrase: new)
+        asked = new
+    }
+
+    public func delete() async throws(SealKitError) {
+        try PrivateFile.locked(file) { () throws(SealKitError) in try PrivateFile.remove(file) }
+        last = nil
+    }
+
+    private func read() async throws(SealKitError) -> Kept? {
+        guard let content = try PrivateFile.read(file) else { return nil }
+        let hash = SHA256.hash(data: content)
+        if let last, last.hash == hash { return last }
+        let keyFile = try KeyFile(content, name: file.path)
+        let kept = Kept(hash: hash, isSealed: keyFile.isSealed, secrets: try await open(keyFile))
+        last = kept
+        return kept
+    }
+
+    /// - Parameter kept: what the file has to hold still; nil when there is to be none.
+    private func replace(_ kept: Kept?, with secrets: AccountSecrets, passphrase: SecretBytes?) throws(SealKitError) {
+        // Before the lock is taken: to derive a key takes a second.
+        let content = try KeyFile.content(secrets, passphrase: passphrase)
+        try PrivateFile.locked(file) { () throws(SealKitError) in
+            guard try PrivateFile.read(file).map({ SHA256.hash(data: $0) }) == kept?.hash else {
+                throw SealKitError(
+                    .constraintViolation, "another process has changed \(file.path) meanwhile", remedy: "load it again")
+            }
+            try PrivateFile.replace(file, with: content)
+        }
+        last = Kept(hash: SHA256.hash(data: content), isSealed: passphrase != nil, secrets: secrets)
+    }
+
+    private func open(_ keyFile: KeyFile) async throws(SealKitError) -> AccountSecrets {
+        try PrivateFile.checkAccess(file, isSecret: !keyFile.isSealed)
+        guard keyFile.isSealed else { return try keyFile.secrets { () throws(SealKitError) in "" } }
+        let passphrase = try await passphrase()
+        do throws(SealKitError) {
+            return try keyFile.secrets(passphrase: passphrase)
+        } catch {
+            // The next try asks again.
+            if error.code == .wrongPassphrase { asked = nil }
+            throw error
+        }
+    }
+
+    private func passphrase() async throws(SealKitError) -> SecretBytes {
+        if let asked { return asked }
+        guard let ask else {
+            throw SealKitError(
+                .wrongPassphrase, "\(file.path) is sealed, and no passphrase was given", remedy: "give the store one")
+        }
+        let typed = try await ask()
+        guard !typed.isEmpty else { throw KeyFile.emptyPassphrase }
+        let passphrase = SecretBytes(copying: typed.utf8)
+        asked = passphrase
+        return passphrase
+    }
+}
+
+extension FileKeyStore: CustomStringConvertible {
+    public nonisolated var description: String { "FileKeyStore(\(file.path))" }
+}

@@ -1,0 +1,143 @@
+import Foundation
+
+/// Files that only their user may read.
+enum PrivateFile {
+    /// Makes a new file of mode 0600; never over one that is there.
+    static func create(at url: URL, content: Data) throws(SealKitError) {
+        try place(content, at: url) { temporary in
+            // A hard link fails where a rename would silently replace.
+            defer { unlink(temporary) }
+            return link(temporary, url.path)
+        }
+    }
+
+    /// Replaces the file in one step, or makes it. The caller holds the lock.
+    static func replace(_ url: URL, with content: Data) throws(SealKitError) {
+        try place(content, at: url) { rename($0, url.path) }
+    }
+
+    /// - Returns: nil when there is no such file.
+    static func read(_ url: URL) throws(SealKitError) -> Data? {
+        let descriptor = open(url.path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw unreadable(url)
+        }
+        defer { close(descriptor) }
+        // Nothing that is kept so is larger; a device or a wrong file does not fill the memory.
+        var content = Data(count: 1 << 20)
+        var size = 0
+        while size < content.count {
+            let count = content.withUnsafeMutableBytes { Foundation.read(descriptor, $0.baseAddress.map { $0 + size }, $0.count - size) }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw unreadable(url) }
+            if count == 0 { break }
+            size += count
+        }
+        return content.prefix(size)
+    }
+
+    static func remove(_ url: URL) throws(SealKitError) {
+        guard unlink(url.path) == 0 || errno == ENOENT else { throw unwritten(url) }
+        try syncFolder(of: url)
+    }
+
+    /// - Parameter isSecret: whether the file's bytes are a secret as they are.
+    /// - Throws: `permissionFailure` when somebody else can put another account in its place, or read it.
+    static func checkAccess(_ url: URL, isSecret: Bool) throws(SealKitError) {
+        var status = stat()
+        guard stat(url.path, &status) == 0 else { throw unreadable(url) }
+        guard status.st_mode & 0o022 == 0 else {
+            throw SealKitError(
+                .permissionFailure, "others on this machine can replace \(url.path), and so put you into another account",
+                remedy: "run: chmod 600 \(url.path)")
+        }
+        guard !isSecret || status.st_mode & 0o044 == 0 else {
+            throw SealKitError(
+                .permissionFailure, "others on this machine can read \(url.path), which no passphrase seals",
+                remedy: "run: chmod 600 \(url.path)")
+        }
+        let user = geteuid()
+        guard user == 0 || [0, user].contains(status.st_uid) else {
+            throw SealKitError(
+                .permissionFailure, "\(url.path) is another user's file", remedy: "copy it to a file of your own, of mode 600")
+        }
+    }
+
+    /// Runs `body` while no other process is in here for a file of the same folder.
+    static func locked<T>(_ url: URL, _ body: () throws(SealKitError) -> T) throws(SealKitError) -> T {
+        let folder = open(url.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw unwritten(url) }
+        // Closing it lets the lock go, also when the process is killed. It is held for some milliseconds.
+        defer { close(folder) }
+        while flock(folder, LOCK_EX) != 0 {
+            guard errno == EINTR else { throw unwritten(url) }
+        }
+        return try body()
+    }
+
+    /// Writes beside the place, makes the bytes durable, then the name.
+    private static func place(
+        _ content: Data, at url: URL, _ name: (_ temporary: String) -> Int32
+    ) throws(SealKitError) {
+        let temporary = url.path + ".new"
+        // What a process that was killed has left.
+        unlink(temporary)
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw unwritten(url) }
+        let isWritten = write(content, to: descriptor) && fsync(descriptor) == 0
+        let reason = errno
+        close(descriptor)
+        guard isWritten else {
+            unlink(temporary)
+            errno = reason
+            throw unwritten(url)
+        }
+        guard name(temporary) == 0 else {
+            let error = unwritten(url)
+            unlink(temporary)
+            throw error
+        }
+        try syncFolder(of: url)
+    }
+
+    private static func write(_ content: Data, to descriptor: Int32) -> Bool {
+        content.withUnsafeBytes { bytes in
+            var done = 0
+            while done < bytes.count {
+                let count = Foundation.write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return false }
+                done += count
+            }
+            return true
+        }
+    }
+
+    /// A name survives a power cut only after this.
+    private static func syncFolder(of url: URL) throws(SealKitError) {
+        let folder = open(url.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw unwritten(url) }
+        defer { close(folder) }
+        guard fsync(folder) == 0 else { throw unwritten(url) }
+    }
+
+    private static func unreadable(_ url: URL) -> SealKitError {
+        SealKitError(
+            .permissionFailure, "\(url.path) could not be read (\(String(cString: strerror(errno))))",
+            remedy: "check whose file it is")
+    }
+
+    private static func unwritten(_ url: URL) -> SealKitError {
+        switch errno {
+        case EEXIST:
+            SealKitError(
+                .constraintViolation, "there is a file at \(url.path) already", remedy: "name another file, or move it away")
+        case ENOSPC, EDQUOT: SealKitError(.storageFull, "the disk is full; \(url.path) was not written", remedy: "free some space")
+        default:
+            SealKitError(
+                .internalError, "\(url.path) could not be written (\(String(cString: strerror(errno))))",
+                remedy: "check that the folder exists and is yours")
+        }
+    }
+}

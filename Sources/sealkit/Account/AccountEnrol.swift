@@ -1,0 +1,52 @@
+import ArgumentParser
+import Foundation
+import SealKit
+
+struct AccountEnrol: ClientCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "enrol",
+        abstract: "Get an account onto this device from another one that has it, and write a key file.",
+        discussion: """
+            This prints an invitation for the other device, on which sealkit device approve takes it. Both then show six digits: \
+            each is to be told the other's.
+
+              sealkit account enrol --server https://notes.example.org
+            """)
+
+    @Option(help: "The server's address: https://host[:port].")
+    var server: String
+
+    @Flag(help: "Ask for a passphrase to seal the key file with.")
+    var passphrase = false
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        let target = NewKeyFile(global)
+        try target.check()
+        let passphrase = try global.newPassphrase(ask: passphrase)
+        let enrolment = try await DeviceEnrolment.begin(transport: try global.transport(server: server))
+        output.result(
+            "On the other device: sealkit device approve \(enrolment.invitation)", bare: enrolment.invitation,
+            json: ["invitation": .string(enrolment.invitation)])
+        let trust = try TrustStore(file: global.trustFileURL)
+        let account: Account
+        do {
+            let comparison = try await enrolment.comparison()
+            EnrolmentQuestion.show(comparison, output)
+            switch try EnrolmentQuestion.ask(comparison) {
+            case .digits: account = try await enrolment.confirm(trust: trust)
+            case .transcript(let text): account = try await enrolment.confirm(scanned: text, trust: trust)
+            }
+        } catch {
+            await enrolment.cancel()
+            throw error
+        }
+        try target.write(account, passphrase: passphrase)
+        let name = try global.makeContainer(account, trust: trust).userRecordID().recordName
+        output.result(
+            "enrolled as \(name)\nkey file: \(global.keyFileURL.path)", bare: name,
+            json: ["userRecordName": .string(name), "keyFile": .string(global.keyFileURL.path)])
+        try? await account.logOut()
+    }
+}

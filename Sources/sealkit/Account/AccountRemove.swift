@@ -1,0 +1,44 @@
+import ArgumentParser
+import Foundation
+import SealKit
+
+struct AccountRemove: ClientCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Remove an account's keys from this machine. The account itself stays on its server.",
+        discussion: """
+            Without another device or the recovery key nothing brings the account back then. It asks for the account's name once \
+            more, unless --yes is given. To delete the account and its data: sealkit account delete.
+
+              sealkit account remove work
+            """)
+
+    @Argument(help: "The account's name, as sealkit account list has it.")
+    var name: String
+
+    @Flag(help: "Do not ask.")
+    var yes = false
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        try AccountFolder.check(name)
+        let folder = GlobalOptions.accounts
+        guard folder.has(name) else { throw AccountRemove.unknown(name) }
+        if !yes {
+            try Prompt.confirm(
+                "This removes the keys of the account \(name) from this machine. Type its name to go on: ", typed: name,
+                orOption: "--yes")
+        }
+        let file = folder.keyFile(name)
+        try await FileKeyStore(file: file).delete()
+        TrustFiles.remove(beside: file)
+        // Whoever comes next is named by its user, not found by accident.
+        if try folder.current() == name, name != AccountFolder.defaultName { try folder.use(AccountFolder.defaultName) }
+        output.result("removed \(name) from this machine", bare: name, json: ["removed": .string(name)])
+    }
+
+    static func unknown(_ name: String) -> Failure.Local {
+        Failure.Local(status: .notFound, reason: "there is no account \(name) on this machine", remedy: "see: sealkit account list")
+    }
+}

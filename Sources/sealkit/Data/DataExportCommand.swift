@@ -1,0 +1,57 @@
+import ArgumentParser
+import Foundation
+import SealKit
+
+struct DataExportCommand: AccountHolderCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Write this account's data into a folder in an open format, decrypted.",
+        discussion: """
+            All zones of the private database, with records, files, and who shares them; with --shared also those of others. The \
+            folder is NOT ENCRYPTED: whoever reads it reads everything. It holds no keys and no share's URL. The format is in \
+            PROTOCOL.md, "Data archive".
+
+            Exits with 76 when records did not verify: all others are there, and zone.json names those.
+
+              sealkit data export ./archive
+              sealkit data export ./archive --zone Notes
+            """)
+
+    @Argument(help: ArgumentHelp("The folder to make.", valueName: "folder"))
+    var folder: String
+
+    @Option(name: .customLong("zone"), help: ArgumentHelp("Only this zone; may be given several times.", valueName: "name"))
+    var zones: [String] = []
+
+    @Flag(help: "Also the zones that others share with this account.")
+    var shared = false
+
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        if shared, !zones.isEmpty { throw ValidationError("Zones by name are this account's own: give --zone or --shared.") }
+    }
+
+    func run(_ client: Client) async throws {
+        let export: Container.DataExport
+        do {
+            export = try await client.container.exportData(
+                to: URL(fileURLWithPath: folder), zoneIDs: zones.isEmpty ? nil : zones.map { RecordZone.ID(zoneName: $0) },
+                includingShared: shared)
+        } catch {
+            guard [.internalError, .constraintViolation].contains(error.code) else { throw error as any Error }
+            throw Failure.Local(status: .cannotWrite, reason: error.reason, remedy: error.remedy)
+        }
+        output.note("\(folder) is not encrypted: keep it where nobody else reads it")
+        output.result(
+            "\(folder): \(export.zones) zones, \(export.records) records, \(export.assets) files", bare: folder,
+            json: [
+                "folder": .string(folder), "zones": .integer(Int64(export.zones)), "records": .integer(Int64(export.records)),
+                "assets": .integer(Int64(export.assets)), "unreadable": .integer(Int64(export.unreadable)),
+            ])
+        guard export.unreadable == 0 else {
+            output.note("\(export.unreadable) records did not verify and are not in it")
+            throw ExitCode(ExitStatus.integrity.rawValue)
+        }
+    }
+}

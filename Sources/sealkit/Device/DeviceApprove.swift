@@ -1,0 +1,36 @@
+import ArgumentParser
+import SealKit
+
+struct DeviceApprove: AccountHolderCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "approve",
+        abstract: "Bring the account to another device, on which sealkit account enrol is running.",
+        discussion: """
+              sealkit device approve sealkit-enrol:0123-4567-89ab-cdef-0123-4567-89ab-cdef
+
+            Give it what the other device shows. Both then show six digits: each is to be told the other's. Instead of the digits \
+            the whole transcript can be given, which leaves nothing to chance.
+            """)
+
+    @Argument(help: "What the new device shows.")
+    var invitation: String
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ client: Client) async throws {
+        let approval = try await client.account.approveDevice(invitation)
+        do {
+            let comparison = try await approval.comparison()
+            EnrolmentQuestion.show(comparison, output)
+            switch try EnrolmentQuestion.ask(comparison) {
+            case .digits: try await approval.confirm()
+            case .transcript(let text): try await approval.confirm(scanned: text)
+            }
+        } catch {
+            await approval.cancel()
+            throw error
+        }
+        output.result(
+            "handed over; the other device says when it is ready", bare: "handed over", json: ["handedOver": .bool(true)])
+    }
+}

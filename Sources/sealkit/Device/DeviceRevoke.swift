@@ -1,0 +1,26 @@
+import ArgumentParser
+import SealKit
+
+struct DeviceRevoke: AccountHolderCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke",
+        abstract: "Take a device off the account: what it is doing ends at once, and it does not get in again.",
+        discussion: """
+              sealkit device revoke 1f3a
+
+            The device keeps what it has read, and the account's keys. Who can get those out of a lost device can come back \
+            as another one, which every device of the account is then warned of.
+            """)
+
+    @Argument(help: "The device: its id, the beginning of it, or its name.")
+    var device: String
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ client: Client) async throws {
+        let found = try DeviceArgument.find(device, in: try await client.account.devices())
+        let devices = try await client.account.revokeDevice(found.id)
+        output.result(
+            "revoked \(found.id) \(found.name.escaped)\n" + DeviceText.lines(devices), bare: found.id, json: DeviceText.json(devices))
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import SealKit
+
+/// Where a passphrase is given without being asked for: a file, an open descriptor, or the environment, in this order.
+struct PassphraseSource {
+    var file: String?
+    var descriptor: Int32?
+    let variable: String
+
+    /// - Returns: the first line; nil when it is given nowhere.
+    func given() throws(SealKitError) -> String? {
+        if let file {
+            guard let data = FileManager.default.contents(atPath: file) else {
+                throw SealKitError(.invalidArguments, "there is no passphrase file to read at \(file)")
+            }
+            return try Self.firstLine(data)
+        }
+        if let descriptor {
+            guard let data = try? FileHandle(fileDescriptor: descriptor, closeOnDealloc: false).readToEnd() else {
+                throw SealKitError(.invalidArguments, "no passphrase can be read from descriptor \(descriptor)")
+            }
+            return try Self.firstLine(data)
+        }
+        return GlobalOptions.variable(variable)
+    }
+
+    /// A new one, given or typed twice.
+    func new(_ question: String = "New passphrase: ") throws(SealKitError) -> String {
+        if let given = try given() { return given }
+        let first = try Prompt.secret(question)
+        guard !first.isEmpty else { throw SealKitError(.invalidArguments, "the passphrase is empty") }
+        // Both were typed here, by the same person: nothing to time.
+        guard Array(try Prompt.secret("Once more: ").utf8) == Array(first.utf8) else {
+            throw SealKitError(.invalidArguments, "the two passphrases differ", remedy: "try again")
+        }
+        return first
+    }
+
+    private static func firstLine(_ data: Data) throws(SealKitError) -> String {
+        let line = data.prefix { $0 != 0x0A && $0 != 0x0D }
+        guard let text = String(validating: line, as: UTF8.self), !text.isEmpty else {
+            throw SealKitError(.invalidArguments, "the passphrase's first line is empty, or not UTF-8")
+        }
+        return text
+    }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import SealLab
+import Testing
+
+@testable import SealKit
+
+/// Several accounts on one machine, by the command line alone.
+@Suite struct AccountCommandTests {
+    private let home: TemporaryFolder
+
+    init() throws { home = try TemporaryFolder() }
+
+    private func run(_ arguments: String..., environment: [String: String] = [:]) throws -> Command {
+        try Command.run(
+            ServerProcess.executable, arguments,
+            environment: ["HOME": home.url.path, "SEALKIT_KEY_FILE": "", "SEALKIT_ACCOUNT": ""].merging(environment) { $1 })
+    }
+
+    private func folder(_ path: String) -> URL { home.url.appendingPathComponent(".config/sealkit/" + path) }
+
+    @Test func accountsLieSideBySide() throws {
+        let server = try ServerProcess.shared.get()
+        let made = try run("account", "create", "--server", server.origin)
+        #expect(made.status == 0, "\(made.errors)")
+        #expect(try run("account", "create", "--server", server.origin, "--account", "work").status == 0)
+        let again = try run("account", "create", "--server", server.origin, "--account", "work")
+        #expect(again.status == 73 && again.errors.contains("already"))
+
+        let first = try run("account", "whoami", "--quiet").output
+        let second = try run("account", "whoami", "--quiet", "--account", "work").output
+        #expect(first != second && !first.isEmpty && !second.isEmpty)
+        #expect(try run("account", "whoami", "--quiet", environment: ["SEALKIT_ACCOUNT": "work"]).output == second)
+        // What one has verified is beside its own key file.
+        #expect(FileManager.default.fileExists(atPath: folder("accounts/work.json.trust").path))
+        #expect(try run("account", "list").output.split(separator: "\n").map { $0.prefix(9) } == ["* default", "  work\t\(server.origin)".prefix(9)])
+
+        let using = try run("account", "use", "work")
+        #expect(using.status == 0, "\(using.errors)")
+        #expect(try run("account", "whoami", "--quiet").output == second)
+        #expect(try run("account", "whoami", "--quiet", "--account", "default").output == first)
+        #expect(try run("account", "list", "--quiet").output == "default\nwork\n")
+        let json = try run("account", "list", "--json").output
+        #expect(json.contains("\"name\":\"work\"") && json.contains("\"isCurrent\":true"))
+
+        // Removing asks; without a terminal the answer comes from standard input, of which there is none here.
+        let asked = try run("account", "remove", "work")
+        #expect(asked.status == 65 && asked.errors.contains("--yes"))
+        #expect(try run("account", "whoami", "--quiet").output == second)
+        #expect(try run("account", "remove", "work", "--yes").status == 0)
+        for suffix in ["", ".trust", ".trust-wal", ".trust-shm"] {
+            #expect(!FileManager.default.fileExists(atPath: folder("accounts/work.json" + suffix).path))
+        }
+        #expect(try run("account", "whoami", "--quiet").output == first)
+        #expect(try run("account", "remove", "work", "--yes").status == 66)
+        #expect(try run("account", "use", "work").status == 66)
+    }
+
+    @Test func namesThatAreNoneAreRefused() throws {
+        for name in ["", "../account", ".hidden", "-x", "a/b", "a b", "ä", String(repeating: "a", count: 65)] {
+            let said = try run("account", "whoami", "--account=\(name)")
+            #expect(said.status != 0 && said.output.isEmpty, "\(name): \(said.errors)")
+            guard !name.isEmpty else { continue }
+            #expect(try run("account", "whoami", environment: ["SEALKIT_ACCOUNT": name]).status != 0)
+            #expect(try run("account", "use", "--", name).status == 65)
+            #expect(try run("account", "remove", "--yes", "--", name).status == 65)
+        }
+        let both = try run("account", "whoami", "--account", "a", "--key-file", "b")
+        #expect(both.status == 64 && both.errors.contains("one of them"))
+        // A damaged choice is not the default's by accident.
+        try FileManager.default.createDirectory(at: folder(""), withIntermediateDirectories: true)
+        try Data("../../elsewhere\n".utf8).write(to: folder("current"))
+        let damaged = try run("account", "whoami")
+        #expect(damaged.status != 0 && damaged.errors.contains("does not hold an account's name"))
+        #expect(try run("account", "whoami", "--account", "default").status == 77)
+    }
+
+    @Test func thePassphraseChangesWithoutATerminal() throws {
+        let server = try ServerProcess.shared.get()
+        #expect(try run("account", "create", "--server", server.origin).status == 0)
+        let name = try run("account", "whoami", "--quiet").output
+        let file = folder("account.json")
+        // Nobody can be asked here.
+        #expect(try run("account", "passphrase").status == 77)
+        #expect(try run("account", "passphrase", environment: ["SEALKIT_NEW_PASSPHRASE": "correct horse"]).status == 0)
+        #expect(try KeyFile(contentsOf: file).isSealed)
+        #expect(try run("account", "whoami", "--quiet").status == 77)
+        #expect(try run("account", "whoami", "--quiet", environment: ["SEALKIT_PASSPHRASE": "wrong"]).status == 77)
+        #expect(try run("account", "whoami", "--quiet", environment: ["SEALKIT_PASSPHRASE": "correct horse"]).output == name)
+
+        let before = try Data(contentsOf: file)
+        let new = home.url.appendingPathComponent("new.txt")
+        try Data("battery staple\n".utf8).write(to: new)
+        let wrong = try run("account", "passphrase", "--new-passphrase-file", new.path, environment: ["SEALKIT_PASSPHRASE": "wrong"])
+        #expect(wrong.status == 77 && wrong.errors.contains("wrongPassphrase"))
+        #expect(try Data(contentsOf: file) == before)
+        // Both by descriptors, as a script that keeps them off the disk and out of the environment gives them.
+        let script = "exec \"$0\" account passphrase --passphrase-fd 3 --new-passphrase-fd 4 3<\"$1\" 4<\"$2\""
+        let old = home.url.appendingPathComponent("old.txt")
+        try Data("correct horse\n".utf8).write(to: old)
+        let changed = try Command.run(
+            URL(fileURLWithPath: "/bin/sh"), ["-c", script, ServerProcess.executable.path, old.path, new.path],
+            environment: ["HOME": home.url.path, "SEALKIT_KEY_FILE": ""])
+        #expect(changed.status == 0, "\(changed.errors)")
+        #expect(try run("account", "whoami", "--quiet", "--passphrase-file", new.path).output == name)
+        #expect(try run("account", "passphrase", "--remove", "--passphrase-file", new.path).status == 0)
+        #expect(try run("account", "whoami", "--quiet").output == name)
+        #expect(try run("account", "passphrase", "--account", "none", "--remove").status == 77)
+    }
+
+    /// On a file system of its own without a byte left: the old file stays as it was.
+    @Test func aFullDiskLeavesTheOldFile() throws {
+        let server = try ServerProcess.shared.get()
+        let keyFile = home.url.appendingPathComponent("key.json")
+        #expect(try run("account", "create", "--server", server.origin, "--key-file", keyFile.path).status == 0)
+        let script = """
+            mount -t tmpfs -o size=64k,mode=0700 tmpfs "$1" 2>/dev/null || exit 99
+            cp -p "$2" "$1/key.json"
+            dd if=/dev/zero of="$1/filler" bs=1k 2>/dev/null
+            "$0" account passphrase --key-file "$1/key.json" 2>&1
+            echo "status $?"
+            cmp "$2" "$1/key.json" && echo same
+            ls "$1"
+            """
+        let disk = try TemporaryFolder()
+        let said = try Command.run(
+            URL(fileURLWithPath: "/usr/bin/env"),
+            ["unshare", "-rm", "/bin/sh", "-c", script, ServerProcess.executable.path, disk.url.path, keyFile.path],
+            environment: ["HOME": home.url.path, "SEALKIT_NEW_PASSPHRASE": "correct horse"])
+        // Where no file system may be mounted there is nothing to see.
+        guard said.status != 99, !said.errors.contains("unshare") else { return }
+        #expect(said.output.contains("storageFull") && said.output.contains("status 73"), "\(said.output)")
+        #expect(said.output.contains("same") && !said.output.contains(".new"))
+    }
+}

@@ -1,0 +1,236 @@
+import Foundation
+import SealEnvelope
+import SealLab
+import SealPrimitives
+import SealStatements
+import SealWire
+import Synchronization
+import Testing
+
+@testable import SealKit
+
+/// Taking one's data out, opened, and bringing it in elsewhere.
+@Suite struct DataArchiveTests {
+    let temporary: TemporaryFolder
+    var archive: URL { temporary.url.appendingPathComponent("archive") }
+
+    init() throws { temporary = try TemporaryFolder() }
+
+    private static let location = Location(
+        latitude: 48.2082, longitude: -16.37, altitude: 151.5, horizontalAccuracy: 3, verticalAccuracy: -1, course: 359.9, speed: 0,
+        timestamp: -1)
+
+    /// Every kind, at its ends.
+    private static let values: [Value] = [
+        .string(""), .string("a\u{0}\n\"\\ é 🏔️ \u{202E}"), .data([]), .data([0, 255, 10, 13]), .int64(.min), .int64(.max), .int64(0),
+        .double(0), .double(-0.0), .double(.nan), .double(.infinity), .double(-.infinity), .double(.leastNonzeroMagnitude),
+        .double(.greatestFiniteMagnitude), .double(0.1), .double(1e300), .date(0), .date(1), .date(-1), .date(.min), .date(.max),
+        .date(1_763_764_800_123_456), .date(-2_208_988_800_000_000), .date(253_402_300_799_999_999), .date(253_402_300_800_000_000),
+        .date(-62_135_596_800_000_000), .date(-62_135_596_800_000_001), .location(location),
+    ]
+    private static let references: [Value] = [
+        .reference(ReferenceValue(recordName: "elsewhere")), .reference(ReferenceValue(recordName: "a", action: .deleteSelf)),
+    ]
+
+    @Test func everyValueComesBackFromItsJSON() throws {
+        var all = Self.values + Self.references
+        for kind in ValueKind.allCases where kind != .asset {
+            all += [.list(kind, []), .list(kind, (Self.values + Self.references).filter { $0.type.kind == kind })]
+        }
+        for value in all {
+            for isEncrypted in [false, true] {
+                let data = try ArchiveFormat.encoder.encode(ArchivedField(content: .value(value), isEncrypted: isEncrypted))
+                let back = try ArchiveFormat.decoder.decode(ArchivedField.self, from: data)
+                guard case .value(let found) = back.content else { throw SealError.malformed }
+                #expect(try found.canonicalBytes() == value.canonicalBytes() && back.isEncrypted == isEncrypted, "\(String(decoding: data, as: UTF8.self))")
+            }
+        }
+    }
+
+    @Test func datesAreISO8601WhereTheyCanBe() {
+        #expect(ArchiveDate.text(1_763_764_800_123_456) == "2025-11-21T22:40:00.123456Z")
+        #expect(ArchiveDate.text(-1) == "1969-12-31T23:59:59.999999Z")
+        #expect(ArchiveDate.text(-62_135_596_800_000_000) == "0001-01-01T00:00:00.000000Z")
+        #expect(ArchiveDate.text(253_402_300_800_000_000) == "@253402300800000000")
+        #expect(ArchiveDate.time("1969-12-31T23:59:59Z") == -1_000_000)
+        for text in ["", "2025-02-30T00:00:00Z", "2025-11-21", "2025-11-21T22:40:00.1Z", "2025-11-21T22:40:00.12345xZ", "@", "@1.5", "0000-01-01T00:00:00Z", "2025-11-21 22:40:00Z"] {
+            #expect(ArchiveDate.time(text) == nil, "\(text)")
+        }
+    }
+
+    private struct Content {
+        let zone: RecordZone.ID
+        let names: [String]
+        let photo: Data
+    }
+
+    /// A zone with every kind of value, plain and encrypted, children that come before their parents in the feed, and files.
+    private func fill(_ ann: Person) async throws -> Content {
+        let zone = try await ann.makeZone("Archive")
+        let photo = pattern(200_000)
+        let file = temporary.url.appendingPathComponent("photo-\(UUID().uuidString)")
+        try photo.write(to: file)
+        let empty = temporary.url.appendingPathComponent("empty-\(UUID().uuidString)")
+        try Data().write(to: empty)
+        var all = Record(recordType: "Everything", recordID: Record.ID(recordName: "everything", zoneID: zone))
+        for (index, value) in Self.values.enumerated() {
+            // Texts with a NUL are for encrypted fields; plain ones the server compares.
+            if case .string(let text) = value, text.contains("\u{0}") {} else { all.setPlainValue("plain\(index)", value) }
+            all.encryptedValues.setValue("sealed\(index)", value)
+            all.encryptedValues.setValue("list\(index)", .list(value.type.kind, [value, value]))
+        }
+        all.setPlainValue("reference", Self.references[0])
+        all["photo"] = Asset(fileURL: file)
+        all["empty"] = Asset(fileURL: empty)
+        try await ann.own.save(all)
+        var names = ["everything"]
+        // A chain, each below the one before; then saved again from the top, so that the feed has children first.
+        var chain: [Record] = []
+        for number in 0..<5 {
+            var record = ann.note(in: zone, "link \(number)", name: "link\(number)")
+            if let parent = chain.last { record.setParent(parent) }
+            chain.append(try await ann.own.save(record))
+            names.append("link\(number)")
+        }
+        for var record in chain.reversed() {
+            record.encryptedValues["body"] = "again"
+            try await ann.own.save(record)
+        }
+        try await ann.own.save(ann.note(in: zone, "gone", name: "gone"))
+        try await ann.own.deleteRecord(withID: Record.ID(recordName: "gone", zoneID: zone))
+        return Content(zone: zone, names: names, photo: photo)
+    }
+
+    @Test func anAccountComesBackInAnotherOne() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let content = try await fill(ann)
+        var share = Share(recordZoneID: content.zone)
+        share.title = "Garden"
+        share.addParticipant(try await ann.participant(bob, .readWrite))
+        let url = try #require(try await ann.own.save(share).url)
+        let export = try await ann.container.exportData(to: archive)
+        #expect(export.records == 6 && export.assets == 2 && export.unreadable == 0)
+
+        // Its user's alone, and without what opens a share or an account.
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: archive.path)
+        for path in paths {
+            let file = archive.appendingPathComponent(path)
+            let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+            let isFolder = attributes[.type] as? FileAttributeType == .typeDirectory
+            #expect(attributes[.posixPermissions] as? Int == (isFolder ? 0o700 : 0o600), "\(path)")
+            guard !isFolder else { continue }
+            let text = String(decoding: try Data(contentsOf: file), as: UTF8.self)
+            #expect(!text.contains(url) && !text.contains(Base64URL.encode(ann.account.seed.bytes)))
+        }
+        let about = try String(contentsOf: archive.appendingPathComponent("zones/1/zone.json"), encoding: .utf8)
+        #expect(about.contains(bob.name) && about.contains("Garden"))
+
+        // Elsewhere: another server.
+        let server = try ServerProcess(mail: false)
+        defer { server.stop() }
+        let eve = try await Person(server)
+        let done = try await eve.container.importData(from: archive)
+        #expect(done.records == 6 && done.unchanged == 0 && done.different.isEmpty)
+        for name in content.names {
+            let (id, copy) = (Record.ID(recordName: name, zoneID: content.zone), Record.ID(recordName: name, zoneID: RecordZone.ID(zoneName: "Archive")))
+            let (one, other) = (try await ann.own.record(for: id), try await eve.own.record(for: copy))
+            #expect(one.recordType == other.recordType && one.parent == other.parent && one.allKeys() == other.allKeys())
+            for key in one.allKeys() {
+                #expect(try one.plainValue(key)?.canonicalBytes() == other.plainValue(key)?.canonicalBytes(), "\(key)")
+                #expect(try one.encryptedValues.value(key)?.canonicalBytes() == other.encryptedValues.value(key)?.canonicalBytes(), "\(key)")
+            }
+            guard name == "everything" else { continue }
+            #expect(try Data(contentsOf: try #require((other["photo"] as Asset?)?.fileURL)) == content.photo)
+            #expect((other["empty"] as Asset?)?.size == 0)
+        }
+        #expect(await failure { _ = try await eve.own.record(for: Record.ID(recordName: "gone", zoneID: RecordZone.ID(zoneName: "Archive"))) } == .unknownItem)
+
+        // Once more: nothing is saved; and what was changed there stays.
+        var changed = try await eve.own.record(for: Record.ID(recordName: "link0", zoneID: RecordZone.ID(zoneName: "Archive")))
+        changed.encryptedValues["body"] = "mine"
+        try await eve.own.save(changed)
+        try await eve.own.deleteRecord(withID: Record.ID(recordName: "link4", zoneID: RecordZone.ID(zoneName: "Archive")))
+        let again = try await eve.container.importData(from: archive)
+        #expect(again.records == 1 && again.unchanged == 4 && again.different.map(\.recordName) == ["link0"])
+        let kept: String? = try await eve.own.record(for: changed.recordID).encryptedValues["body"]
+        #expect(kept == "mine")
+        // Exported from there: the same records.
+        let second = temporary.url.appendingPathComponent("second")
+        #expect(try await eve.container.exportData(to: second).records == 6)
+        #expect(await failure { _ = try await eve.container.exportData(to: second) } == .constraintViolation)
+    }
+
+    @Test func sharedZonesComeAlongWhenAskedFor() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let shared = try await SharedZone(of: ann, with: [(bob, .readOnly)])
+        try await ann.own.save(ann.note(in: shared.zoneID, "from Ann"))
+        #expect(try await bob.container.exportData(to: archive).records == 0)
+        let all = temporary.url.appendingPathComponent("all")
+        let export = try await bob.container.exportData(to: all, includingShared: true)
+        #expect(export.records == 1)
+        // They are the other's: an import leaves them out, and says so.
+        let done = try await bob.container.importData(from: all)
+        #expect(done.records == 0 && done.skipped == [shared.zoneID.zoneName])
+        #expect(await failure { _ = try await bob.container.exportData(to: all.appendingPathExtension("x"), zoneIDs: [RecordZone.ID(zoneName: "none")]) } == .zoneNotFound)
+        // Nothing is left of what did not come to its end.
+        #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.url.path).sorted() == ["all", "archive"])
+    }
+
+    /// What changes while it is read is there in its last version, and what is deleted meanwhile is not.
+    @Test func changesMeanwhileAreInTheirLastVersion() async throws {
+        let (ann, eve) = (try await Person(), try await Person())
+        let zone = try await ann.makeZone("Busy")
+        for start in [0, 300] {
+            _ = try await ann.own.modifyRecords(saving: (start..<start + 300).map { ann.note(in: zone, "old", name: "n\($0)") })
+        }
+        let network = try HostileNetwork(ann.server)
+        let device = try ann.through(network)
+        let pages = Counter()
+        network.lie { path, _, _ in
+            // After the first page: the first of its records changes, and the second goes.
+            guard path.hasSuffix("records/changes"), pages.next() == 1 else { return }
+            var first = try await ann.own.record(for: Record.ID(recordName: "n0", zoneID: zone))
+            first.encryptedValues["body"] = "new"
+            try await ann.own.save(first)
+            try await ann.own.deleteRecord(withID: Record.ID(recordName: "n1", zoneID: zone))
+        }
+        _ = try await device.container.exportData(to: archive)
+        #expect(pages.value > 1, "there is more than one page")
+        _ = try await eve.container.importData(from: archive)
+        let copy = RecordZone.ID(zoneName: "Busy")
+        let body: String? = try await eve.own.record(for: Record.ID(recordName: "n0", zoneID: copy)).encryptedValues["body"]
+        #expect(body == "new")
+        #expect(await failure { _ = try await eve.own.record(for: Record.ID(recordName: "n1", zoneID: copy)) } == .unknownItem)
+        #expect(try await eve.container.exportData(to: temporary.url.appendingPathComponent("b")).records == 599)
+    }
+
+    private final class Counter: Sendable {
+        private let count = Mutex(0)
+        var value: Int { count.withLock { $0 } }
+        func next() -> Int {
+            count.withLock { count in
+                count += 1
+                return count
+            }
+        }
+    }
+
+    @Test func theCommandsExportAndImport() async throws {
+        let server = try ServerProcess.shared.get()
+        func run(_ key: String, _ arguments: String...) async throws -> Command {
+            try await Command.finished(
+                ServerProcess.executable, arguments + ["--key-file", temporary.url.appendingPathComponent(key).path])
+        }
+        for key in ["ann", "eve"] { #expect(try await run(key, "account", "create", "--server", server.origin).status == 0) }
+        #expect(try await run("ann", "zone", "create", "Notes").status == 0)
+        let saved = try await run("ann", "record", "save", "--zone", "Notes", "--type", "Note", "--name", "first", "--seal", "title=Plans")
+        #expect(saved.status == 0, "\(saved.errors)")
+        let exported = try await run("ann", "data", "export", archive.path)
+        #expect(exported.status == 0 && exported.output.contains("1 records") && exported.errors.contains("not encrypted"))
+        #expect(try await run("ann", "data", "export", archive.path).status == 73)
+        let imported = try await run("eve", "data", "import", archive.path)
+        #expect(imported.status == 0 && imported.output.contains("1 records saved"), "\(imported.errors)")
+        #expect(try await run("eve", "record", "get", "first", "--zone", "Notes").output.contains("Plans"))
+        #expect(try await run("eve", "data", "import", temporary.url.path).status == 65)
+    }
+}

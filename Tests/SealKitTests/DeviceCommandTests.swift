@@ -1,0 +1,96 @@
+import Foundation
+import SealKit
+import SealLab
+import Testing
+
+/// Devices on the command line.
+@Suite struct DeviceCommandTests {
+    /// A command that asks, and is answered.
+    private final class Dialogue {
+        private let process = Process()
+        private let (input, output, errors) = (Pipe(), Pipe(), Pipe())
+
+        init(_ arguments: [String]) throws {
+            process.executableURL = ServerProcess.executable
+            process.arguments = arguments + ["--quiet"]
+            (process.standardInput, process.standardOutput, process.standardError) = (input, output, errors)
+            try process.start()
+        }
+
+        func hear() -> String { output.readLine().trimmingCharacters(in: .whitespacesAndNewlines) }
+        func say(_ line: String) throws { try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8)) }
+
+        func end() -> (status: Int32, errors: String) {
+            let told = String(decoding: errors.readAll(), as: UTF8.self)
+            process.waitUntilExit()
+            return (process.terminationStatus, told)
+        }
+    }
+
+    private let server: ServerProcess
+    private let folder: TemporaryFolder
+
+    init() throws {
+        server = try ServerProcess.shared.get()
+        folder = try TemporaryFolder()
+    }
+
+    private func keyFile(_ name: String) -> String { folder.url.appendingPathComponent(name).path }
+
+    private func run(_ name: String, _ arguments: String..., status: Int32 = 0) throws -> (output: String, errors: String) {
+        let said = try Command.run(ServerProcess.executable, arguments + ["--key-file", keyFile(name)])
+        #expect(said.status == status, "\(arguments): \(said.errors)")
+        return (said.output.trimmingCharacters(in: .whitespacesAndNewlines), said.errors)
+    }
+
+    private func enrolment(_ name: String) throws -> (new: Dialogue, old: Dialogue, codes: (new: String, old: String)) {
+        let new = try Dialogue(["account", "enrol", "--server", server.origin, "--key-file", keyFile(name)])
+        let old = try Dialogue(["device", "approve", new.hear(), "--key-file", keyFile("phone")])
+        return (new, old, (new.hear(), old.hear()))
+    }
+
+    @Test func aDeviceIsEnrolledListedNamedAndTakenOff() throws {
+        _ = try run("phone", "account", "create", "--server", server.origin)
+        let whoami = try run("phone", "account", "whoami", "--quiet").output
+        // One that is told other digits hands nothing over.
+        let failed = try enrolment("failed")
+        #expect(failed.codes.new == failed.codes.old && failed.codes.new.count == 6)
+        try failed.old.say(failed.codes.new == "000000" ? "000001" : "000000")
+        let refused = failed.old.end()
+        #expect(refused.status == 76 && refused.errors.contains("stand between"))
+        try failed.new.say(failed.codes.old)
+        #expect(failed.new.end().status == 66)
+        #expect(!FileManager.default.fileExists(atPath: keyFile("failed")))
+
+        let desk = try enrolment("desk")
+        try desk.old.say(desk.codes.new)
+        try desk.new.say(desk.codes.old)
+        let (one, other) = (desk.new.end(), desk.old.end())
+        #expect(one.status == 0 && other.status == 0, "\(one.errors) \(other.errors)")
+        #expect(try run("desk", "account", "whoami", "--quiet").output == whoami)
+        let list = try run("phone", "device", "list", "--quiet").output.split(separator: "\n").map(String.init)
+        #expect(list.count == 2)
+        #expect(try run("phone", "device", "list").output.contains("this one"))
+        let id = try #require(list.last)
+        #expect(try run("phone", "device", "name", String(id.prefix(8)), "Ann's desk").output.contains("Ann's desk"))
+        #expect(try run("desk", "device", "list").output.contains("Ann's desk  this one"))
+        _ = try run("phone", "audit")
+
+        // One that the phone has not approved: every command says so, until it is acknowledged.
+        try FileManager.default.copyItem(atPath: keyFile("phone"), toPath: keyFile("copy"))
+        _ = try run("copy", "zone", "create", "Notes")
+        for _ in 0..<2 { #expect(try run("phone", "zone", "list").errors.contains("new devices of this account")) }
+        #expect(try run("phone", "audit", status: 76).output.contains("new device "))
+        let new = try #require(try run("phone", "device", "list", "--quiet").output.split(separator: "\n").last.map(String.init))
+        _ = try run("phone", "device", "acknowledge", id, status: 66)
+        _ = try run("phone", "device", "acknowledge", new)
+        #expect(try run("phone", "zone", "list").errors.isEmpty)
+        _ = try run("phone", "audit")
+        _ = try run("phone", "device", "revoke", new)
+        #expect(try run("copy", "zone", "list", status: 77).errors.contains("was removed from the account"))
+        _ = try run("phone", "device", "revoke", "nobody", status: 66)
+        _ = try run("phone", "device", "approve", "nonsense", status: 65)
+        // The desk hears of what was there and is gone: its own list is the new one.
+        #expect(try run("desk", "device", "list", "--quiet").output.split(separator: "\n").count == 2)
+    }
+}

@@ -1,0 +1,229 @@
+import Foundation
+import SealEnvelope
+import SealLab
+import SealPrimitives
+import Synchronization
+import Testing
+
+@testable import SealKit
+
+/// Where accounts are kept on a device: what goes in comes out, nothing is lost on the way, and nobody else reads it.
+@Suite struct KeyStoreTests {
+    private let temporary: TemporaryFolder
+    private var file: URL { temporary.url.appendingPathComponent("key.json") }
+
+    init() throws { temporary = try TemporaryFolder() }
+
+    private func secrets(_ count: Int = 1, device: String? = "lamp") throws -> AccountSecrets {
+        var random = SystemRandom()
+        return try AccountSecrets(
+            server: "http://127.0.0.1:1", seeds: (0..<count).map { _ in AccountSeed(random: &random) }, deviceName: device)
+    }
+
+    /// As apps write theirs: bytes in a place that knows nothing of them.
+    private final class Keychain: KeyStore {
+        private let item = Mutex<Data?>(nil)
+        func load() async throws(SealKitError) -> AccountSecrets? {
+            guard let data = item.withLock({ $0 }) else { return nil }
+            return try AccountSecrets(encoded: data)
+        }
+        func save(_ secrets: AccountSecrets, replacing old: AccountSecrets?) async throws(SealKitError) {
+            try old.checkIsStill(try await load())
+            let data = try secrets.encoded()
+            item.withLock { $0 = data }
+        }
+        func delete() async throws(SealKitError) { item.withLock { $0 = nil } }
+    }
+
+    @Test func everyStoreKeepsReplacesAndForgets() async throws {
+        let sealed = temporary.url.appendingPathComponent("sealed.json")
+        let stores: [any KeyStore] = [
+            MemoryKeyStore(), Keychain(), FileKeyStore(file: file),
+            FileKeyStore(file: sealed, passphrase: { () throws(SealKitError) in "correct horse" }),
+        ]
+        for store in stores {
+            #expect(try await store.load() == nil)
+            let first = try secrets()
+            try await store.save(first, replacing: nil)
+            let loaded = try #require(try await store.load())
+            #expect(loaded.isSame(as: first) && loaded.deviceName == "lamp" && loaded.server == first.server)
+            // Of two that both start from the same, one wins.
+            var grown = first
+            grown.seeds += try secrets().seeds
+            try await store.save(grown, replacing: first)
+            let other = try secrets(2)
+            #expect(await failure { try await store.save(other, replacing: first) } == .constraintViolation)
+            #expect(await failure { try await store.save(other, replacing: nil) } == .constraintViolation)
+            let kept = try #require(try await store.load())
+            #expect(kept.isSame(as: grown) && kept.seeds.count == 2)
+            let named = try await store.update { $0.deviceName = nil }
+            #expect(named.deviceName == nil && named.seeds.count == 2)
+            try await store.delete()
+            try await store.delete()
+            #expect(try await store.load() == nil)
+            #expect(await failure { try await store.save(other, replacing: grown) } == .constraintViolation)
+            #expect(await failure { try await store.update { _ in } } == .notAuthenticated)
+            // Nothing at all is no account.
+            var none = other
+            none.seeds = []
+            #expect(await failure { try await store.save(none, replacing: nil) } == .invalidArguments)
+            #expect(try await store.load() == nil)
+        }
+        #expect(await failure { _ = try secrets(65) } == .invalidArguments)
+    }
+
+    @Test func thePassphraseIsAskedForOnceAndChanges() async throws {
+        let asked = Mutex(0)
+        let ask: FileKeyStore.Passphrase = { () throws(SealKitError) in
+            asked.withLock { $0 += 1 }
+            return "correct horse"
+        }
+        let store = FileKeyStore(file: file, passphrase: ask)
+        let first = try secrets()
+        try await store.save(first, replacing: nil)
+        try await store.update { $0.deviceName = "desk" }
+        #expect(asked.withLock { $0 } == 1)
+        let old = try Data(contentsOf: file)
+        #expect(try KeyFile(contentsOf: file).isSealed)
+
+        try await store.changePassphrase(to: "battery staple")
+        #expect(try await FileKeyStore(file: file) { () throws(SealKitError) in "battery staple" }.load()?.isSame(as: try #require(try await store.load())) == true)
+        #expect(await failure { _ = try await FileKeyStore(file: file, passphrase: ask).load() } == .wrongPassphrase)
+        #expect(await failure { _ = try await FileKeyStore(file: file).load() } == .wrongPassphrase)
+        #expect(await failure { try await store.changePassphrase(to: "") } == .invalidArguments)
+        // A process that still has the old passphrase cannot put it back.
+        let late = FileKeyStore(file: file, passphrase: ask)
+        #expect(await failure { try await late.update { $0.deviceName = "late" } } == .wrongPassphrase)
+        try await store.changePassphrase(to: nil)
+        #expect(try await FileKeyStore(file: file).load()?.seeds.count == 1)
+        #expect(await failure { try await FileKeyStore(file: temporary.url.appendingPathComponent("none")).changePassphrase(to: "a") } == .notAuthenticated)
+        // A wrong one is asked for again, not remembered.
+        try old.write(to: file)
+        let answers = Mutex(["wrong", "correct horse"])
+        let patient = FileKeyStore(file: file) { () throws(SealKitError) in answers.withLock { $0.removeFirst() } }
+        #expect(await failure { _ = try await patient.load() } == .wrongPassphrase)
+        #expect(try await patient.load()?.deviceName == "desk")
+    }
+
+    @Test func oneThatIsCutOffOrNotOursIsRefusedWhole() async throws {
+        let store = FileKeyStore(file: file)
+        try await store.save(try secrets(3), replacing: nil)
+        let whole = try Data(contentsOf: file)
+        for length in [0, 1, whole.count / 2, whole.count - 3] {
+            try whole.prefix(length).write(to: file)
+            #expect(await failure { _ = try await store.load() } == .invalidArguments)
+            // Nothing is written over it either: somebody may still save a part.
+            #expect(await failure { try await store.save(try secrets(), replacing: nil) } == .invalidArguments)
+            #expect(try Data(contentsOf: file) == whole.prefix(length))
+        }
+        // Half a seed, and none.
+        let text = try #require(String(data: whole, encoding: .utf8))
+        let seeds = try #require(text.split(separator: "\"seeds\" : \"").last?.prefix { $0 != "\"" })
+        for part in [String(seeds.dropLast(22)), ""] {
+            try Data(text.replacing(seeds, with: part).utf8).write(to: file)
+            #expect(await failure { _ = try await store.load() } == .invalidArguments)
+        }
+        try Data(text.replacing("\"version\" : 1", with: "\"version\" : 2").utf8).write(to: file)
+        #expect(await failure { _ = try await store.load() } == .incompatibleVersion)
+        // What a process that was killed while it wrote has left behind is no hindrance.
+        try whole.write(to: file)
+        try whole.prefix(20).write(to: URL(fileURLWithPath: file.path + ".new"))
+        try await store.update { $0.deviceName = "after" }
+        #expect(try await FileKeyStore(file: file).load()?.deviceName == "after")
+        #expect(!FileManager.default.fileExists(atPath: file.path + ".new"))
+    }
+
+    @Test func filesThatOthersReachAreRefused() async throws {
+        func set(_ mode: Int, _ url: URL) throws { try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: url.path) }
+        let sealed = temporary.url.appendingPathComponent("sealed.json")
+        try await FileKeyStore(file: file).save(try secrets(), replacing: nil)
+        try await FileKeyStore(file: sealed) { () throws(SealKitError) in "correct horse" }.save(try secrets(), replacing: nil)
+        func isRefused(_ url: URL) async -> SealKitError.Code? {
+            await failure { _ = try await FileKeyStore(file: url) { () throws(SealKitError) in "correct horse" }.load() }
+        }
+        for mode in [0o644, 0o640, 0o604, 0o620, 0o602] {
+            try set(mode, file)
+            #expect(await isRefused(file) == .permissionFailure)
+            #expect(await failure { _ = try KeyFile(contentsOf: file) } == .permissionFailure)
+        }
+        try set(0o400, file)
+        #expect(await isRefused(file) == nil)
+        // What a passphrase seals may be read, but not be replaced.
+        try set(0o644, sealed)
+        #expect(await isRefused(sealed) == nil)
+        for mode in [0o664, 0o646] {
+            try set(mode, sealed)
+            #expect(await isRefused(sealed) == .permissionFailure)
+        }
+    }
+
+    @Test func aLinkStaysALink() async throws {
+        let target = temporary.url.appendingPathComponent("elsewhere.json")
+        try await FileKeyStore(file: target).save(try secrets(), replacing: nil)
+        try FileManager.default.createSymbolicLink(at: file, withDestinationURL: target)
+        try await FileKeyStore(file: file).update { $0.deviceName = "through the link" }
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: file.path) == target.path)
+        #expect(try await FileKeyStore(file: target).load()?.deviceName == "through the link")
+        #expect(try FileManager.default.attributesOfItem(atPath: target.path)[.posixPermissions] as? Int == 0o600)
+    }
+
+    /// Many writers at once, each a store of its own as processes have them: no change is lost, and no reader sees half a file.
+    @Test func processesTakeTurns() async throws {
+        try await FileKeyStore(file: file).save(try secrets(), replacing: nil)
+        let (file, writers, rounds) = (file, 4, 5)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<writers {
+                group.addTask {
+                    let store = FileKeyStore(file: file)
+                    var done = 0
+                    while done < rounds {
+                        var random = SystemRandom()
+                        let seed = AccountSeed(random: &random)
+                        do {
+                            try await store.update { $0.seeds.append(seed) }
+                            done += 1
+                        } catch let error as SealKitError where error.code == .constraintViolation {}
+                    }
+                }
+            }
+            group.addTask {
+                for _ in 0..<200 { _ = try await FileKeyStore(file: file).load() }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await FileKeyStore(file: file).load()?.seeds.count == 1 + writers * rounds)
+    }
+
+    @Test func anAccountIsMadeKeptAndSignedInFromAStore() async throws {
+        let server = try ServerProcess.shared.get()
+        let store = FileKeyStore(file: file) { () throws(SealKitError) in "correct horse" }
+        let transport = try HTTPTransport(server: server.origin)
+        let (account, recoveryKey) = try await Account.create(transport: transport, deviceName: "first", in: store)
+        #expect(account.keyStore != nil)
+        #expect(try await account.status() == .available)
+
+        // A second account never takes the place of the first.
+        #expect(await failure { _ = try await Account.create(transport: transport, in: store) } == .constraintViolation)
+        #expect(await failure { _ = try await Account.recover(recoveryKey, transport: transport, in: store) } == .constraintViolation)
+
+        let accounts = AccountProvider()
+        let container = try Container("org.example.notes", accounts: accounts)
+        let again = FileKeyStore(file: file) { () throws(SealKitError) in "correct horse" }
+        try await accounts.signIn(from: again)
+        #expect(try container.userRecordID() == Container("org.example.notes", account: account).userRecordID())
+        #expect(try await container.accountStatus() == .available)
+        #expect(accounts.account?.session.deviceName == "first")
+
+        // A passphrase that is wrong leaves whoever is signed in; an empty store is nobody.
+        let wrong = FileKeyStore(file: file) { () throws(SealKitError) in "wrong" }
+        #expect(await failure { try await accounts.signIn(from: wrong) } == .wrongPassphrase)
+        #expect(accounts.account != nil)
+        try await accounts.signIn(from: MemoryKeyStore())
+        #expect(accounts.account == nil)
+
+        let elsewhere = MemoryKeyStore()
+        let recovered = try await Account.recover(recoveryKey, transport: transport, in: elsewhere)
+        #expect(try await elsewhere.load()?.isSame(as: recovered.secrets) == true)
+        #expect(SecretBytes.areEqual(recovered.seed.bytes, account.seed.bytes))
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import SealEnvelope
+import SealLab
+import Testing
+
+@testable import SealKit
+
+extension Person {
+    /// The same person on the device that the store is of.
+    func device(_ name: String, trust: TrustStore) throws -> Account {
+        let account = try Account(seeds: account.seeds, transport: HTTPTransport(server: server.origin), deviceName: name)
+        account.deviceKeeper.attach(trust)
+        return account
+    }
+}
+
+/// Both halves of an enrolment, as far as the comparison.
+struct EnrolmentInProgress {
+    let new: DeviceEnrolment
+    let old: DeviceApproval
+
+    init(_ account: Account, server: any Transport, name: String = "new") async throws {
+        new = try await DeviceEnrolment.begin(transport: server, deviceName: name)
+        old = try await account.approveDevice(new.invitation)
+    }
+
+    /// What each device shows.
+    func comparisons() async throws -> (new: EnrolmentComparison, old: EnrolmentComparison) {
+        async let seen = new.comparison()
+        let own = try await old.comparison()
+        return (try await seen, own)
+    }
+
+    /// Both users say yes.
+    func confirm(trust: TrustStore) async throws -> Account {
+        let (here, there) = try await comparisons()
+        #expect(here == there)
+        try await old.confirm()
+        return try await new.confirm(trust: trust)
+    }
+}

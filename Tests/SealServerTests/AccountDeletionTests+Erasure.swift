@@ -1,0 +1,167 @@
+import Foundation
+import SealCoding
+import SealEnvelope
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+import Testing
+
+@testable import SealServer
+
+/// That nothing is left of a deleted account.
+extension AccountDeletionTests {
+    /// Columns that say whose a row is, in the tables of today. A table that comes later has to be looked at: whether what an
+    /// account leaves there is erased (`AccountErasure`, `AccountDeletion`) and filled below.
+    static let ownership: [String: Set<String>] = [
+        "account": ["id"], "login_key": ["account"], "session": ["account"], "recovery_bundle": ["account"],
+        "identity": ["account"], "linked_address": ["account"], "verification": ["account", "user_name"],
+        "zone": ["owner"], "zone_view": ["viewer", "owner"], "roster_entry": ["owner"], "epoch_grant": ["owner"],
+        "link": ["owner"], "placeholder_address": ["owner"], "record": ["owner"], "blob": ["owner", "uploader"],
+        "operation": ["account"], "role_assignment": ["user_name"], "server_key": ["owner", "account", "user_name"],
+        "server_request": ["account"], "delete_reference": ["owner"], "delete_reference_upgrade": ["owner"], "derived_step": ["owner"],
+        "subscription": ["owner", "zone_owner"], "notification_feed": ["owner"], "notification": ["owner", "zone_owner"],
+        "webhook": ["owner"], "record_index": ["owner"], "search_document": ["owner"], "index_build": ["owner"],
+        "storage_usage": ["account", "owner"], "public_change": ["zone_owner"], "share": ["owner"],
+        "share_view": ["viewer", "owner"], "departure": ["owner"], "unsettled_parent": ["owner"], "sealed_link": ["owner"],
+        "share_access": ["owner"], "access_request": ["owner", "requester"], "account_deletion": ["account"],
+        "device": ["account"], "enrolment": ["account"],
+    ]
+
+    /// What stays: the names, so that nobody else gets them.
+    static let kept: Set<String> = ["login_key", "identity"]
+
+    static let telling: Set<String> = [
+        "account", "owner", "viewer", "uploader", "requester", "zone_owner", "user_name", "subscriber",
+    ]
+
+    @Test func everyTableThatSaysWhoseARowIsHasBeenLookedAt() async throws {
+        try await RunningServer.with { server in
+            var found = try await server.services.database.read { connection in
+                let tables = try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table'") { try $0.text(0) }
+                var found: [String: Set<String>] = [:]
+                for table in tables {
+                    let columns = Set(try connection.rows("SELECT name FROM pragma_table_info($1)", [.text(table)]) { try $0.text(0) })
+                    found[table] = columns.intersection(Self.telling)
+                }
+                return found.filter { !$0.value.isEmpty }
+            }
+            // The account itself; what identities are called is `identity`'s own.
+            found["account"] = ["id"]
+            found["identity"]?.remove("user_name")
+            #expect(found == Self.ownership)
+        }
+    }
+
+    /// Rows of an account and of its identities, by table.
+    func rows(_ account: Int64, _ identities: [Int64], names: [String], _ server: RunningServer) async throws -> [String: Int64] {
+        try await server.services.database.read { connection in
+            let ids = identities.map(String.init).joined(separator: ", ")
+            let texts = names.map { "'\($0)'" }.joined(separator: ", ")
+            var counts: [String: Int64] = [:]
+            for (table, columns) in Self.ownership {
+                let condition = columns.map { column in
+                    switch column {
+                    case "account", "id": "\(column) = \(account)"
+                    case "user_name": "user_name IN (\(texts))"
+                    default: "\(column) IN (\(ids))"
+                    }
+                }.joined(separator: " OR ")
+                let count = try connection.first("SELECT COUNT(*) FROM \(table) WHERE \(condition)") { try $0.int64(0) }
+                if let count, count > 0 { counts[table] = count }
+            }
+            return counts
+        }
+    }
+
+    func ids(_ person: Person, _ server: RunningServer) async throws -> (account: Int64, identity: Int64) {
+        let name = person.name
+        let found = try await server.services.database.read { connection in
+            try connection.first("SELECT account, id FROM identity WHERE user_name = $1", [.text(name)]) {
+                (account: try $0.int64(0), identity: try $0.int64(1))
+            }
+        }
+        return try #require(found)
+    }
+
+    func files(_ server: RunningServer) throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: server.folder.file("data/blobs")).filter { path in
+            var isFolder: ObjCBool = false
+            return FileManager.default.fileExists(atPath: server.folder.file("data/blobs/\(path)"), isDirectory: &isFolder) && !isFolder.boolValue
+        }.sorted()
+    }
+
+    /// Something in as many tables as one person fills.
+    func fill(_ anna: Person, _ server: RunningServer) async throws -> TestZone {
+        let assets = AssetTests()
+        let zone = try await anna.makeZone("notes")
+        let bundle = Sealkit_V1_RecoveryBundle.with {
+            $0.recoveryID = Data(randomBytes(16))
+            $0.sealed = Data([1, 2, 3])
+        }
+        _ = try await anna.client.call("/1/accounts/recovery", bundle, as: Sealkit_V1_AccountResponse.self)
+        let sent = server.mail.sent.count
+        let mailed = try await anna.client.begin("\(anna.name)@example.org")
+        _ = try await anna.client.complete(mailed.verificationID, try await server.mail.code(sent + 1), signer: anna.keys.signingKey)
+        _ = try await anna.client.begin("other\(anna.name)@example.org")
+        try await anna.subscribe(.query())
+        try await anna.subscribe(.database())
+        let other = try await anna.onAnotherDevice()
+        let blob = try await assets.upload(anna, [UInt8](repeating: 1, count: 300), in: zone)
+        _ = try await assets.upload(anna, [1, 2, 3], in: zone)
+        _ = try await other.save([try assets.write("photo", blob: blob), Write("a"), Write("b").going(with: "a")], in: zone)
+        #expect(try await anna.publicCodes([PublicWrite("published", type: "Post")]) == [nil])
+        let key = try await ServerKeyClient.ready(by: anna)
+        #expect(try await key.save([PublicWrite("imported-\(anna.name)", type: "Post")])[0].result.code == nil)
+        return zone
+    }
+
+    @Test func nothingIsLeftInAnyTableOrFolder() async throws {
+        try await RunningServer.with { server in
+            let anna = try await Person.ready(server)
+            let bert = try await Person.ready(server)
+            let hers = try await fill(anna, server)
+            let before = try files(server)
+            let his = try await bert.makeZone("his")
+            let blob = try await AssetTests().upload(bert, [UInt8](repeating: 2, count: 300), in: his)
+            _ = try await bert.save([try AssetTests().write("photo", blob: blob), Write("a")], in: his)
+            let (account, identity) = try await ids(anna, server)
+            let berts = try await ids(bert, server)
+            let bertsRows = try await rows(berts.account, [berts.identity], names: [bert.name], server)
+
+            let found = try await rows(account, [identity], names: [anna.name], server)
+            let filled: Set<String> = [
+                "account", "login_key", "session", "device", "recovery_bundle", "identity", "linked_address", "verification", "zone", "zone_view",
+                "roster_entry", "epoch_grant", "record", "blob", "operation", "server_key", "delete_reference", "subscription",
+                "notification_feed", "notification", "record_index", "storage_usage",
+            ]
+            #expect(filled.subtracting(found.keys).isEmpty && !before.isEmpty, "\(found.keys)")
+
+            _ = try await delete(anna.client)
+            // Closed at once, whatever is left to erase.
+            try await expectRefusal(.sessionExpired) { try await anna.client.me() }
+            try await expectRefusal(.sessionExpired) { try await anna.lookup(["a"], in: hers) }
+            try await expectRefusal(.unknownItem) { try await anna.client.login() }
+            try await waitUntilErased(server)
+            let left = try await rows(account, [identity], names: [anna.name], server)
+            // The identity's number is nobody's any more: what has it, only names.
+            #expect(Set(left.keys).isSubset(of: Self.kept), "\(left)")
+            let keyRows = try await server.services.database.read { connection in
+                try connection.first("SELECT COUNT(*) FROM account WHERE id > 0") { try $0.int64(0) }
+            }
+            #expect(keyRows == 1, "neither the account is left nor that of its server-to-server key")
+            // Of the files, Bert's is there.
+            let after = try files(server)
+            #expect(after.count == 1 && Set(after).isDisjoint(with: before))
+            #expect(try await rows(berts.account, [berts.identity], names: [bert.name], server) == bertsRows)
+            #expect(try await bert.lookup(["a"], in: his).results[0].code == nil)
+
+            // What she published stays, and verifies.
+            let answer = try await TestClient(server).lookupPublic(["published", "imported-\(anna.name)"])
+            #expect(answer.results.map(\.code) == [nil, nil])
+            for result in answer.results { try Person.verifyPublic(result.record, authors: answer.authors) }
+            // Once more: the same answer.
+            #expect(try await delete(anna.client).erased)
+        }
+    }
+}
