@@ -132,6 +132,142 @@ enum BoxVectors: Construction {
     }
 }
 
+enum LoginVectors: Construction {
+    static let name = "login"
+    static let algorithm = "Signatures towards a server"
+    static let header = [
+        "Login: the login key of `seed` signs origin, challenge and time.",
+        "Deletion: the same for deleting the account.",
+        "Binding: the identity's key of `seed` in `container` signs the account's login key.",
+        "Code: the identity's key signs a verification code that came back.",
+        "Request: the server-to-server key of `signingSeed` (an Ed25519 seed), whose user is `user`, signs a request.",
+    ]
+
+    static func generate(into builder: inout VectorBuilder) throws {
+        let person = try VectorPerson(1)
+        let login = try person.seed.loginKey()
+        let origin = "https://notes.example.org"
+        try builder.group("Login") { group in
+            let challenge = [UInt8](repeating: 8, count: 32)
+            group.valid(
+                "a login",
+                [
+                    "seed": .hex(person.seed.bytes), "origin": .string(origin), "challenge": .hex(challenge), "time": .number(VectorZone.time),
+                    "loginKey": .hex(login.verificationKey.bytes),
+                    "signature": .hex(login.sign(Challenges.login(origin: origin, challenge: challenge, time: VectorZone.time))),
+                ])
+            group.altered("another origin", ["origin": .string("https://evil.example.org")])
+            group.altered("another challenge", ["challenge": .hex(Digest.zero)])
+            group.altered("another time", ["time": .number(0)])
+            group.altered("a binding instead", ["signature": .hex(login.sign(Challenges.loginBinding(container: origin, loginKey: login.verificationKey)))])
+        }
+        try builder.group("Deletion") { group in
+            let challenge = [UInt8](repeating: 9, count: 32)
+            group.valid(
+                "a deletion",
+                [
+                    "seed": .hex(person.seed.bytes), "origin": .string(origin), "challenge": .hex(challenge), "time": .number(VectorZone.time),
+                    "loginKey": .hex(login.verificationKey.bytes),
+                    "signature": .hex(login.sign(Challenges.deletion(origin: origin, challenge: challenge, time: VectorZone.time))),
+                ])
+            group.altered("another origin", ["origin": .string("https://evil.example.org")])
+            group.altered("another challenge", ["challenge": .hex(Digest.zero)])
+            group.altered("another time", ["time": .number(0)])
+            group.altered("a login instead", ["signature": .hex(login.sign(Challenges.login(origin: origin, challenge: challenge, time: VectorZone.time)))])
+        }
+        try builder.group("Binding") { group in
+            group.valid(
+                "a binding",
+                [
+                    "seed": .hex(person.seed.bytes), "container": .string(VectorZone.container), "loginKey": .hex(login.verificationKey.bytes),
+                    "signingKey": .hex(person.keys.signingKey.verificationKey.bytes),
+                    "signature": .hex(person.keys.signingKey.sign(Challenges.loginBinding(container: VectorZone.container, loginKey: login.verificationKey))),
+                ])
+            group.altered("another container", ["container": .string("com.example.other")])
+            group.altered("another login key", ["loginKey": .hex(try VectorPerson(2).seed.loginKey().verificationKey.bytes)])
+        }
+        try builder.group("Code") { group in
+            let id = [UInt8](repeating: 4, count: 16)
+            group.valid(
+                "a code",
+                [
+                    "verificationID": .hex(id), "code": .string("12345678"), "signingKey": .hex(person.keys.signingKey.verificationKey.bytes),
+                    "signature": .hex(person.keys.signingKey.sign(Challenges.verificationCode(verificationID: id, code: "12345678"))),
+                ])
+            group.altered("another code", ["code": .string("12345679")])
+            group.altered("another verification", ["verificationID": .hex(Digest.zero)])
+        }
+        try builder.group("Request") { group in
+            let seed = SecretBytes(copying: [UInt8](repeating: 0x0B, count: 32))
+            let key = try SigningKey(seed: seed)
+            let user = Identity.userID(container: VectorZone.container, firstSigningKey: key.verificationKey)
+            let nonce = try ID16([UInt8](repeating: 5, count: 16))
+            let path = "/database/1/\(VectorZone.container)/production/public/records/modify"
+            func fields(_ method: String, body: [UInt8]) -> [String: JSON] {
+                let date = "2026-11-21T13:40:00Z"
+                let signed = ServerRequests.signedBytes(
+                    origin: origin, user: user, method: method, path: path, date: date, nonce: nonce, body: body)
+                return [
+                    "signingSeed": .hex(seed), "user": .string(user.recordName), "signingKey": .hex(key.verificationKey.bytes),
+                    "origin": .string(origin), "method": .string(method), "path": .string(path), "date": .string(date),
+                    "time": .number(1_795_268_400_000_000 as Int64), "nonce": .hex(nonce), "body": .hex(body),
+                    "signature": .hex(key.sign(signed)),
+                ]
+            }
+            group.valid("without a body", fields("GET", body: []))
+            group.valid("a request", fields("POST", body: [UInt8]("{}".utf8)))
+            group.altered("another origin", ["origin": .string("https://evil.example.org")])
+            group.altered("another user", ["user": .string(person.user.recordName)])
+            group.altered("another method", ["method": .string("PUT")])
+            group.altered("another path", ["path": .string(path + "?x")])
+            group.altered("another date", ["date": .string("2026-11-21T13:40:01Z"), "time": .number(1_795_268_401_000_000 as Int64)])
+            group.altered("another nonce", ["nonce": .hex(ID16.zero)])
+            group.altered("another body", ["body": .hex([UInt8]("{ }".utf8))])
+            group.altered("a login instead", [
+                "signature": .hex(key.sign(Challenges.login(origin: origin, challenge: [UInt8]("{}".utf8), time: 1_795_268_400_000_000)))
+            ])
+            group.altered("a date with a fraction", ["date": .string("2026-11-21T13:40:00.0Z")])
+            group.altered("a day that there is not", ["date": .string("2026-11-31T13:40:00Z")])
+        }
+    }
+
+    static func check(_ test: Fields, shared: Fields, type: String) throws {
+        let signature = try test.bytes("signature")
+        switch type {
+        case "Login", "Deletion":
+            let key = try AccountSeed(test.secret("seed")).loginKey()
+            let challenge = (try test.string("origin"), try test.bytes("challenge"), try test.number("time") as Int64)
+            let message =
+                type == "Login"
+                ? Challenges.login(origin: challenge.0, challenge: challenge.1, time: challenge.2)
+                : Challenges.deletion(origin: challenge.0, challenge: challenge.1, time: challenge.2)
+            try test.expect("loginKey", .hex(key.verificationKey.bytes))
+            try key.verificationKey.verify(signature, over: message)
+            try test.expect("signature", .hex(key.sign(message)))
+        case "Binding":
+            let message = Challenges.loginBinding(container: try test.string("container"), loginKey: try VerificationKey(test.bytes("loginKey")))
+            let key = try AccountSeed(test.secret("seed")).identityKeys(container: test.string("container"), using: NoGrants.self).signingKey
+            try key.verificationKey.verify(signature, over: message)
+            try test.expect("signingKey", .hex(key.verificationKey.bytes))
+        case "Request":
+            let date = try test.string("date")
+            guard let time = ServerRequests.time(of: date) else { throw SealError.malformed }
+            try test.expect("time", .number(time))
+            let user = try UserID(recordName: test.string("user"))
+            let key = try SigningKey(seed: test.secret("signingSeed"))
+            let message = ServerRequests.signedBytes(
+                origin: try test.string("origin"), user: user, method: try test.string("method"), path: try test.string("path"),
+                date: date, nonce: try test.id("nonce"), body: try test.bytes("body"))
+            try key.verificationKey.verify(signature, over: message)
+            try test.expect("signingKey", .hex(key.verificationKey.bytes))
+            try test.expect("signature", .hex(key.sign(message)))
+        default:
+            let message = Challenges.verificationCode(verificationID: try test.bytes("verificationID"), code: try test.string("code"))
+            try VerificationKey(test.bytes("signingKey")).verify(signature, over: message)
+        }
+    }
+}
+
 enum PasetoVectors: Construction {
     static let name = "paseto"
     static let algorithm = "PASETO v4.public"
