@@ -92,5 +92,16 @@ import Testing
         #expect(deleted.status == 0, "\(deleted.errors)")
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
         #expect(try await run("account", "status").status == 77)
+
+        // One that was in use by its name: the default one is in use again.
+        let home = ["HOME": folder.url.path, "SEALKIT_KEY_FILE": "", "SEALKIT_ACCOUNT": ""]
+        for arguments in [
+            ["account", "create", "--server", server.origin, "--account", "work"], ["account", "use", "work"], ["account", "delete", "--yes"],
+        ] {
+            let done = try await Command.finished(ServerProcess.executable, arguments, environment: home)
+            #expect(done.status == 0, "\(done.errors)")
+        }
+        let after = try await Command.finished(ServerProcess.executable, ["account", "whoami"], environment: home)
+        #expect(after.status == 77 && after.errors.contains("account.json"))
     }
 }

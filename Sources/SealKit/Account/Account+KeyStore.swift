@@ -1,7 +1,11 @@
 extension Account {
-    /// What a ``KeyStore`` keeps of this account.
+    /// What a ``KeyStore`` keeps of this account: the device's name only where it was given one, since a key file may be carried
+    /// to another host.
     public var secrets: AccountSecrets {
-        get throws(SealKitError) { try AccountSecrets(server: server, seeds: seeds, deviceName: session.deviceName) }
+        get throws(SealKitError) {
+            let name = session.deviceName
+            return try AccountSecrets(server: server, seeds: seeds, deviceName: name == Account.defaultDeviceName ? nil : name)
+        }
     }
 
     /// The account that a store keeps. Nothing is asked of the server.

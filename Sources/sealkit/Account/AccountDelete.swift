@@ -27,6 +27,7 @@ struct AccountDelete: AccountHolderCommand {
         }
         try await client.account.delete(trust: client.trust)
         TrustFiles.remove(beside: global.keyFileURL)
+        try GlobalOptions.accounts.left(global.keyFileURL)
         output.result("deleted", json: ["deleted": .bool(true), "server": .string(client.account.server)])
     }
 }

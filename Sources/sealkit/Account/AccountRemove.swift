@@ -33,8 +33,7 @@ struct AccountRemove: ClientCommand {
         let file = folder.keyFile(name)
         try await FileKeyStore(file: file).delete()
         TrustFiles.remove(beside: file)
-        // Whoever comes next is named by its user, not found by accident.
-        if try folder.current() == name, name != AccountFolder.defaultName { try folder.use(AccountFolder.defaultName) }
+        try folder.left(file)
         output.result("removed \(name) from this machine", bare: name, json: ["removed": .string(name)])
     }
 

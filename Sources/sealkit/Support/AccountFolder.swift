@@ -59,6 +59,12 @@ struct AccountFolder {
         }
     }
 
+    /// An account has gone from this machine: where it was the one in use, the default one is.
+    func left(_ keyFile: URL) throws {
+        let name = try current()
+        if name != Self.defaultName, self.keyFile(name).path == keyFile.path { try use(Self.defaultName) }
+    }
+
     /// Those that have a key file.
     func names() -> [String] {
         let others = ((try? FileManager.default.contentsOfDirectory(atPath: accounts.path)) ?? [])
