@@ -35,6 +35,7 @@ extension Migration {
         .hierarchicalShares,
         .participants,
         .webhookOrigins,
+        .knownKeys,
     ]
 }
 
