@@ -648,38 +648,50 @@ public nonisolated struct Sealkit_V1_Zone: Sendable {
 }
 
 /// A hierarchical share begins or ends: with the statements of its record and its root, in one transaction.
-public nonisolated struct Sealkit_V1_ShareOpening: Sendable {
+public nonisolated struct Sealkit_V1_ShareOpening: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var shareRecordName: String = String()
+  public var shareRecordName: String {
+    get {_storage._shareRecordName}
+    set {_uniqueStorage()._shareRecordName = newValue}
+  }
 
   public var `open`: Sealkit_V1_SignedEntry {
-    get {_open ?? Sealkit_V1_SignedEntry()}
-    set {_open = newValue}
+    get {_storage._open ?? Sealkit_V1_SignedEntry()}
+    set {_uniqueStorage()._open = newValue}
   }
   /// Returns true if ``open`` has been explicitly set.
-  public var hasOpen: Bool {self._open != nil}
+  public var hasOpen: Bool {_storage._open != nil}
   /// Clears the value of ``open``. Subsequent reads from it will return its default value.
-  public mutating func clearOpen() {self._open = nil}
+  public mutating func clearOpen() {_uniqueStorage()._open = nil}
 
   /// the owner's own
   public var grant: Sealkit_V1_Grant {
-    get {_grant ?? Sealkit_V1_Grant()}
-    set {_grant = newValue}
+    get {_storage._grant ?? Sealkit_V1_Grant()}
+    set {_uniqueStorage()._grant = newValue}
   }
   /// Returns true if `grant` has been explicitly set.
-  public var hasGrant: Bool {self._grant != nil}
+  public var hasGrant: Bool {_storage._grant != nil}
   /// Clears the value of `grant`. Subsequent reads from it will return its default value.
-  public mutating func clearGrant() {self._grant = nil}
+  public mutating func clearGrant() {_uniqueStorage()._grant = nil}
+
+  /// optional: the entry after `open`, with what belongs to it: URL and invitations. It opens
+  public var following: Sealkit_V1_AppendRosterRequest {
+    get {_storage._following ?? Sealkit_V1_AppendRosterRequest()}
+    set {_uniqueStorage()._following = newValue}
+  }
+  /// Returns true if `following` has been explicitly set.
+  public var hasFollowing: Bool {_storage._following != nil}
+  /// Clears the value of `following`. Subsequent reads from it will return its default value.
+  public mutating func clearFollowing() {_uniqueStorage()._following = nil}
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 
-  fileprivate var _open: Sealkit_V1_SignedEntry? = nil
-  fileprivate var _grant: Sealkit_V1_Grant? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 public nonisolated struct Sealkit_V1_ShareClosing: Sendable {
@@ -1025,6 +1037,9 @@ public nonisolated struct Sealkit_V1_RecordResult: Sendable {
   public var hasServerRecord: Bool {self._serverRecord != nil}
   /// Clears the value of `serverRecord`. Subsequent reads from it will return its default value.
   public mutating func clearServerRecord() {self._serverRecord = nil}
+
+  /// with deletionIncomplete: what is to be deleted in the same request
+  public var dependents: [String] = []
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -3218,43 +3233,90 @@ nonisolated extension Sealkit_V1_Zone: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension Sealkit_V1_ShareOpening: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ShareOpening"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}share_record_name\0\u{1}open\0\u{1}grant\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}share_record_name\0\u{1}open\0\u{1}grant\0\u{2}O\u{3}following\0")
+
+  fileprivate class _StorageClass {
+    var _shareRecordName: String = String()
+    var _open: Sealkit_V1_SignedEntry? = nil
+    var _grant: Sealkit_V1_Grant? = nil
+    var _following: Sealkit_V1_AppendRosterRequest? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _shareRecordName = source._shareRecordName
+      _open = source._open
+      _grant = source._grant
+      _following = source._following
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularStringField(value: &self.shareRecordName) }()
-      case 2: try { try decoder.decodeSingularMessageField(value: &self._open) }()
-      case 3: try { try decoder.decodeSingularMessageField(value: &self._grant) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularStringField(value: &_storage._shareRecordName) }()
+        case 2: try { try decoder.decodeSingularMessageField(value: &_storage._open) }()
+        case 3: try { try decoder.decodeSingularMessageField(value: &_storage._grant) }()
+        case 210: try { try decoder.decodeSingularMessageField(value: &_storage._following) }()
+        default: break
+        }
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if !self.shareRecordName.isEmpty {
-      try visitor.visitSingularStringField(value: self.shareRecordName, fieldNumber: 1)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if !_storage._shareRecordName.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._shareRecordName, fieldNumber: 1)
+      }
+      try { if let v = _storage._open {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+      } }()
+      try { if let v = _storage._grant {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+      } }()
+      try { if let v = _storage._following {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 210)
+      } }()
     }
-    try { if let v = self._open {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
-    } }()
-    try { if let v = self._grant {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
-    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Sealkit_V1_ShareOpening, rhs: Sealkit_V1_ShareOpening) -> Bool {
-    if lhs.shareRecordName != rhs.shareRecordName {return false}
-    if lhs._open != rhs._open {return false}
-    if lhs._grant != rhs._grant {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._shareRecordName != rhs_storage._shareRecordName {return false}
+        if _storage._open != rhs_storage._open {return false}
+        if _storage._grant != rhs_storage._grant {return false}
+        if _storage._following != rhs_storage._following {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3796,7 +3858,7 @@ nonisolated extension Sealkit_V1_ModifyRecordsRequest: SwiftProtobuf.Message, Sw
 
 nonisolated extension Sealkit_V1_RecordResult: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".RecordResult"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}record_name\0\u{1}record\0\u{1}failure\0\u{3}server_record\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}record_name\0\u{1}record\0\u{1}failure\0\u{3}server_record\0\u{2}N\u{3}dependents\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3832,6 +3894,7 @@ nonisolated extension Sealkit_V1_RecordResult: SwiftProtobuf.Message, SwiftProto
         }
       }()
       case 4: try { try decoder.decodeSingularMessageField(value: &self._serverRecord) }()
+      case 210: try { try decoder.decodeRepeatedStringField(value: &self.dependents) }()
       default: break
       }
     }
@@ -3859,6 +3922,9 @@ nonisolated extension Sealkit_V1_RecordResult: SwiftProtobuf.Message, SwiftProto
     try { if let v = self._serverRecord {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
     } }()
+    if !self.dependents.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.dependents, fieldNumber: 210)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3866,6 +3932,7 @@ nonisolated extension Sealkit_V1_RecordResult: SwiftProtobuf.Message, SwiftProto
     if lhs.recordName != rhs.recordName {return false}
     if lhs.outcome != rhs.outcome {return false}
     if lhs._serverRecord != rhs._serverRecord {return false}
+    if lhs.dependents != rhs.dependents {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -6,10 +6,10 @@ import Testing
 
 /// What the SDK exports raw, another implementation opens: the independent verifier, with nothing but the key file.
 @Suite(.serialized) struct ExportTests {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     /// Standard output of `verify.py`, one JSON object a line, and its exit status.
-    private func verify(_ folder: URL, keyFile: URL? = nil, url: String? = nil) throws -> (lines: [[String: Any]], status: Int32) {
+    func verify(_ folder: URL, keyFile: URL? = nil, url: String? = nil) throws -> (lines: [[String: Any]], status: Int32) {
         let command = try Command.run(
             Self.root.appendingPathComponent(".build/verifier/bin/python"),
             ["-B", Self.root.appendingPathComponent("Vectors/verify.py").path, "--export", folder.path]

@@ -1,4 +1,5 @@
 import Foundation
+import SealPrimitives
 import SealStatements
 import Testing
 
@@ -34,5 +35,45 @@ extension HierarchicalShareTests {
         try await it.bob.account.acknowledge(try await it.bob.account.devices())
         let bobsAudit = try await it.bob.container.audit()
         #expect(bobsAudit.outcome == .clean && bobsAudit.scopes.map(\.shareRecordName) == [name], "\(bobsAudit.failures)")
+    }
+
+    /// Bob knew the item's key. Where it goes without him it is stale until it is sealed under another one.
+    @Test func whatComesOutOfAShareIsSealedAgain() async throws {
+        let it = try await shared()
+        _ = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined)
+        let known = try #require(try await it.bob.shared.record(for: it.id(it.item)).base?.recordKey)
+        try await it.ann.own.deleteRecord(withID: it.share.recordID)
+        _ = try await it.ann.own.settleShares(in: it.zone)
+        let carried = try #require(try await it.ann.own.record(for: it.item.recordID).base)
+        let key = try #require(carried.recordKey)
+        #expect(carried.statement.isKeyCarried && SecretBytes.areEqual(key, known))
+        // The list came back by a save, with a key of its own.
+        #expect(try await it.ann.own.keyStatus(of: it.zone).staleRecordCount == 1)
+        let result = try await it.ann.own.rekey(it.zone)
+        #expect(result.rekeyed == 1 && result.failures.isEmpty)
+        let status = try await it.ann.own.keyStatus(of: it.zone)
+        #expect(status.staleRecordCount == 0 && status.newestEpoch == 0)
+        let sealed = try await it.ann.own.record(for: it.item.recordID)
+        let fresh = try #require(sealed.base?.recordKey)
+        #expect(!SecretBytes.areEqual(fresh, known) && sealed.encryptedValues["body"] == "item")
+        #expect(sealed.base?.statement.isKeyCarried == false)
+        #expect(try await it.ann.own.rekey(it.zone).rekeyed == 0)
+    }
+
+    /// The first save after a move seals everything again, also what was not fetched for it.
+    @Test func whatWasNotFetchedSurvivesTheFirstSaveAfterAMove() async throws {
+        let it = try await shared()
+        var two = try await it.ann.own.record(for: it.item.recordID)
+        two.encryptedValues["second"] = "kept"
+        _ = try await it.ann.own.save(two)
+        try await it.ann.own.deleteRecord(withID: it.share.recordID)
+        _ = try await it.ann.own.settleShares(in: it.zone)
+        var partial = try #require(
+            try await it.ann.own.records(for: [it.item.recordID], desiredKeys: ["body"])[it.item.recordID]?.get())
+        #expect(partial.base?.statement.isKeyCarried == true)
+        partial.encryptedValues["body"] = "changed"
+        _ = try await it.ann.own.save(partial)
+        let found = try await it.ann.onFreshDevice().own.record(for: it.item.recordID)
+        #expect(found.encryptedValues["body"] == "changed" && found.encryptedValues["second"] == "kept")
     }
 }

@@ -71,10 +71,4 @@ extension HierarchicalShareTests {
         #expect(try await code(parent: it.share.recordID.recordName) == nil)
     }
 
-    @Test func aZoneWithSharesHasNoRawExport() async throws {
-        let it = try await shared()
-        let folder = try TemporaryFolder()
-        let code = await failure { _ = try await it.ann.own.exportRaw(it.zone, to: folder.url.appendingPathComponent("export")) }
-        #expect(code == .incompatibleVersion)
-    }
 }

@@ -214,26 +214,6 @@ import Testing
         try await carol.shared.save(carol.note(in: carols, "may write, too"))
     }
 
-    @Test func anExpiredInvitationIsOverAndRevokedByTheNextSave() async throws {
-        let (ann, bob) = (try await Person(), try await Person())
-        let (zone, _, _) = try await ann.share()
-        var late = try await ann.participant(bob)
-        late.expirationDate = Date(timeIntervalSinceNow: -60)
-        var later = Share.Participant.oneTimeURLParticipant()
-        later.expirationDate = Date(timeIntervalSinceNow: 86_400)
-        let (expired, lasting) = (late, later)
-        let share = try await ann.edit(zone) { share in
-            share.addParticipant(expired)
-            share.addParticipant(lasting)
-        }
-        #expect(await failure { try await bob.join(share.url) } == .unknownItem)
-        #expect(share.participants.count == 3)
-        let after = try await ann.edit(zone) { $0.title = "another" }
-        #expect(after.participants.map(\.participantID) == [ann.name, lasting.participantID])
-        let date = try #require(after.participants.last?.expirationDate)
-        #expect(abs(date.timeIntervalSince(try #require(lasting.expirationDate))) < 0.001)
-    }
-
     @Test func aParticipantMayReadAtLeast() async throws {
         let (ann, bob) = (try await Person(), try await Person())
         let (zone, _, share) = try await ann.share(with: [(bob, .readOnly)])

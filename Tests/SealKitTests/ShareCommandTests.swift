@@ -106,4 +106,43 @@ import Testing
         let leave = try run(["share", "leave", "Lists", "--owner", "_00000000000000000000000000000000", "--record", "groceries"], bob)
         #expect(leave.status == 66, "\(leave.errors)")
     }
+
+    @Test func aRecordsParticipantsAreManaged() async throws {
+        let server = try ServerProcess(mail: false)
+        defer { server.stop() }
+        let (ann, bob, carol) = (try User(server, "ann"), try User(server, "bob"), try User(server, "carol"))
+        _ = try ann("zone", "create", "Lists")
+        for name in ["groceries", "books"] {
+            _ = try ann("record", "save", "--zone", "Lists", "--type", "Note", "--name", name, "--seal", "title=\(name)")
+            _ = try ann("share", "create", "Lists", "--record", name, "--title", "All \(name)")
+        }
+        let url = try ann("share", "invite", "Lists", bob.name, "--record", "groceries", "--permission", "readWrite", "--quiet")
+        #expect(try ann("share", "url", "Lists", "--record", "groceries", "--quiet") == url)
+        #expect(try ann("share", "url", "Lists", "--record", "books", "--quiet") != url)
+        _ = try bob("share", "accept", url)
+        #expect(try bob("record", "list", "--zone", "Lists", "--owner", ann.name, "--quiet").contains("groceries"))
+        _ = try bob("record", "get", "--zone", "Lists", "--owner", ann.name, "books", status: 66)
+        // One share's participants are not the other's.
+        #expect(try ann("share", "show", "Lists", "--record", "groceries").contains(bob.name))
+        #expect(try !ann("share", "show", "Lists", "--record", "books").contains(bob.name))
+        _ = try ann("share", "permission", "Lists", bob.name, "readOnly", "--record", "books", status: 66)
+        _ = try ann("share", "permission", "Lists", bob.name, "readOnly", "--record", "groceries")
+        #expect(try ann("share", "show", "Lists", "--record", "groceries").contains("readOnly"))
+        _ = try bob(
+            "record", "save", "--zone", "Lists", "--owner", ann.name, "--type", "Note", "--name", "groceries", "--seal", "title=mine",
+            status: 77)
+        // A URL of its own, which the share keeps.
+        let once = try ann("share", "invite", "Lists", "--one-time", "--record", "groceries", "--quiet")
+        let invited = try ann("share", "show", "Lists", "--record", "groceries", "--quiet").split(separator: "\n").map(String.init)
+        let seat = try #require(invited.last)
+        #expect(try ann("share", "url", "Lists", "--record", "groceries", "--for", seat, "--quiet") == once)
+        _ = try ann("share", "remove", "Lists", seat, "--record", "groceries")
+        _ = try carol("share", "accept", once, status: 66)
+        _ = try ann("share", "remove", "Lists", bob.name, "--record", "groceries")
+        _ = try bob("record", "list", "--zone", "Lists", "--owner", ann.name, status: 66)
+        // A record that is the root of nothing, and a share that ended.
+        _ = try ann("share", "stop", "Lists", "--record", "books")
+        _ = try ann("share", "invite", "Lists", carol.name, "--record", "books", status: 66)
+        _ = try ann("share", "url", "Lists", "--record", "nothing", status: 66)
+    }
 }

@@ -229,21 +229,4 @@ extension HierarchyTests {
         }
     }
 
-    @Test func referencesAcrossScopesDangle() async throws {
-        try await withShare { shared in
-            let (anna, zone, share) = (shared.anna, shared.zone, shared.share)
-            #expect(try await anna.codes([Write("outside", nil).going(with: "target")], in: zone) == [nil])
-            let inside = [
-                PlacedWrite(Write("target", parent: "list"), in: share),
-                PlacedWrite(Write("source", nil, parent: "list").going(with: "target"), in: share),
-            ]
-            let saved = try await anna.save(inside)
-            #expect(saved.map(\.result.code) == [nil, nil])
-            var gone = Write(after: saved[0], kind: .delete)
-            gone.parent = "list"
-            #expect(try await anna.save([PlacedWrite(gone, in: share)]).map(\.result.code) == [nil])
-            let codes = try await anna.lookup(["target", "source", "outside"], in: zone).results.map(\.code)
-            #expect(codes == [.unknownItem, .unknownItem, nil])
-        }
-    }
 }

@@ -141,6 +141,46 @@ import Testing
         }
     }
 
+    /// However many wait for an origin that does not answer.
+    @Test func aSlowOriginKeepsNoOtherWaiting() async throws {
+        try await WebhookReceiver.with { slow in
+            try await WebhookReceiver.with { quick in
+                try await RunningServer.with(webhookOrigins: [slow.origin, quick.origin]) { server in
+                    let anna = try await Person.ready(server)
+                    let zone = try await anna.makeZone()
+                    slow.hold(true)
+                    try await anna.subscribe(Self.subscription(slow))
+                    _ = try await anna.save([Write("a")], in: zone)
+                    _ = try await slow.delivery(1)
+                    // The same a thousand times and more, all due for longer than anything else.
+                    try await server.services.database.write { connection in
+                        let numbers = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 1200)"
+                        try connection.execute(
+                            """
+                            \(numbers) INSERT INTO notification (owner, environment, database, subscription, zone_owner, zone, record,
+                                kind, number, other_number, origin, payload, changed)
+                            SELECT s.owner, s.environment, s.database, 'slow-' || c.n, s.zone_owner, s.zone, s.record, s.kind,
+                                s.number, s.other_number, s.origin, s.payload, s.changed FROM notification s, c WHERE s.subscription = 'hook'
+                            """)
+                        try connection.execute(
+                            """
+                            \(numbers) INSERT INTO webhook (owner, environment, database, subscription, url, origin, delivered, due, since,
+                                attempts)
+                            SELECT w.owner, w.environment, w.database, 'slow-' || c.n, w.url, w.origin, 0, 1, 1, 0
+                            FROM webhook w, c WHERE w.subscription = 'hook'
+                            """)
+                    }
+                    var other = Sealkit_V1_Subscription.query("quick")
+                    other.webhook = quick.origin + "/here"
+                    try await anna.subscribe(other)
+                    _ = try await anna.save([Write("b")], in: zone)
+                    #expect(try await quick.delivery(1).message.notifications.map(\.recordName) == ["b"])
+                    slow.hold(false)
+                }
+            }
+        }
+    }
+
     @Test func afterADayWhatWaitsIsGivenUp() async throws {
         try await WebhookReceiver.with { receiver in
             try await RunningServer.with(webhookOrigins: [receiver.origin]) { server in

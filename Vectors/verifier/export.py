@@ -9,17 +9,17 @@ import sys
 from pathlib import Path
 
 from . import assets, deletions, epochs
-from .changes import Invite
 from .codec import user_record_name
 from .entries import MEMBER
 from .errors import Reason, Refused, crash, present, require
-from .exportfile import Export, Grant, Notice, Record, Share, Signed, asset_path, read_export
+from .exportfile import Export, Grant, Notice, Part, Record, Signed, asset_path, read_export
 from .exportpublic import open_public
+from .exportshares import Lines, Rosters, show_shares
 from .fields import ASSET_CLASS, ENCRYPTED, NO_FIELDS, PLAIN, Commitment, Field, check_fields
 from .identity import grant_seed, signing_seed
+from .identity import VerifiedChain
 from .identity import user_id as self_certified_id
 from .keyfile import read_seeds
-from .links import ShareURL, invitation_keys, link_id, open_preview
 from .notation import public_signing_key
 from .reading import check_distinct, verify_statement
 from .roster import Roster
@@ -31,8 +31,7 @@ from .valuejson import value_json
 from .values import Value, decode_value
 from .xwing import public_key
 
-Keys = dict[tuple[Life, int], bytes]
-Lines = list[dict[str, object]]
+Keys = dict[tuple[bytes, Life, int], bytes]
 
 _CLASSES = {PLAIN: "plain", ENCRYPTED: "encrypted", ASSET_CLASS: "asset"}
 
@@ -60,19 +59,26 @@ def run_export(folder: Path, key_file: Path | None, url: str | None) -> int:
 
 def open_export(export: Export, seeds: list[bytes], url: str | None) -> Lines:
     require(not export.authors, Reason.EXPORT, "authors that a roster does not name")
-    roster = replay(export)
-    lines: Lines = [{
-        "scopeID": roster.scope_id.hex(),
-        "entries": len(roster.steps),
-        "head": roster.head.hex(),
-        "members": sorted(user_record_name(user) for user in roster.state.members),
-        "openInvitations": sorted(identifier.hex() for identifier in roster.state.invitations),
-    }]
-    check_membership(export, roster, seeds)
-    keys = open_keys(export, roster, seeds, lines)
+    lines: Lines = []
+    rosters: Rosters = {}
+    keys: Keys = {}
+    for part in export.parts:
+        roster = replay(part)
+        rosters[roster.scope_id] = roster
+        lines.append({
+            "scopeID": roster.scope_id.hex(),
+            "shareRecordName": part.scope.share_record,
+            "entries": len(roster.steps),
+            "head": roster.head.hex(),
+            "members": sorted(user_record_name(user) for user in roster.state.members),
+            "openInvitations": sorted(identifier.hex() for identifier in roster.state.invitations),
+        })
+        check_membership(export, roster, seeds)
+        keys |= open_keys(export, part, roster, seeds, lines)
     # Every statement first (section 7, steps 1 to 6), then what the statements protect (step 8).
-    verified = [(record, verify_record(record, roster)) for record in export.records]
-    gone = [verify_notice(notice, roster) for notice in export.notices]
+    is_owner = export.user == export.scope.owner
+    verified = [(record, verify_record(record, rosters, is_owner)) for record in export.records]
+    gone = [verify_notice(notice, rosters, is_owner) for notice in export.notices]
     check_distinct([statement.record for _, statement in verified] + [record.record for record, _ in gone])
     check_targets([statement for _, statement in verified], [target for _, target in gone])
     opened: set[tuple[str, str]] = set()
@@ -80,15 +86,15 @@ def open_export(export: Export, seeds: list[bytes], url: str | None) -> Lines:
         lines += show_record(export, record, statement, keys, opened)
     require(opened == set(export.assets), Reason.EXPORT, "an asset that no record has")
     lines += [show_gone(record, target) for record, target in gone]
-    lines += show_shares(export, roster, url)
+    lines += show_shares(export, rosters, url)
     lines.append({"records": len(verified), "gone": len(gone), "assets": len(opened), "agrees": True})
     return lines
 
 
-def replay(export: Export) -> Roster:
+def replay(part: Part) -> Roster:
     """Section 6, from entry 0."""
-    roster = Roster(export.scope)
-    for data, signature in export.roster:
+    roster = Roster(part.scope)
+    for data, signature in part.roster:
         roster.append(data, signature)
     return roster
 
@@ -98,28 +104,37 @@ def check_membership(export: Export, roster: Roster, seeds: list[bytes]) -> None
     container = export.scope.container
     first = public_signing_key(signing_seed(seeds[0], container))
     require(self_certified_id(container, first) == export.user, Reason.IDENTITY, "the key file is another account's")
-    member = present(roster.state.members.get(export.user), Reason.NOT_PERMITTED, "the user is no member")
-    generations = len(member.chain.generations)
+    chain = chain_of(export, roster)
+    generations = len(chain.generations)
     require(generations <= len(seeds), Reason.IDENTITY, "the roster knows a newer generation than the key file")
     seed = seeds[generations - 1]
     keys = public_signing_key(signing_seed(seed, container)), public_key(grant_seed(seed, container))
-    expected = member.chain.signing_key, member.chain.grant_key
+    expected = chain.signing_key, chain.grant_key
     require(keys == expected, Reason.IDENTITY, "the roster's keys are not the key file's")
 
 
-def open_keys(export: Export, roster: Roster, seeds: list[bytes], lines: Lines) -> Keys:
+def chain_of(export: Export, roster: Roster) -> VerifiedChain:
+    """A member's. A share that has ended has none, and its owner keeps what was in it."""
+    state = roster.state
+    ended = not state.is_open and roster.scope.share_record != "" and export.user == export.scope.owner
+    if ended:
+        return present(state.chains.get(export.user), Reason.NOT_PERMITTED, "the user never was in it")
+    return present(state.members.get(export.user), Reason.NOT_PERMITTED, "the user is no member").chain
+
+
+def open_keys(export: Export, part: Part, roster: Roster, seeds: list[bytes], lines: Lines) -> Keys:
     """Opens the grants, and walks the previous keys from them (section 6)."""
     lives: dict[Life, dict[int, bytes]] = {}
-    for grant in export.grants:
+    for grant in part.grants:
         key = open_grant(export, roster, seeds, grant, lines)
         if key is not None:
             lives.setdefault(grant.life, {})[grant.epoch] = key
     in_force = present(roster.state.epoch, Reason.MISSING_KEY, "no epoch is in force")
-    have_newest = any((g.life, g.epoch) == (roster.state.life, in_force.number) for g in export.grants)
-    require(have_newest, Reason.MISSING_KEY, "no grant for the epoch in force")
+    have_newest = any((g.life, g.epoch) == (roster.state.life, in_force.number) for g in part.grants)
+    require(have_newest or not roster.state.is_open, Reason.MISSING_KEY, "no grant for the epoch in force")
     for life, keys in lives.items():
         lines += [{"warning": problem} for problem in epochs.walk_previous_keys(roster, life, keys)]
-    return {(life, number): key for life, keys in lives.items() for number, key in keys.items()}
+    return {(roster.scope_id, life, number): key for life, keys in lives.items() for number, key in keys.items()}
 
 
 def open_grant(export: Export, roster: Roster, seeds: list[bytes], grant: Grant, lines: Lines) -> bytes | None:
@@ -153,29 +168,32 @@ def _joined_under(export: Export, roster: Roster, grant: Grant) -> bool:
     )
 
 
-def verify_record(record: Record, roster: Roster) -> Statement:
+def verify_record(record: Record, rosters: Rosters, is_owner: bool) -> Statement:
     """The export has no feed behind it: of step 7 there is only that a record shows once."""
-    statement = verify_signed(record.signed, roster)
+    statement = verify_signed(record.signed, rosters, is_owner)
     require(statement.kind != DELETE or not record.fields, Reason.FIELDS, "a deletion covers no fields")
     check_fields(record.fields, statement.fields)
     return statement
 
 
-def verify_signed(signed: Signed, roster: Roster) -> Statement:
-    """Steps 1 to 5. What was asked for is what the export shows, under the statement's own name."""
-    return verify_statement(signed.statement, signed.proof, Statement.decode(signed.statement).record, roster)
+def verify_signed(signed: Signed, rosters: Rosters, is_owner: bool) -> Statement:
+    """Steps 1 to 5, in the scope that the statement names. What was asked for is what the export shows, under the
+    statement's own name."""
+    named = Statement.decode(signed.statement)
+    roster = present(rosters.get(named.scope_id), Reason.CONTEXT, "a statement of a scope that is not in the export")
+    return verify_statement(signed.statement, signed.proof, named.record, roster, carrying_over=is_owner)
 
 
-def verify_notice(notice: Notice, roster: Roster) -> tuple[Statement, Statement]:
+def verify_notice(notice: Notice, rosters: Rosters, is_owner: bool) -> tuple[Statement, Statement]:
     """A record that went with the target of its reference, and the target's deletion (section 7, "Derived
     deletions"). Of the rule that the deletion comes later in the feed, an export has only what heads say."""
     chain = [
-        deletions.Link(verify_signed(step.record, roster), step.field, decode_value(step.reference), step.others)
+        deletions.Link(verify_signed(step.record, rosters, is_owner), step.field, decode_value(step.reference), step.others)
         for step in notice.steps
     ]
-    deletion = verify_signed(notice.tombstone, roster)
+    deletion = verify_signed(notice.tombstone, rosters, is_owner)
     require(deletion.fields == NO_FIELDS, Reason.FIELDS, "a deletion covers no fields")
-    # All are of the export's one scope, so that nobody's rights in another have to be asked for.
+    # All are of one scope: from another one nothing goes without a signature of its own.
     deletions.check_notice(chain, deletion, lambda _: False)
     return chain[0].statement, deletion
 
@@ -215,7 +233,7 @@ def show_record(
     }]
     if statement.kind == DELETE:
         return lines
-    key = present(keys.get((statement.life, statement.epoch)), Reason.MISSING_KEY, "no key of a record's epoch")
+    key = present(keys.get((statement.scope_id, statement.life, statement.epoch)), Reason.MISSING_KEY, "no key of a record's epoch")
     record_key = unwrap_record_key(key, statement)
     for field in record.fields:
         shown: dict[str, object] = {
@@ -244,50 +262,3 @@ def open_asset(export: Export, statement: Statement, record_key: bytes, field: F
     with path.open("rb") as blob:
         size, digest = assets.digest_of(assets.open_blob(blob, file_key.key, file_key.size, commitment))
     return {"file": file, "size": size, "sha256": digest}
-
-
-def show_shares(export: Export, roster: Roster, url: str | None) -> Lines:
-    """Section 10. A preview opens with a URL's link secret alone."""
-    routing_ids = [share.routing_id for share in export.shares]
-    require(len(set(routing_ids)) == len(routing_ids), Reason.EXPORT, "a share twice")
-    require(all(len(r) == 16 for r in routing_ids), Reason.EXPORT, "a routing id has 16 bytes")
-    if url is None:
-        return [sealed_share(share) for share in export.shares]
-    parsed = ShareURL.parse(url)
-    parsed.check_scope(roster.scope_id)
-    shares = [share for share in export.shares if share.routing_id == parsed.routing_id]
-    require(len(shares) == 1, Reason.URL, "a routing id that the export does not have")
-    matching = matching_invitations(roster, parsed.link_secret)
-    settings = roster.state.settings
-    share_wide = settings is not None and settings.link_id == link_id(parsed.link_secret, roster.scope_id)
-    require(share_wide or len(matching) > 0, Reason.URL, "the URL is not the share-wide one, nor any invitation's")
-    lines: Lines = [
-        {"url": parsed.routing_id.hex(), "origin": parsed.origin, "shareWide": share_wide, "invitations": matching}
-    ]
-    lines += [show_preview(share, parsed, roster.scope_id) for share in shares]
-    return lines + [sealed_share(share) for share in export.shares if share not in shares]
-
-
-def sealed_share(share: Share) -> dict[str, object]:
-    return {"share": share.routing_id.hex(), "preview": None if share.preview is None else "sealed: its URL opens it"}
-
-
-def matching_invitations(roster: Roster, link_secret: bytes) -> list[dict[str, str]]:
-    """The invitations, of all lives, whose public keys this link secret gives."""
-    found = []
-    for step in roster.steps:
-        for change in step.entry.changes:
-            if not isinstance(change, Invite):
-                continue
-            if invitation_keys(link_secret, roster.scope_id, change.id) == (change.signing_key, change.grant_key):
-                state = "open" if change.id in roster.state.invitations else "closed"
-                found.append({"invitation": change.id.hex(), "entry": str(step.entry.sequence), "state": state})
-    return found
-
-
-def show_preview(share: Share, url: ShareURL, scope_id: bytes) -> dict[str, object]:
-    if share.preview is None:
-        return {"share": share.routing_id.hex(), "preview": None}
-    preview = open_preview(share.preview, url.link_secret, scope_id)
-    shown = {"title": preview.title, "shareType": preview.share_type, "thumbnail": preview.thumbnail.hex()}
-    return {"share": share.routing_id.hex(), "preview": shown}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from . import strictjson
@@ -17,7 +17,7 @@ from .vectorfile import Fields
 
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
 FORMAT = "sealkit-raw"
-VERSION = 2
+VERSION = 3
 FILE = "export.json"
 
 
@@ -67,16 +67,24 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Export:
-    folder: Path
-    user: bytes
+class Part:
+    """One scope of the zone: its own, or that of a hierarchical share in it."""
+
     scope: Scope
     roster: tuple[tuple[bytes, bytes], ...]  # entry, signature
     grants: tuple[Grant, ...]
+    shares: tuple[Share, ...]
+
+
+@dataclass(frozen=True)
+class Export:
+    folder: Path
+    user: bytes
+    scope: Scope  # the zone's own
+    parts: tuple[Part, ...]
     records: tuple[Record, ...]
     notices: tuple[Notice, ...]
     assets: dict[tuple[str, str], str]  # record and field name: the file
-    shares: tuple[Share, ...]
     authors: tuple[tuple[SignedIdentity, ...], ...]  # of the public database
 
     @property
@@ -127,17 +135,39 @@ def _export(folder: Path, fields: Fields) -> Export:
         ((asset.text("record"), asset.text("field")), asset.text("file")) for asset in fields.children("assets")
     ]
     require(len(dict(assets)) == len(assets), Reason.EXPORT, "an asset twice")
+    require(scope.share_record == "", Reason.EXPORT, "not the export of a zone")
     return Export(
         folder=folder,
         user=user_id(fields.text("user")),
         scope=scope,
-        roster=tuple((e.hex("bytes"), e.hex("signature")) for e in fields.children("roster")),
-        grants=tuple(_grant(grant) for grant in fields.children("grants")),
+        parts=_parts(fields, scope),
         records=tuple(_record(record) for record in fields.children("records")),
         notices=tuple(_notice(notice) for notice in fields.children("notices")),
         assets=dict(assets),
-        shares=tuple(_share(share) for share in fields.children("shares")),
         authors=tuple(_chain(author) for author in fields.children("authors")),
+    )
+
+
+def _parts(fields: Fields, zone: Scope) -> tuple[Part, ...]:
+    own = _part(fields, zone)
+    shared = [
+        _part(child, replace(zone, share_record=child.text("shareRecordName"))) for child in fields.children("hierarchies")
+    ]
+    names = [part.scope.share_record for part in shared]
+    require("" not in names and len(set(names)) == len(names), Reason.EXPORT, "a hierarchy without a name, or twice")
+    if own.roster or not shared:
+        return (own, *shared)
+    # Of somebody who takes part in hierarchies of the zone alone.
+    require(not own.grants and not own.shares, Reason.EXPORT, "grants or shares without a roster")
+    return tuple(shared)
+
+
+def _part(fields: Fields, scope: Scope) -> Part:
+    return Part(
+        scope=scope,
+        roster=tuple((e.hex("bytes"), e.hex("signature")) for e in fields.children("roster")),
+        grants=tuple(_grant(grant) for grant in fields.children("grants")),
+        shares=tuple(_share(share) for share in fields.children("shares")),
     )
 
 

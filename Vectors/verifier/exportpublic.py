@@ -21,8 +21,8 @@ Lines = list[dict[str, object]]
 def open_public(export: Export) -> Lines:
     place = (export.user, export.scope.zone, export.scope.share_record)
     require(place == (NOBODY, PUBLIC_ZONE, ""), Reason.EXPORT, "not the public database")
-    foreign = (*export.roster, *export.grants, *export.notices, *export.shares)
-    require(not foreign, Reason.EXPORT, "something of a zone in the public database")
+    foreign = [piece for part in export.parts for piece in (*part.roster, *part.grants, *part.shares)]
+    require(len(export.parts) == 1 and not foreign and not export.notices, Reason.EXPORT, "something of a zone in the public database")
     chains = [verify_chain(chain, export.scope.container) for chain in export.authors]
     authors = {chain.user: chain for chain in chains}
     require(len(authors) == len(chains), Reason.EXPORT, "an author twice")

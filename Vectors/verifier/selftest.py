@@ -208,6 +208,7 @@ def make_export(folder: Path) -> str:
         "records": records,
         "notices": [notice],
         "authors": [],
+        "hierarchies": [],
         "assets": [{"record": "New", "field": "photo", "file": "asset-0.blob"}],
         "shares": [{"routingID": ROUTING_ID.hex(), "preview": preview.hex()}],
     }

@@ -159,6 +159,7 @@ extension Database {
             zone: ground.place.zone, incarnation: ground.place.incarnation, since: token?.bytes, token: response.token,
             caughtUp: ground.caughtUp(by: response))
         if response.unsettled, scope == .private { await settleQuietly(zoneID) }
+        if !response.moreComing { await revokeExpired(in: ground) }
         return changes
     }
 

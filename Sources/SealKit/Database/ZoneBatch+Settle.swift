@@ -16,6 +16,7 @@ extension ZoneBatch {
         var again: [Item] = []
         var siblings: [Item] = []
         var violations: [Item] = []
+        var incomplete: [(item: Item, names: [String], error: SealKitError)] = []
         // Deletions of what is gone already: successes, though the batch that they were in was not stored.
         var settled = 0
         var sightings: [TrustStore.Sighting] = []
@@ -37,6 +38,10 @@ extension ZoneBatch {
                     }
                 } else {
                     if error.code == .batchRequestFailed { siblings.append(item) }
+                    if !results[index].dependents.isEmpty, !isLast {
+                        incomplete.append((item, results[index].dependents, error))
+                        continue
+                    }
                     if error.code == .referenceViolation { violations.append(item) }
                     if error.isBehindRoster, !isLast { throw error }
                     fail(item, error)
@@ -46,11 +51,13 @@ extension ZoneBatch {
             }
         }
         try await database.noteOwn(sightings, ground: ground)
+        let (completed, added) = try await completing(incomplete, beside: items)
+        again += completed
         // The parent or child in the way may be one of those that go again: a deleted parent that is made again, say.
         if !again.isEmpty { again += violations }
         // In an atomic batch nothing was stored, so what is sent again takes its siblings along, unless one has failed for good.
-        guard isAtomic, !again.isEmpty || settled > 0 else { return again }
-        if again.count + siblings.count + settled == items.count { return again + siblings }
+        guard isAtomic, !again.isEmpty || settled > 0 else { return again + added }
+        if again.count + siblings.count + settled == items.count { return again + siblings + added }
         for item in again { fail(item, ZoneBatch.batchFailed) }
         return []
     }

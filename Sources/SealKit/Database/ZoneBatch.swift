@@ -26,6 +26,8 @@ struct ZoneBatch {
     var isBehindPlaces = false
     /// A record came from one scope into another.
     var hasMoved = false
+    /// Records that are deleted along with one that the app has named.
+    var implied: Set<Record.ID> = []
 
     init(
         database: Database, zoneID: RecordZone.ID, savePolicy: Database.SavePolicy, isAtomic: Bool,
@@ -104,6 +106,7 @@ struct ZoneBatch {
                 try await sharing.renew(database, &ground)
             }
         }
+        forgetImplied()
         // What was below a record that came into another scope follows it.
         if hasMoved { await database.settleQuietly(zoneID) }
     }
@@ -134,7 +137,7 @@ struct ZoneBatch {
         for one in placed {
             guard case .save(let record) = one.item, let base = record.base, base.statement.kind == .save else { continue }
             let epoch = ground[one.scopeID]?.roster.currentEpoch.context
-            if base.statement.epochContext != epoch, !record.omittedKeys.isEmpty { missing.append(record.recordID) }
+            if base.statement.epochContext != epoch || base.statement.isKeyCarried, !record.omittedKeys.isEmpty { missing.append(record.recordID) }
         }
         guard !missing.isEmpty else { return placed }
         var full: [Record.ID: Outcome] = [:]

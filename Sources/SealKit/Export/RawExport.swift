@@ -14,13 +14,13 @@ extension Database {
         /// Deletions included.
         public let records: Int
         public let assets: Int
-        /// Of the roster.
+        /// Of the rosters.
         public let entries: Int
     }
 
-    /// Writes a zone's records as they are stored and sealed, with the roster, this account's grants and the assets' sealed
-    /// bytes: for checking real data with another implementation (PROTOCOL.md, "Raw export"). Nothing in the folder is
-    /// secret. Of the public database: the records that are named, their authors' identities and the assets' bytes.
+    /// Writes a zone's records as they are stored and sealed, with the rosters of all its scopes, this account's grants and the
+    /// assets' sealed bytes: for checking real data with another implementation (PROTOCOL.md, "Raw export"). Nothing in the
+    /// folder is secret. Of the public database: the records that are named, their authors' identities and the assets' bytes.
     ///
     /// Everything is verified and opened on the way; the first record that does not hold ends the export.
     /// - Parameters:
@@ -38,14 +38,20 @@ extension Database {
             if scope == .public {
                 (records, content) = try await publicRecords(zoneID, recordNames: recordNames)
             } else {
-                let view: ZoneView
-                (records, view) = try await verifiedRecords(zoneID, recordNames: recordNames)
-                content = RawExportContent(view: view, tail: try await keeper(zoneID).everything())
-                if scope == .private { content.shares = try await rawShares(view) }
+                // What is on its way from one scope into another arrives first.
+                if scope == .private { try await settleShares(in: zoneID) }
+                let ground: ZoneGround
+                (records, ground) = try await verifiedRecords(zoneID, recordNames: recordNames)
+                content = RawExportContent(zone: ground.zone, user: core.userID())
+                for view in ground.views.values.sorted(by: { $0.scope.shareRecordName < $1.scope.shareRecordName }) {
+                    let tail = try await core.keeper(of: view.scope).everything()
+                    let hasLinks = scope == .private && !view.roster.isClosed
+                    content.add(view, tail, shares: hasLinks ? try await rawShares(view) : [])
+                }
             }
             for record in records { try await add(record, of: zoneID, to: &content, writer: writer) }
             try writer.finish(content, as: "export.json")
-            return RawExport(records: records.count, assets: content.assets.count, entries: content.roster.count)
+            return RawExport(records: records.count, assets: content.assets.count, entries: content.entries)
         } catch {
             writer.abandon()
             throw error
@@ -57,36 +63,38 @@ extension Database {
     /// Every record of the zone, or those asked for, as they came and as they opened.
     private func verifiedRecords(
         _ zoneID: RecordZone.ID, recordNames: [String]?
-    ) async throws(SealKitError) -> ([Verified], ZoneView) {
-        let keeper = try keeper(zoneID)
+    ) async throws(SealKitError) -> ([Verified], ZoneGround) {
         let wanted = recordNames.map { Set($0) }
-        var view = try await keeper.refresh()
+        var ground = try await refreshed(try await zoneGround(zoneID))
         // A record that changes while the feed is read comes again: the later one counts.
         var newest: [String: Verified] = [:]
         var token = Data()
         var isMore = true
         while isMore {
             let request = Sealkit_V1_RecordChangesRequest.with {
-                $0.zone = view.scope.zoneIDOnWire
+                $0.zone = ground.zone.zoneIDOnWire
                 $0.token = token
             }
             let response: Sealkit_V1_RecordChangesResponse = try await core.call(scope, "records/changes", request)
-            guard response.scopes.allSatisfy(\.shareRecordName.isEmpty) else {
-                throw SealKitError(
-                    .incompatibleVersion, "the zone \(zoneID) has hierarchical shares, and an export holds one roster",
-                    remedy: "delete those shares first, or read the records with the database's own calls")
-            }
-            view = try await keeper.current(citedBy: response.scopes, asked: view.roster.sequence)
+            ground = try await ground.settled(by: response.scopes, core)
             let part = response.records.filter { wanted?.contains($0.recordName) ?? true }
-            let outcomes = try await read(part.map { ($0, nil) }, zone: zoneID, desiredKeys: nil, view: view)
-            for (record, outcome) in zip(part, outcomes) { newest[record.recordName] = (record, try outcome.get()) }
+            let outcomes = try await read(part.map { ($0, nil) }, zone: zoneID, desiredKeys: nil, ground: .zone(ground))
+            for (record, outcome) in zip(part, outcomes) {
+                // What has left this account's shares, or is still on its way into them, is none of its own.
+                if record.departed {
+                    newest[record.recordName] = nil
+                    continue
+                }
+                if !record.deleted, case .failure(let error) = outcome, error.code == .unknownItem { continue }
+                newest[record.recordName] = (record, try outcome.get())
+            }
             token = response.token
             isMore = response.moreComing
         }
         if let missing = wanted?.subtracting(newest.keys).min() {
             throw Database.unknown(Record.ID(recordName: missing, zoneID: zoneID))
         }
-        return (newest.values.sorted { $0.wire.recordName < $1.wire.recordName }, view)
+        return (newest.values.sorted { $0.wire.recordName < $1.wire.recordName }, ground)
     }
 
     private func add(

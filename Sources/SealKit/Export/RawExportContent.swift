@@ -85,16 +85,29 @@ struct RawExportContent: Encodable {
         private enum CodingKeys: CodingKey { case routingID, preview }
     }
 
+    /// A hierarchical share in the zone.
+    struct Hierarchy: Encodable {
+        let shareRecordName: String
+        let roster: [Entry]
+        let grants: [Grant]
+        var shares: [Share] = []
+    }
+
     let format = "sealkit-raw"
-    let version = 2
+    let version = 3
     let user, container, environment, owner, zoneName, shareRecordName: String
-    let roster: [Entry]
-    let grants: [Grant]
+    /// The zone's own scope; empty for who takes part in hierarchies of it alone.
+    var roster: [Entry] = []
+    var grants: [Grant] = []
+    var hierarchies: [Hierarchy] = []
     var records: [Record] = []
     var notices: [Notice] = []
     var assets: [Asset] = []
     var shares: [Share] = []
     var authors: [Author] = []
+
+    /// Entries of all rosters.
+    var entries: Int { roster.count + hierarchies.reduce(0) { $0 + $1.roster.count } }
 
     /// Of the public database, which is nobody's.
     init(publicDatabase scope: Scope) {
@@ -104,25 +117,32 @@ struct RawExportContent: Encodable {
         owner = scope.owner.recordName
         zoneName = scope.zoneName
         shareRecordName = scope.shareRecordName
-        roster = []
-        grants = []
     }
 
-    init(view: ZoneView, tail: Sealkit_V1_RosterTail) {
-        let scope = view.scope
-        user = view.user.recordName
+    init(zone scope: Scope, user: UserID) {
+        self.user = user.recordName
         container = scope.container
         environment = scope.environment.name
         owner = scope.owner.recordName
         zoneName = scope.zoneName
         shareRecordName = scope.shareRecordName
-        roster = tail.entries.map { SignedRosterEntry($0) }.map {
+    }
+
+    /// One of the zone's scopes, as the server keeps it.
+    mutating func add(_ view: ZoneView, _ tail: Sealkit_V1_RosterTail, shares: [Share]) {
+        let roster = tail.entries.map { SignedRosterEntry($0) }.map {
             Entry(bytes: Hex.encode($0.bytes), signature: Hex.encode($0.signature))
         }
         let life = view.roster.incarnations
-        grants = tail.grants.map {
+        let grants = tail.grants.map {
             Grant(
                 epoch: $0.epoch, zoneIncarnation: life.zone, scopeIncarnation: life.scope, sealed: Hex.encode([UInt8]($0.sealed)))
+        }
+        if view.scope.shareRecordName.isEmpty {
+            (self.roster, self.grants, self.shares) = (roster, grants, shares)
+        } else {
+            hierarchies.append(
+                Hierarchy(shareRecordName: view.scope.shareRecordName, roster: roster, grants: grants, shares: shares))
         }
     }
 }

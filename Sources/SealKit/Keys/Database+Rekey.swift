@@ -158,8 +158,8 @@ private struct RekeyRun {
             case .success(.deletion): continue
             case .success(.record(let record)):
                 // What an earlier life of a share has left is its owner's to move, and gets a key by that.
-                guard let context = record.base?.statement.epochContext, context.incarnations == roster.incarnations,
-                    context.epoch != roster.currentEpoch.number
+                guard let statement = record.base?.statement, statement.incarnations == roster.incarnations,
+                    statement.epoch != roster.currentEpoch.number || statement.isKeyCarried
                 else { continue }
                 if record.recordType == Share.recordType, !mayAdminister {
                     result.failures[record.recordID] = SealKitError(

@@ -13,7 +13,8 @@ extension RecordZone {
         /// Whoever has that key, a former member perhaps, opens that record. Read off the record's signed statement; a server
         /// that withholds a record withholds it here too.
         public let oldestEpochInUse: Int
-        /// How many records are sealed under an older key than the newest, as the server counts.
+        /// How many records are sealed under an older key than the newest, or came from another scope with a key that others may
+        /// know, as the server counts.
         public let staleRecordCount: Int
         /// Somebody left or has changed keys: the next member who writes opens a new key first.
         public let isRotationDue: Bool

@@ -11,7 +11,7 @@ extension Database {
         if shareID.recordName == Share.recordName { return try await share(for: shareID.zoneID) }
         let keeper = try keeper(ofShare: shareID)
         let view: ZoneView
-        do throws(SealKitError) { view = try await keeper.refresh() } catch where error.code == .zoneNotFound {
+        do throws(SealKitError) { view = await revokingExpired(try await keeper.refresh(), keeper) } catch where error.code == .zoneNotFound {
             throw Database.noShare(shareID)
         }
         guard view.isMember, let root = view.roster.rootRecordName else { throw Database.noShare(shareID) }
@@ -98,7 +98,8 @@ extension Database {
         return (saveResults, shareResults, deleteResults)
     }
 
-    /// A saved share's record, with URL and participants.
+    /// A share that was saved, as it is now: its URL and invitations came with its record. What takes a right away, or is not the
+    /// roster's, follows.
     private func published(_ share: Share, _ result: Result<Record, SealKitError>?) async -> Result<Share, SealKitError> {
         switch result {
         case .success:
@@ -152,7 +153,7 @@ extension ZoneBatch {
                 throw SealKitError(
                     .invalidArguments, "a share lies in its root's zone, beside it", remedy: "make it with Share(rootRecord:)")
             }
-            try await sharing.open(share.recordID, root: root, database, &ground)
+            try await sharing.open(share, root: root, database, &ground)
             records[index].share = Record.Reference(recordName: share.recordID.recordName)
             var record = Record(recordType: Share.recordType, recordID: share.recordID)
             share.describe(&record)

@@ -14,7 +14,7 @@ extension Database {
     /// - Throws: `unknownItem` when the zone is not shared; `zoneNotFound`.
     public func share(for zoneID: RecordZone.ID) async throws(SealKitError) -> Share {
         let keeper = try keeper(zoneID)
-        let view = try await keeper.refresh()
+        let view = await revokingExpired(try await keeper.refresh(), keeper)
         guard !view.roster.isClosed else { throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)") }
         guard view.roster.isShared else {
             throw SealKitError(.unknownItem, "the zone \(zoneID) is not shared", remedy: "save a Share for it first")
@@ -180,20 +180,15 @@ extension Database {
         for view in try await zoneGround(zoneID).views.values { try await leave(view.scope) }
     }
 
-    func append(
-        _ draft: RosterAuthor<XWingHPKE>.Draft, view: ZoneView, links: [Sealkit_V1_Link] = [],
-        sealedLinks: [Sealkit_V1_SealedLink] = [], addresses: [Sealkit_V1_PlaceholderAddress] = []
-    ) async throws(SealKitError) {
-        let request = Sealkit_V1_AppendRosterRequest.with {
-            $0.operationID = newOperationID()
-            $0.zone = view.scope.zoneIDOnWire
-            $0.shareRecordName = view.scope.shareRecordName
-            $0.entry = draft.entry.wire
-            $0.grants = draft.grants.map { Sealkit_V1_Grant(subject: $0.subject, epoch: $0.epoch, sealed: $0.sealed) }
-            $0.links = links
-            $0.sealedLinks = sealedLinks
-            $0.addresses = addresses
-        }
+    func append(_ draft: RosterAuthor<XWingHPKE>.Draft, view: ZoneView) async throws(SealKitError) {
+        try await append(ShareEditor.Entry(draft: draft), view: view)
+    }
+
+    func append(_ entry: ShareEditor.Entry, view: ZoneView) async throws(SealKitError) {
+        var request = entry.onWire
+        request.operationID = newOperationID()
+        request.zone = view.scope.zoneIDOnWire
+        request.shareRecordName = view.scope.shareRecordName
         let _: Sealkit_V1_AppendRosterResponse = try await core.call(scope, "rosters/append", request)
     }
 }

@@ -129,7 +129,8 @@ extension Share {
             case removed = 3
         }
 
-        /// The same for as long as the participant is in the share: the invitation's id; the owner's is its user name.
+        /// The invitation's id, for as long as the participant is in the share; the owner's is its user name. A change of an open
+        /// invitation's permission or expiry makes another invitation of it.
         public internal(set) var participantID: String
         public internal(set) var userIdentity: UserIdentity
         /// The owner makes private users administrators, and back, once they have accepted. An administrator has readWrite.
@@ -141,7 +142,8 @@ extension Share {
         /// Asked for access before it was invited. The server's word.
         public internal(set) var isApprovedRequester = false
         /// After this an open invitation is over: the server takes no acceptance, and the owner's or an administrator's
-        /// device revokes it when it next saves the share. Set it before the invitation is saved.
+        /// device, by its own clock, revokes it when it next fetches the share or its zone's changes. Set it before the
+        /// invitation is saved.
         public var expirationDate: Date?
 
         /// Verified keys of somebody who is known.

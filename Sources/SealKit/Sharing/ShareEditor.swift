@@ -1,4 +1,5 @@
 import Foundation
+import SealCoding
 import SealEnvelope
 import SealPrimitives
 import SealStatements
@@ -36,10 +37,41 @@ struct ShareEditor {
     var roster: Roster { view.roster }
     var isOwner: Bool { roster.owner == view.user }
 
+    /// An entry with what goes to the server beside it.
+    struct Entry: Sendable {
+        let draft: RosterAuthor<XWingHPKE>.Draft
+        var links: [Sealkit_V1_Link] = []
+        var sealedLinks: [Sealkit_V1_SealedLink] = []
+        var addresses: [Sealkit_V1_PlaceholderAddress] = []
+
+        /// Without zone and operation.
+        var onWire: Sealkit_V1_AppendRosterRequest {
+            .with {
+                $0.entry = draft.entry.wire
+                $0.grants = draft.grants.map { Sealkit_V1_Grant(subject: $0.subject, epoch: $0.epoch, sealed: $0.sealed) }
+                $0.links = links
+                $0.sealedLinks = sealedLinks
+                $0.addresses = addresses
+            }
+        }
+    }
+
     /// Appends the entry, if there is anything to change, and gives the zone as it is then.
     func apply(_ keeper: ZoneKeeper) async throws(SealKitError) -> ZoneView {
+        guard let entry = try entry(of: try plan()) else { return view }
+        try await database.append(entry, view: view)
+        return try await keeper.adopt(entry.draft)
+    }
+
+    /// What follows the opening of a share in the same request; nil for nothing, and for what takes a right away: that opens
+    /// another key than the records of the request are sealed under.
+    func entry() throws(SealKitError) -> Entry? {
         let plan = try plan()
-        guard !plan.isEmpty else { return view }
+        return plan.takesRightAway ? nil : try entry(of: plan)
+    }
+
+    private func entry(of plan: Plan) throws(SealKitError) -> Entry? {
+        guard !plan.isEmpty else { return nil }
         let key = plan.takesRightAway ? try view.newestKey() : try view.currentKey()
         var random = SystemRandom()
         let draft = try verifying("the share") { () throws(SealError) in
@@ -50,9 +82,8 @@ struct ShareEditor {
         // What the rules refuse is refused here, before the server hears of it.
         var checked = roster
         try verifying("the share") { () throws(SealError) in try checked.append(draft.entry) }
-        try await database.append(
-            draft, view: view, links: plan.links, sealedLinks: try sealedLinks(plan, after: checked), addresses: plan.addresses)
-        return try await keeper.adopt(draft)
+        return Entry(
+            draft: draft, links: plan.links, sealedLinks: try sealedLinks(plan, after: checked), addresses: plan.addresses)
     }
 
     private func plan() throws(SealKitError) -> Plan {
@@ -95,10 +126,7 @@ struct ShareEditor {
                 plan.revoked.insert(invitation.id)
             }
         }
-        let now = currentTime()
-        for invitation in roster.invitations.values where invitation.expires != 0 && invitation.expires <= now {
-            plan.revoked.insert(invitation.id)
-        }
+        plan.revoked.formUnion(roster.expiredInvitations(at: currentTime()))
     }
 
     // MARK: What members may do

@@ -11,9 +11,12 @@ struct SharingPlan: Sendable {
     struct Opening: Sendable {
         let scope: SealStatements.Scope
         let rootName: String
+        let share: Share
         let draft: RosterAuthor<XWingHPKE>.Draft
-        /// The scope as it will be.
+        /// The scope as the records of the batch find it.
         let view: ZoneView
+        /// The entry after it: URL, public permission and first invitations. The share is there with them, or not at all.
+        let following: ShareEditor.Entry?
     }
 
     struct Closing: Sendable {
@@ -35,18 +38,18 @@ struct SharingPlan: Sendable {
     /// Plans a share of `root`, whose record is saved in the same batch, as the root itself is.
     /// - Throws: `alreadyShared` where there is a share of that name.
     mutating func open(
-        _ share: Record.ID, root: Record.ID, _ database: Database, _ ground: inout ZoneGround
+        _ share: Share, root: Record.ID, _ database: Database, _ ground: inout ZoneGround
     ) async throws(SealKitError) {
-        let scope = ground.zone.ofShare(share.recordName)
-        let opening = try await SharingPlan.opening(scope, rootName: root.recordName, database, ground)
+        let scope = ground.zone.ofShare(share.recordID.recordName)
+        let opening = try await SharingPlan.opening(share, scope, rootName: root.recordName, database, ground)
         openings.append(opening)
-        targets[share.recordName] = opening.view.roster.scopeID
+        targets[share.recordID.recordName] = opening.view.roster.scopeID
         targets[root.recordName] = opening.view.roster.scopeID
         ground.add(opening.view)
     }
 
     private static func opening(
-        _ scope: SealStatements.Scope, rootName: String, _ database: Database, _ ground: ZoneGround
+        _ share: Share, _ scope: SealStatements.Scope, rootName: String, _ database: Database, _ ground: ZoneGround
     ) async throws(SealKitError) -> Opening {
         let keeper = database.core.keeper(of: scope)
         var known = try await keeper.known()
@@ -74,9 +77,11 @@ struct SharingPlan: Sendable {
             return (draft, roster)
         }
         let keys = draft.epochKey.map { [$0.context.epoch: $0] } ?? [:]
+        let view = ZoneView(roster: roster, keys: keys, user: database.core.userID())
+        let editor = ShareEditor(
+            database: database, share: share, view: view, links: OwnerLinks(links: [], shareWide: nil))
         return Opening(
-            scope: scope, rootName: rootName, draft: draft,
-            view: ZoneView(roster: roster, keys: keys, user: database.core.userID()))
+            scope: scope, rootName: rootName, share: share, draft: draft, view: view, following: try editor.entry())
     }
 
     /// Plans a share's end: its record goes in the same batch; where the root stays, it comes into the zone's own scope.
@@ -90,7 +95,8 @@ struct SharingPlan: Sendable {
     mutating func renew(_ database: Database, _ ground: inout ZoneGround) async throws(SealKitError) {
         var opened: [Opening] = []
         for opening in openings {
-            let renewed = try await SharingPlan.opening(opening.scope, rootName: opening.rootName, database, ground)
+            let renewed = try await SharingPlan.opening(
+                opening.share, opening.scope, rootName: opening.rootName, database, ground)
             ground.add(renewed.view)
             opened.append(renewed)
         }
@@ -110,7 +116,11 @@ struct SharingPlan: Sendable {
 
     /// After the save was acknowledged: what was sent is what the logs hold.
     func adopt(_ core: ContainerCore) async throws(SealKitError) {
-        for opening in openings { _ = try await core.keeper(of: opening.scope).adopt(opening.draft) }
+        for opening in openings {
+            let keeper = core.keeper(of: opening.scope)
+            _ = try await keeper.adopt(opening.draft)
+            if let following = opening.following { _ = try await keeper.adopt(following.draft) }
+        }
         for closing in closings { _ = try await core.keeper(of: closing.scope).adopt(closing.draft) }
     }
 
@@ -122,6 +132,7 @@ struct SharingPlan: Sendable {
                 if let grant = opening.draft.grants.first {
                     $0.grant = Sealkit_V1_Grant(subject: grant.subject, epoch: grant.epoch, sealed: grant.sealed)
                 }
+                if let following = opening.following { $0.following = following.onWire }
             }
         }
     }

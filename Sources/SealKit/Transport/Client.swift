@@ -51,4 +51,10 @@ func newOperationID() -> Data {
 }
 
 /// The clock of statements: microseconds since 1970.
-func currentTime() -> Int64 { Int64(Date().timeIntervalSince1970 * 1_000_000) }
+func currentTime() -> Int64 { Int64(Date().timeIntervalSince1970 * 1_000_000) + WallClock.offset }
+
+/// For tests that move the clock.
+enum WallClock {
+    /// Microseconds.
+    @TaskLocal static var offset: Int64 = 0
+}

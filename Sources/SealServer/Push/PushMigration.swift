@@ -58,6 +58,14 @@ extension Migration {
             CREATE INDEX webhook_due ON webhook (due) WHERE due > 0;
             """)
 
+    /// Whose turn it is among webhooks is decided for each origin; those from before have none noted.
+    static let webhookOrigins = Migration(
+        name: "webhook-origins",
+        sql: """
+            ALTER TABLE webhook ADD COLUMN origin TEXT NOT NULL DEFAULT '';
+            CREATE INDEX webhook_origin ON webhook (origin, due) WHERE due > 0;
+            """)
+
     /// Subscriptions in public databases, found by zone and record type, and the changes that they are still to be told of.
     static let publicPush = Migration(
         name: "public-push",

@@ -69,9 +69,9 @@ struct Subscriptions {
         if !message.webhook.isEmpty {
             try connection.execute(
                 """
-                INSERT INTO webhook (owner, environment, database, subscription, url, delivered, due, since, attempts)
-                SELECT $1, $2, $3, $4, $5, last, 0, 0, 0 FROM notification_feed WHERE owner = $1
-                """, key + [.text(draft.id), .text(message.webhook)])
+                INSERT INTO webhook (owner, environment, database, subscription, url, origin, delivered, due, since, attempts)
+                SELECT $1, $2, $3, $4, $5, $6, last, 0, 0, 0 FROM notification_feed WHERE owner = $1
+                """, key + [.text(draft.id), .text(message.webhook), .text(WebhookTargets.origin(of: message.webhook) ?? "")])
         }
         return message
     }

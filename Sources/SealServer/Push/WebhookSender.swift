@@ -29,6 +29,8 @@ final class WebhookSender: Sendable {
     /// Deliveries under way at once.
     private static let most = 32
     private static let mostPerOrigin = 4
+    /// Looked at, of those that are stored without their origin.
+    private static let mostUnnamed = 1_000
     /// A day, in microseconds: then what waits is given up.
     static let patience: Int64 = 86_400_000_000
     private static let longestWait: Int64 = 3_600_000_000
@@ -96,17 +98,27 @@ final class WebhookSender: Sendable {
     /// What is due, and when the next one will be.
     private func look() async throws -> (due: [WebhookRow], next: Int64?) {
         let now = clock()
-        let busy = state.withLock { $0.inFlight }
+        let (busy, byOrigin) = state.withLock { ($0.inFlight, $0.byOrigin) }
         return try await database.read { connection in
             var due: [WebhookRow] = []
-            try connection.run(
-                "SELECT \(WebhookRow.columns) FROM webhook WHERE due > 0 AND due <= $1 ORDER BY due", [.integer(now)]
-            ) { row in
-                let webhook = try WebhookRow(row)
-                if !busy.contains(webhook.name) { due.append(webhook) }
-                // Enough to keep all busy, though some targets may be.
-                return due.count < 1_000
+            // Each origin for itself: however many wait for a slow one, those of the others are seen.
+            var origin = try connection.first("SELECT MIN(origin) FROM webhook WHERE due > 0", []) { try $0.optionalText(0) } ?? nil
+            while let current = origin {
+                let underWay = byOrigin[current, default: 0]
+                let room = current.isEmpty ? Self.mostUnnamed : max(Self.mostPerOrigin - underWay, 0)
+                try connection.run(
+                    "SELECT \(WebhookRow.columns) FROM webhook WHERE origin = $1 AND due > 0 AND due <= $2 ORDER BY due LIMIT $3",
+                    [.text(current), .integer(now), .integer(Int64(room + underWay))]
+                ) { row in
+                    let webhook = try WebhookRow(row)
+                    if !busy.contains(webhook.name) { due.append(webhook) }
+                    return true
+                }
+                origin = try connection.first(
+                    "SELECT MIN(origin) FROM webhook WHERE due > 0 AND origin > $1", [.text(current)]
+                ) { try $0.optionalText(0) } ?? nil
             }
+            due.sort { $0.due < $1.due }
             let next = try connection.first(
                 "SELECT due FROM webhook WHERE due > $1 ORDER BY due LIMIT 1", [.integer(now)]
             ) { try $0.int64(0) }

@@ -27,6 +27,13 @@ struct Cascade {
     private let bounds: Bounds
     private var size = (steps: 0, records: 0)
 
+    /// Why a target is not deleted.
+    struct Refusal {
+        let error: ServerError
+        /// What is to be deleted with it, by statements of their own.
+        var dependents: [String] = []
+    }
+
     /// What all that goes with a request may take, in bytes.
     struct Bounds: Sendable {
         /// The steps of all proofs: they are kept, and no account pays for them.
@@ -60,12 +67,15 @@ struct Cascade {
     /// - Parameters:
     ///   - deletion: the signed statement of the target's deletion.
     ///   - staying: names that the request saves or deletes itself.
-    ///   - scope: the target's. What refers to it from another one stays: not everybody who reads there could check the proof.
+    ///   - scope: the target's.
+    ///   - dependents: decides of what refers to it from another one.
     /// - Returns: why the target cannot be deleted; then nothing was added.
     mutating func add(
-        target: String, deletion: Statement, root: Int, staying: Set<String>, scope: CascadeScope, in zone: ZoneRow,
-        _ connection: any SQLConnection
-    ) throws -> ServerError? {
+        target: String, deletion: Statement, root: Int, staying: Set<String>, scope: CascadeScope, _ dependents: inout Dependents
+    ) throws -> Refusal? {
+        let (zone, connection) = (dependents.zone, dependents.connection)
+        var missing: Set<String> = []
+        var ways: [String: String] = [:]
         var found: [Member] = []
         var reached = names
         var size = size
@@ -74,19 +84,28 @@ struct Cascade {
         while true {
             for (source, field) in try DeleteReference.sources(of: next.name, in: zone, connection) {
                 guard !staying.contains(source), !reached.contains(source),
-                    let record = try StoredRecord.find(source, in: zone, connection), !record.isDeleted,
-                    record.share == scope.number, scope.mayTake(source)
+                    let record = try StoredRecord.find(source, in: zone, connection), !record.isDeleted
                 else { continue }
+                guard record.share == scope.number else {
+                    guard try dependents.include(record) else { continue }
+                    // With all that leads there: each refers to a record that is deleted by a statement of its own.
+                    missing.insert(source)
+                    var way = next.name
+                    while way != target, missing.insert(way).inserted { way = ways[way] ?? target }
+                    continue
+                }
+                guard scope.mayTake(source) else { continue }
                 // A reader takes the deletion for older than the record otherwise.
-                guard try record.rosterSequence <= deletion.rosterSequence else { return Self.behind }
+                guard try record.rosterSequence <= deletion.rosterSequence else { return Refusal(error: Self.behind) }
                 size.records += record.fields.count
-                guard size.records <= bounds.records else { return Self.tooLarge }
+                guard size.records <= bounds.records else { return Refusal(error: Self.tooLarge) }
                 let step = try record.serialized(desired: [field])
                 size.steps += step.count
                 let proofBytes = next.proofBytes + step.count
-                guard size.steps <= bounds.steps else { return Self.tooLarge }
-                if let refusal = Self.refusal(count: names.count + found.count + 1, proofBytes: proofBytes) { return refusal }
+                guard size.steps <= bounds.steps else { return Refusal(error: Self.tooLarge) }
+                if let error = Self.refusal(count: names.count + found.count + 1, proofBytes: proofBytes) { return Refusal(error: error) }
                 reached.insert(source)
+                ways[source] = next.name
                 found.append(
                     Member(record: record, field: field, next: next.name, root: root, step: step, proofBytes: proofBytes))
             }
@@ -94,6 +113,8 @@ struct Cascade {
             next = (found[index].record.name, found[index].proofBytes)
             index += 1
         }
+        guard missing.count < Limits.itemsPerRequest else { return Refusal(error: Self.tooLarge) }
+        guard missing.isEmpty else { return Refusal(error: Dependents.missing, dependents: missing.sorted()) }
         members += found
         names = reached
         self.size = size
@@ -130,16 +151,17 @@ extension RecordSave {
         // In the public database nothing that a reader could check says that the deleter might have deleted the source too:
         // references dangle there.
         guard rights == nil else { return cascade }
+        var dependents = Dependents(zone: zone, user: caller.userID, rosters: rosters, connection: connection)
         var staying: Set<String> = []
         for (item, outcome) in zip(batch.items, outcomes) {
             if case .accepted = outcome { staying.insert(item.name) }
         }
         for (index, outcome) in outcomes.enumerated() {
             guard case .accepted(let accepted) = outcome, accepted.isDeletion else { continue }
-            let error = try cascade.add(
+            let refusal = try cascade.add(
                 target: batch.items[index].name, deletion: accepted.content.statement, root: index, staying: staying,
-                scope: CascadeScope(batch.judge.share(of: accepted.content.statement)), in: zone, connection)
-            if let error { outcomes[index] = .refused(error) }
+                scope: CascadeScope(batch.judge.share(of: accepted.content.statement)), &dependents)
+            if let refusal { outcomes[index] = .refused(refusal.error, dependents: refusal.dependents) }
         }
         return cascade
     }

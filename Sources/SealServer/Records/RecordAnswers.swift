@@ -6,13 +6,14 @@ import SealWire
 import SwiftProtobuf
 
 extension WireWriter {
-    /// A `RecordResult` as field 1: `{ record_name = 1, record = 2, failure = 3, server_record = 4 }`.
-    private mutating func result(_ name: String, _ field: UInt64, _ content: [UInt8], serverRecord: [UInt8]? = nil) {
+    /// A `RecordResult` as field 1: `{ record_name = 1, record = 2, failure = 3, server_record = 4, dependents = 210 }`.
+    private mutating func result(_ name: String, _ field: UInt64, _ content: [UInt8], serverRecord: [UInt8]? = nil, dependents: [String] = []) {
         var result = WireWriter(capacity: content.count + (serverRecord?.count ?? 0) + name.utf8.count + 32)
         result.text(1, name)
         result.head(field, count: content.count)
         result.raw(content)
         if let serverRecord { result.blob(4, serverRecord) }
+        for dependent in dependents { result.text(210, dependent) }
         blob(1, result.bytes)
     }
 
@@ -46,8 +47,8 @@ extension WireWriter {
                 tag: accepted.tag, created: accepted.created(now: now), modified: accepted.modified(now: now),
                 isDeleted: accepted.isDeletion)
             result(name, 2, record.bytes)
-        case .refused(let error):
-            result(name, 3, try error.failure.serializedBytes())
+        case .refused(let error, let dependents):
+            result(name, 3, try error.failure.serializedBytes(), dependents: dependents)
         }
     }
 }

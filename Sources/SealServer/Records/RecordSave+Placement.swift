@@ -147,6 +147,16 @@ extension RecordSave {
             zone.key + [.text(name), .blob(writer.bytes), .blob(accepted.content.hash.bytes)])
     }
 
+    /// Whether the record's key is still one that was made under other keys than the scope's newest: who had those has it,
+    /// a former member of the scope that it came from perhaps. Until it is sealed again it counts as stale (`StaleRecords`).
+    func isKeyKnown(_ accepted: Accepted) -> Bool {
+        guard accepted.content.statement.isKeyCarried, let before = accepted.predecessor else { return false }
+        if before.isKeyKnown || before.share > 0 { return true }
+        // Of a zone that was never shared as a whole nobody but its owner had the keys.
+        guard accepted.content.statement.formerScope != nil, case .rosters(let rosters) = batch.judge else { return true }
+        return rosters.scopes.values.first { $0.share == nil }?.roster.isShared ?? true
+    }
+
     /// What has left a share is told to its participants by the statement that took it out; what it is the parent of follows
     /// it.
     func noteMove(_ accepted: Accepted, _ name: String) throws {

@@ -7,7 +7,7 @@ extension RecordSave {
     func write(_ outcomes: [Outcome], _ cascade: Cascade) throws -> (outcomes: [Outcome], hasWritten: Bool, leftGarbage: Bool) {
         let count = outcomes.count { if case .accepted = $0 { true } else { false } }
         guard count > 0 else { return (outcomes, false, false) }
-        try shareChanges.storeOpenings(in: zone, connection)
+        try shareChanges.storeOpenings(in: zone, by: caller, rosters, now: now, connection)
         let schema = try self.schema.growing(by: outcomes, now: now, connection)
         let parents = parentsToTag(outcomes)
         var position = try Zones.takePositions(
@@ -70,14 +70,14 @@ extension RecordSave {
         try connection.execute(
             """
             INSERT INTO record (owner, zone, name, type, position, revision, hash, creator, parent, created, modified,
-                deleted, assets, statement, proof, fields, tag, delete_references, share)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+                deleted, assets, statement, proof, fields, tag, delete_references, share, key_known)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
             ON CONFLICT (owner, zone, name) DO UPDATE SET type = excluded.type, position = excluded.position,
                 revision = excluded.revision, hash = excluded.hash, creator = excluded.creator, parent = excluded.parent,
                 created = excluded.created, modified = excluded.modified, deleted = excluded.deleted,
                 assets = excluded.assets, statement = excluded.statement, proof = excluded.proof, fields = excluded.fields,
                 tag = excluded.tag, delete_references = excluded.delete_references, went_with = NULL,
-                share = excluded.share
+                share = excluded.share, key_known = excluded.key_known
             """,
             [
                 .integer(zone.owner), .integer(zone.zone), .text(name), .text(statement.recordType),
@@ -86,7 +86,7 @@ extension RecordSave {
                 .integer(accepted.modified(now: now)), .bool(accepted.isDeletion), .integer(Int64(content.assets.count)),
                 .data(content.statementBytes), .blob(content.proof), .blob(content.fields),
                 .integer(accepted.tag), .integer(Int64(content.deleteReferences.count)),
-                .integer(batch.judge.share(of: statement)?.number ?? 0),
+                .integer(batch.judge.share(of: statement)?.number ?? 0), .bool(isKeyKnown(accepted)),
             ])
         let had = (accepted.predecessor?.deleteReferences ?? 0) > 0
         if had || !content.deleteReferences.isEmpty {

@@ -18,6 +18,8 @@ struct RecordSave {
     var rights: PublicRights?
     /// What begins and ends with it; nothing of it is stored where that is refused.
     var shareChanges = ShareChanges()
+    /// Of other scopes than the request's own, where there are some.
+    let rosters: RosterCache
 
     /// What the server has under a record's name, as far as comparing needs it.
     struct Predecessor {
@@ -38,6 +40,8 @@ struct RecordSave {
         let statement: [UInt8]
         /// The scope of its newest statement: a share's number, or 0.
         let share: Int64
+        /// Its key is one that others know than those who read its scope.
+        let isKeyKnown: Bool
     }
 
     /// A record that may be written.
@@ -63,7 +67,8 @@ struct RecordSave {
     enum Outcome {
         case accepted(Accepted)
         /// What the server has instead is read after the transaction: see `ServerRecords`.
-        case refused(ServerError)
+        /// With the records that are to be deleted in the same request, where that is what is missing.
+        case refused(ServerError, dependents: [String] = [])
     }
 
     /// - Returns: an outcome for each item, in order; whether anything was written; whether blobs became garbage.
@@ -147,7 +152,7 @@ struct RecordSave {
             let before = try? Statement(canonicalBytes: known.statement), before.share == statement.share
         else { return false }
         if statement.isKeyCarried { return content.fields == known.fields }
-        return try before.epochContext != statement.epochContext && Self.showsTheSame(content.fields, as: known.fields)
+        return try (before.epochContext != statement.epochContext || before.isKeyCarried) && Self.showsTheSame(content.fields, as: known.fields)
     }
 
     /// The client signed after exactly what the server has.
@@ -187,7 +192,7 @@ struct RecordSave {
         try connection.first(
             """
             SELECT type, tag, revision, hash, creator, created, deleted, assets, fields, modified, parent,
-                delete_references, went_with, statement, share FROM record
+                delete_references, went_with, statement, share, key_known FROM record
             WHERE owner = $1 AND zone = $2 AND name = $3
             """, zone.key + [.text(name)]
         ) { row in
@@ -196,7 +201,8 @@ struct RecordSave {
                 hash: try Digest(try row.bytes(3)), creator: UserID(try ID16(try row.bytes(4))), created: try row.int64(5),
                 modified: try row.int64(9), isDeleted: try row.bool(6), assets: Int(try row.int64(7)),
                 fields: try row.bytes(8), parent: try row.optionalText(10), deleteReferences: Int(try row.int64(11)),
-                isDerived: try row.optionalInt64(12) != nil, statement: try row.bytes(13), share: try row.int64(14))
+                isDerived: try row.optionalInt64(12) != nil, statement: try row.bytes(13), share: try row.int64(14),
+                isKeyKnown: try row.bool(15))
         }
     }
 }

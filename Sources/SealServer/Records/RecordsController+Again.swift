@@ -28,7 +28,7 @@ extension RecordsController {
                 message, caller: caller, judge: .rosters(ZoneRosters(roster)), predecessors: [:], schema: known),
             batch.isWhole
         else { return nil }
-        let (now, quotas, schemas) = (services.clock(), services.quotas, services.schemas)
+        let (now, quotas, schemas, rosters) = (services.clock(), services.quotas, services.schemas, services.rosters)
         do {
             let (answer, leftGarbage) = try await services.database.write { connection -> ([UInt8], Bool) in
                 let zone = try Zones.writable(message.zone, by: caller, path, in: connection)
@@ -37,7 +37,7 @@ extension RecordsController {
                 guard schema.version == known.version else { throw Doubt() }
                 let save = RecordSave(
                     batch: batch, isAtomic: true, caller: caller, zone: zone, schema: schema, now: now, quotas: quotas,
-                    connection: connection)
+                    connection: connection, rosters: rosters)
                 let (outcomes, hasWritten, leftGarbage) = try save.run()
                 // Atomic: where one record is refused, none is written.
                 guard hasWritten else { throw Doubt() }

@@ -42,6 +42,7 @@ struct RecordsController: Sendable {
             return try Self.answer(answer, as: Sealkit_V1_ModifyRecordsResponse.self, to: request)
         }
         let (rosters, schemas, grounds) = (services.rosters, services.schemas, services.saveGrounds)
+        let addresses = services.addresses
         let snapshot = try await services.database.read { connection -> Snapshot in
             let caller = try Caller(session, container: path.container, in: connection)
             if let answer = try operation.answer(of: caller.accountID, in: connection) { return .answered(answer) }
@@ -63,7 +64,7 @@ struct RecordsController: Sendable {
                     SaveGround(callerID: caller.id, userID: caller.userID, owner: zone.owner, zone: zone.zone),
                     message.ground(session, path))
             }
-            let changes = try ShareChanges(message, zone, caller, path, rosters, connection)
+            let changes = try ShareChanges(message, zone, caller, path, rosters, addresses, connection)
             return .fresh(
                 caller, try SaveJudge(message, changes, zone, caller, path, rosters, in: connection), changes,
                 try schemas.schema(path.container, path.environment, in: connection), predecessors: predecessors)
@@ -88,7 +89,7 @@ struct RecordsController: Sendable {
             let schema = try schemas.schema(path.container, path.environment, in: connection)
             let save = RecordSave(
                 batch: batch.fitting(schema), isAtomic: message.atomic && zone.isAtomic || !changes.isEmpty, caller: caller, zone: zone, schema: schema, now: now,
-                quotas: quotas, connection: connection, rights: try PublicRights.of(session, path, schemas, in: connection), shareChanges: changes)
+                quotas: quotas, connection: connection, rights: try PublicRights.of(session, path, schemas, in: connection), shareChanges: changes, rosters: rosters)
             let (outcomes, hasWritten, leftGarbage) = try save.run()
             let answer = try save.serialized(outcomes)
             if hasWritten {

@@ -12,7 +12,7 @@ enum ServerRecords {
     /// Whether any result would take a record.
     static func areWanted(in outcomes: [RecordSave.Outcome]) -> Bool {
         outcomes.contains { outcome in
-            if case .refused(let error) = outcome { isWanted(error.code) } else { false }
+            if case .refused(let error, _) = outcome { isWanted(error.code) } else { false }
         }
     }
 

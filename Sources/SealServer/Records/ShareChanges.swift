@@ -11,6 +11,8 @@ struct ShareChanges: Sendable {
         /// With the roster as the entry leaves it.
         let scope: ZoneRosters.Scope
         let grant: Sealkit_V1_Grant
+        /// The entry after it, with the share's URL and its first invitations.
+        let following: RosterAppend?
         /// Where the roster of a share that was there before ended.
         let former: Digest?
 
@@ -39,7 +41,7 @@ struct ShareChanges: Sendable {
     ///   for entries that the rules refuse.
     init(
         _ message: Sealkit_V1_ModifyRecordsRequest, _ zone: ZoneRow, _ caller: Caller, _ path: DatabasePath,
-        _ rosters: RosterCache, _ connection: any SQLConnection
+        _ rosters: RosterCache, _ hasher: AddressHasher, _ connection: any SQLConnection
     ) throws {
         guard !message.openings.isEmpty || !message.closings.isEmpty else { return }
         guard path.database == .private, caller.id == zone.owner else {
@@ -57,7 +59,7 @@ struct ShareChanges: Sendable {
         }
         if !message.openings.isEmpty { try Self.checkNotShared(zone, connection) }
         for (index, opening) in message.openings.enumerated() {
-            openings.append(try Self.opening(opening, at: index, in: zone, rosters, connection))
+            openings.append(try Self.opening(opening, at: index, in: zone, rosters, hasher, connection))
         }
         for closing in message.closings {
             closings.append(
@@ -78,7 +80,7 @@ struct ShareChanges: Sendable {
     }
 
     private static func opening(
-        _ opening: Sealkit_V1_ShareOpening, at index: Int, in zone: ZoneRow, _ rosters: RosterCache,
+        _ opening: Sealkit_V1_ShareOpening, at index: Int, in zone: ZoneRow, _ rosters: RosterCache, _ hasher: AddressHasher,
         _ connection: any SQLConnection
     ) throws -> Opening {
         let name = opening.shareRecordName
@@ -115,7 +117,21 @@ struct ShareChanges: Sendable {
         return Opening(
             entry: entry,
             scope: .init(share: ZoneShare(number: number, recordName: name, root: root), roster: roster, isNew: true),
-            grant: opening.grant, former: known?.head)
+            grant: opening.grant,
+            following: try opening.hasFollowing ? following(opening.following, in: zone, hasher) : nil, former: known?.head)
+    }
+
+    /// The records of the request are of the epoch that the opening begins with.
+    private static func following(
+        _ message: Sealkit_V1_AppendRosterRequest, in zone: ZoneRow, _ hasher: AddressHasher
+    ) throws -> RosterAppend {
+        let append = try RosterAppend(message, container: zone.container, hasher: hasher)
+        guard append.entry.epoch == nil else {
+            throw ServerError(
+                .invalidArguments, "The entry after a share's opening opens another epoch.",
+                remedy: "Send settings and invitations with the opening, and whatever takes a right away afterwards.")
+        }
+        return append
     }
 
     /// Nothing of an earlier life may be left when the next one begins.
@@ -169,7 +185,9 @@ struct ShareChanges: Sendable {
     }
 
     /// Before the save's records, which are in these scopes.
-    func storeOpenings(in zone: ZoneRow, _ connection: any SQLConnection) throws {
+    func storeOpenings(
+        in zone: ZoneRow, by caller: Caller, _ rosters: RosterCache, now: Int64, _ connection: any SQLConnection
+    ) throws {
         for opening in openings {
             let row = try row(for: opening, in: zone, connection)
             // Epochs of the next life are numbered like those of the one before.
@@ -178,6 +196,7 @@ struct ShareChanges: Sendable {
             let stored = try RosterLog.store(opening.entry, endOf: opening.scope.roster, zone: row, in: connection)
             try StoredGrants.store(
                 opening.grant.sealed, for: .member(zone.ownerName), epoch: epoch, zone: stored, in: connection)
+            _ = try opening.following?.run(on: stored, by: caller, rosters: rosters, now: now, in: connection)
         }
     }
 

@@ -5,12 +5,15 @@ import SwiftProtobuf
 /// Records of a scope that are still sealed under an epoch before the one in force there.
 ///
 /// No record says so in a column of its own: roster entries and statements share the places of one feed, and the server takes
-/// no statement of an older epoch, so a record is stale exactly if it comes before the entry that opened the epoch.
+/// no statement of an older epoch, so a record is under an older one exactly if it comes before the entry that opened the epoch.
+/// One that came from another scope with its key is stale as well (`key_known`): who read it there may still have that key.
 enum StaleRecords {
     static let query = """
         SELECT \(StoredRecord.columns) FROM record
         WHERE owner = $1 AND zone = $2 AND share = $3 AND position > $4 AND position < $5 AND deleted = 0
-        ORDER BY position LIMIT $6
+        UNION ALL SELECT \(StoredRecord.columns) FROM record
+        WHERE owner = $1 AND zone = $2 AND share = $3 AND position > $4 AND position >= $5 AND deleted = 0 AND key_known = 1
+        ORDER BY 3 LIMIT $6
         """
 
     /// A serialized `StaleRecordsResponse`.
@@ -38,8 +41,12 @@ enum StaleRecords {
 
     private static func count(of zone: ZoneRow, before opened: Int64, in connection: any SQLConnection) throws -> Int64 {
         try connection.first(
-            "SELECT COUNT(*) FROM record WHERE owner = $1 AND zone = $2 AND share = $3 AND position < $4 AND deleted = 0",
-            zone.scopeKey + [.integer(opened)]
+            """
+            SELECT (SELECT COUNT(*) FROM record
+                WHERE owner = $1 AND zone = $2 AND share = $3 AND position < $4 AND deleted = 0)
+            + (SELECT COUNT(*) FROM record
+                WHERE owner = $1 AND zone = $2 AND share = $3 AND position >= $4 AND deleted = 0 AND key_known = 1)
+            """, zone.scopeKey + [.integer(opened)]
         ) { try $0.int64(0) } ?? 0
     }
 }

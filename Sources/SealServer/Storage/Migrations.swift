@@ -36,6 +36,8 @@ extension Migration {
         .participants,
         .devices,
         .accountDeletion,
+        .webhookOrigins,
+        .knownKeys,
     ]
 }
 

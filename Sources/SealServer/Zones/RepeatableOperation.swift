@@ -108,7 +108,10 @@ extension Sealkit_V1_ModifyRecordsRequest {
             content.text(6, record.changeTag)
             content.blob(7, [UInt8](record.statement))
         }
-        for opening in openings { content.blob(8, [UInt8](opening.open.signature)) }
+        for opening in openings {
+            content.blob(8, [UInt8](opening.open.signature))
+            if opening.hasFollowing { content.blob(10, (try? opening.following.serializedBytes()) ?? []) }
+        }
         for closing in closings { content.blob(9, [UInt8](closing.close.signature)) }
         return content.bytes
     }

@@ -7,8 +7,7 @@ struct ShareApprove: AccountHolderCommand {
         abstract: "Invite somebody who asked for access: it accepts with the share-wide URL, which it has.",
         discussion: "  sealkit share approve Notes _0123… --permission readWrite")
 
-    @Argument(help: "The zone.")
-    var zone: String
+    @OptionGroup var place: ShareOptions
 
     @Argument(help: "The user name of whoever asked, as share requests prints it.")
     var user: String
@@ -16,17 +15,14 @@ struct ShareApprove: AccountHolderCommand {
     @Option(help: "readOnly or readWrite.")
     var permission: PermissionArgument = .readOnly
 
-    @OptionGroup var owner: OwnerOption
-    @OptionGroup var shared: SharedRecordOption
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        let (database, fetched) = try await owner.share(of: zone, shared, client)
-        var share = fetched
-        let requester = try share.existingRequester(named: user)
-        share.addParticipant(
-            try await client.container.shareParticipant(for: requester.participantLookupInfo, permission: permission.permission))
-        let saved = try await database.save(share)
+        let saved = try await place.change(client) { share in
+            let requester = try share.existingRequester(named: user)
+            share.addParticipant(
+                try await client.container.shareParticipant(for: requester.participantLookupInfo, permission: permission.permission))
+        }
         output.result("\(user.escaped) may accept now", json: ShareText.json(saved))
     }
 }

@@ -7,21 +7,17 @@ struct ShareDeny: AccountHolderCommand {
         abstract: "Refuse somebody who asked for access. It may ask again; see block.",
         discussion: "  sealkit share deny Notes _0123…")
 
-    @Argument(help: "The zone.")
-    var zone: String
+    @OptionGroup var place: ShareOptions
 
     @Argument(help: "The user name of whoever asked, as share requests prints it.")
     var user: String
 
-    @OptionGroup var owner: OwnerOption
-    @OptionGroup var shared: SharedRecordOption
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        let (database, fetched) = try await owner.share(of: zone, shared, client)
-        var share = fetched
-        share.denyRequesters([try share.existingRequester(named: user)])
-        let saved = try await database.save(share)
+        let saved = try await place.change(client) { share in
+            share.denyRequesters([try share.existingRequester(named: user)])
+        }
         output.result("denied \(user.escaped)", json: ShareText.json(saved))
     }
 }

@@ -14,8 +14,7 @@ struct ShareInvite: AccountHolderCommand {
               sealkit share invite Notes --one-time --expires-in 7
             """)
 
-    @Argument(help: "The zone.")
-    var zone: String
+    @OptionGroup var place: ShareOptions
 
     @Argument(help: ArgumentHelp("An e-mail address, a phone number (+49…), or a user name.", valueName: "person"))
     var person: String?
@@ -29,8 +28,6 @@ struct ShareInvite: AccountHolderCommand {
     @Option(help: "readOnly or readWrite.")
     var permission: PermissionArgument = .readOnly
 
-    @OptionGroup var owner: OwnerOption
-    @OptionGroup var shared: SharedRecordOption
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
@@ -43,12 +40,9 @@ struct ShareInvite: AccountHolderCommand {
     }
 
     func run(_ client: Client) async throws {
-        let (database, fetched) = try await owner.share(of: zone, shared, client)
-        var share = fetched
         var participant = try await invitee(client)
         participant.expirationDate = expiresIn.map { Date(timeIntervalSinceNow: Double($0) * 86_400) }
-        share.addParticipant(participant)
-        let saved = try await database.save(share)
+        let saved = try await place.change(client) { $0.addParticipant(participant) }
         // Somebody invited before keeps the participant id of then.
         let found = try? saved.participant(named: participant.participantID)
         let invited = found ?? person.flatMap { try? saved.participant(named: $0) } ?? participant

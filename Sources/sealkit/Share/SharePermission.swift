@@ -7,8 +7,7 @@ struct SharePermission: AccountHolderCommand {
         abstract: "Change what a participant may do. Taking a right away opens a new key in the same step.",
         discussion: "  sealkit share permission Notes bob@example.org readOnly")
 
-    @Argument(help: "The zone.")
-    var zone: String
+    @OptionGroup var place: ShareOptions
 
     @Argument(help: "The participant: id, user name or address, as share show prints them.")
     var participant: String
@@ -16,17 +15,14 @@ struct SharePermission: AccountHolderCommand {
     @Argument(help: "readOnly or readWrite.")
     var permission: PermissionArgument
 
-    @OptionGroup var owner: OwnerOption
-    @OptionGroup var shared: SharedRecordOption
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        let (database, fetched) = try await owner.share(of: zone, shared, client)
-        var share = fetched
-        var found = try share.participant(named: participant)
-        found.permission = permission.permission
-        share.addParticipant(found)
-        let saved = try await database.save(share)
+        let saved = try await place.change(client) { share in
+            var found = try share.participant(named: participant)
+            found.permission = permission.permission
+            share.addParticipant(found)
+        }
         output.result("\(participant.escaped): \(permission.rawValue)", json: ShareText.json(saved))
     }
 }

@@ -7,23 +7,20 @@ struct ShareRequests: AccountHolderCommand {
         abstract: "Show who asks for access to a share, and set whether anybody may.",
         discussion: "  sealkit share requests Notes --allow on")
 
-    @Argument(help: "The zone.")
-    var zone: String
+    @OptionGroup var place: ShareOptions
 
     @Option(help: ArgumentHelp("on: strangers with the URL may ask. off: they are not told that there is a share.", valueName: "on|off"))
     var allow: SwitchArgument?
 
-    @OptionGroup var owner: OwnerOption
-    @OptionGroup var shared: SharedRecordOption
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        let (database, fetched) = try await owner.share(of: zone, shared, client)
-        var share = fetched
-        if let allow {
-            share.allowsAccessRequests = allow == .on
-            share = try await database.save(share)
-        }
+        let share =
+            if let allow {
+                try await place.change(client) { $0.allowsAccessRequests = allow == .on }
+            } else {
+                try await place.fetch(client)
+            }
         let lines = share.requesters.map { "  \($0.userIdentity.userRecordID?.recordName.escaped ?? "")  \($0.contact.escaped)" }
         output.result(
             ([share.allowsAccessRequests ? "strangers with the URL may ask" : "nobody may ask"] + lines).joined(separator: "\n"),

@@ -8,18 +8,14 @@ struct ShareShow: AccountHolderCommand {
         discussion: """
               sealkit share show Notes
               sealkit share show Notes --owner _0123…
+              sealkit share show Lists --record groceries
             """)
 
-    @Argument(help: "The zone.")
-    var zone: String
-
-    @OptionGroup var owner: OwnerOption
-    @OptionGroup var shared: SharedRecordOption
+    @OptionGroup var place: ShareOptions
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        let (database, zoneID) = owner.resolve(zone, client)
-        let share = try await client.share(of: zoneID, shared, in: database)
+        let share = try await place.fetch(client)
         output.result(
             (["\"\(share.title.escaped)\" (zone \(share.zoneID.zoneName.escaped))"] + share.participants.map(ShareText.line))
                 .joined(separator: "\n"),

@@ -33,12 +33,6 @@ enum SwitchArgument: String, ExpressibleByArgument, CaseIterable {
     case on, off
 }
 
-/// Which share of a zone is meant.
-struct SharedRecordOption: ParsableArguments {
-    @Option(help: ArgumentHelp("A record that is shared with all that has it as parent; without it, the zone as a whole.", valueName: "name"))
-    var record: String?
-}
-
 /// How shares and participants look.
 enum ShareText {
     static func name(_ identity: Share.UserIdentity) -> String {
@@ -106,33 +100,5 @@ extension Share {
             throw SealKitError(.unknownItem, "nobody by that name asks for access", remedy: "see share requests")
         }
         return found
-    }
-}
-
-extension OwnerOption {
-    /// The share of a zone, and the database that it is changed in.
-    func share(
-        of zone: String, _ shared: SharedRecordOption, _ client: Client
-    ) async throws(SealKitError) -> (database: Database, share: Share) {
-        let (database, zoneID) = resolve(zone, client)
-        return (database, try await client.share(of: zoneID, shared, in: database))
-    }
-}
-
-extension Client {
-    /// The share of one of one's own zones, or of a record in it.
-    func ownShare(_ zone: String, _ shared: SharedRecordOption) async throws(SealKitError) -> Share {
-        try await share(of: RecordZone.ID(zoneName: zone), shared, in: container.privateDatabase)
-    }
-
-    func share(
-        of zoneID: RecordZone.ID, _ shared: SharedRecordOption, in database: Database
-    ) async throws(SealKitError) -> Share {
-        guard let record = shared.record else { return try await database.share(for: zoneID) }
-        guard let share = try await database.record(for: Record.ID(recordName: record, zoneID: zoneID)).share else {
-            throw SealKitError(
-                .unknownItem, "the record \(record) is not the root of a share", remedy: "share it with sealkit share create --record")
-        }
-        return try await database.share(withID: Record.ID(recordName: share.recordName, zoneID: zoneID))
     }
 }

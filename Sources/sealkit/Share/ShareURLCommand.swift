@@ -10,18 +10,15 @@ struct ShareURLCommand: AccountHolderCommand {
               sealkit share url Notes --for carol@example.org
             """)
 
-    @Argument(help: "The zone.")
-    var zone: String
+    @OptionGroup var place: ShareOptions
 
     @Option(name: .customLong("for"), help: "A participant who was invited by address, or by a one-time URL.")
     var participant: String?
 
-    @OptionGroup var owner: OwnerOption
-    @OptionGroup var shared: SharedRecordOption
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        let (_, share) = try await owner.share(of: zone, shared, client)
+        let share = try await place.fetch(client)
         var url = share.url
         if let participant { url = share.oneTimeURL(for: try share.participant(named: participant).participantID) }
         guard let url else {

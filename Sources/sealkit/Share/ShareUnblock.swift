@@ -7,23 +7,19 @@ struct ShareUnblock: AccountHolderCommand {
         abstract: "Let somebody be invited, and ask, again.",
         discussion: "  sealkit share unblock Notes _0123…")
 
-    @Argument(help: "The zone.")
-    var zone: String
+    @OptionGroup var place: ShareOptions
 
     @Argument(help: "The user name, as share show --json prints it.")
     var user: String
 
-    @OptionGroup var owner: OwnerOption
-    @OptionGroup var shared: SharedRecordOption
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        let (database, fetched) = try await owner.share(of: zone, shared, client)
-        var share = fetched
-        let found = share.blockedIdentities.filter { $0.userRecordID.recordName == user }
-        guard !found.isEmpty else { throw SealKitError(.unknownItem, "nobody by that name is blocked", remedy: "see share show --json") }
-        share.unblockIdentities(found)
-        let saved = try await database.save(share)
+        let saved = try await place.change(client) { share in
+            let found = share.blockedIdentities.filter { $0.userRecordID.recordName == user }
+            guard !found.isEmpty else { throw SealKitError(.unknownItem, "nobody by that name is blocked", remedy: "see share show --json") }
+            share.unblockIdentities(found)
+        }
         output.result("unblocked \(user.escaped)", json: ShareText.json(saved))
     }
 }

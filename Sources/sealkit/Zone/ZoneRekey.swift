@@ -23,23 +23,24 @@ struct ZoneRekey: AccountHolderCommand {
         let bar = ProgressBar(name, unit: .records, output)
         let result = try await database.rekey(zoneID) { done, total in bar.update(Int64(done), of: Int64(total)) }
         bar.finish()
-        for (id, error) in result.failures.sorted(by: { $0.key.recordName < $1.key.recordName }) {
+        let failures = result.failures.sorted { $0.key.recordName < $1.key.recordName }
+        for (id, error) in failures {
             output.note("\(id.recordName.escaped): \(error.reason.escaped)")
         }
         var text = "\(result.rekeyed) records sealed again"
         if result.writtenByOthers > 0 { text += ", \(result.writtenByOthers) written by others meanwhile" }
-        if !result.failures.isEmpty { text += ", \(result.failures.count) left under older keys" }
+        if !failures.isEmpty { text += ", \(failures.count) left under older keys" }
         output.result(
             text, bare: "\(result.rekeyed)",
             json: [
                 "zone": .string(name), "rekeyed": .integer(Int64(result.rekeyed)),
                 "writtenByOthers": .integer(Int64(result.writtenByOthers)),
                 "failures": .array(
-                    result.failures.sorted { $0.key.recordName < $1.key.recordName }.map { id, error in
+                    failures.map { id, error in
                         .object(["record": .string(id.recordName), "code": .string(error.code.rawValue)])
                     }),
             ])
-        if let worst = result.failures.values.first(where: { ExitStatus($0.code) == .integrity }) ?? result.failures.values.first {
+        if let worst = failures.map(\.value).first(where: { ExitStatus($0.code) == .integrity }) ?? failures.first?.value {
             throw worst
         }
     }

@@ -105,6 +105,7 @@ import Testing
             }
         }
         #expect(try await world.ann.body(of: letter.recordID) == "private")
+        try await attack55BetweenHierarchies(world)
     }
 
     @Test("A demoted writer signs under its last writing epoch, citing the old head: refused by whoever has read past the demotion.")

@@ -20,11 +20,13 @@ import Testing
                 try await server.services.database.read { connection in
                     let row = try #require(try connection.first("SELECT \(ZoneRow.columns) FROM zone z", [], ZoneRow.init))
                     var cascade = Cascade(bounds: bounds)
+                    var dependents = Dependents(
+                        zone: row, user: anna.user, rosters: server.services.rosters, connection: connection)
                     for (root, target) in targets.enumerated() {
-                        let error = try cascade.add(
-                            target: target, deletion: deletion, root: root, staying: Set(targets), scope: CascadeScope(nil), in: row,
-                            connection)
-                        if let error { return (cascade.members.count, error.code) }
+                        let refusal = try cascade.add(
+                            target: target, deletion: deletion, root: root, staying: Set(targets), scope: CascadeScope(nil),
+                            &dependents)
+                        if let refusal { return (cascade.members.count, refusal.error.code) }
                     }
                     return (cascade.members.count, nil)
                 }

@@ -19,6 +19,7 @@ final class WebhookReceiver: Sendable {
     private struct State {
         var deliveries: [Delivery] = []
         var answers: [HTTPResponse.Status] = []
+        var isHolding = false
     }
     private let state = Mutex(State())
     let origin: String
@@ -27,6 +28,9 @@ final class WebhookReceiver: Sendable {
 
     /// What the next requests are answered with; 200 after that.
     func answer(_ statuses: [HTTPResponse.Status]) { state.withLock { $0.answers = statuses } }
+
+    /// Keeps whoever comes waiting for an answer.
+    func hold(_ isHolding: Bool) { state.withLock { $0.isHolding = isHolding } }
 
     var count: Int { state.withLock(\.deliveries.count) }
 
@@ -46,6 +50,7 @@ final class WebhookReceiver: Sendable {
             state.deliveries.append(Delivery(path: request.uri.path, signature: signature, body: Data(buffer: body)))
             return state.answers.isEmpty ? .ok : state.answers.removeFirst()
         }
+        while state.withLock(\.isHolding) { try await Task.sleep(for: .milliseconds(10)) }
         // A redirect leads back here: following it would show as one more request.
         return Response(status: status, headers: status.kind == .redirection ? [.location: origin + "/elsewhere"] : [:])
     }

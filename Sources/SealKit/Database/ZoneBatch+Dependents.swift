@@ -1,0 +1,70 @@
+import SealStatements
+import SealWire
+
+/// Records of other scopes that go with a deletion: nobody infers that, so their deletions are signed with it.
+extension ZoneBatch {
+    /// What goes to be sent beside deletions that the server has refused without it.
+    ///
+    /// The server finds such records; that each refers with `deleteSelf` to one that is deleted here, this device reads off
+    /// their verified values. Nothing else is ever deleted because a server names it.
+    /// - Parameter refused: the deletions, with the names that the server gave, and why it refused.
+    /// - Returns: the deletions that go again, and what was added to the batch.
+    mutating func completing(
+        _ refused: [(item: Item, names: [String], error: SealKitError)], beside items: [Item]
+    ) async throws(SealKitError) -> (again: [Item], added: [Item]) {
+        let known = Set(items.map(\.id.recordName))
+        let wanted = Set(refused.flatMap(\.names)).subtracting(known)
+        var added: [Item] = []
+        if !wanted.isEmpty {
+            var deleted = Set(
+                items.compactMap { item -> String? in if case .delete(let id, _, _, _) = item { id.recordName } else { nil } })
+            var left: [Record] = []
+            let ids = wanted.sorted().map { Record.ID(recordName: $0, zoneID: zoneID) }
+            for (_, outcome) in try await database.look(up: ids, desiredKeys: nil) {
+                if case .success(.record(let record)) = outcome { left.append(record) }
+            }
+            var hasGrown = true
+            while hasGrown {
+                hasGrown = false
+                for record in left where !deleted.contains(record.recordID.recordName) && record.refers(to: deleted) {
+                    guard let base = record.base else { continue }
+                    deleted.insert(record.recordID.recordName)
+                    implied.insert(record.recordID)
+                    added.append(
+                        .delete(record.recordID, base, recordType: record.recordType, changeTag: record.recordChangeTag ?? ""))
+                    hasGrown = true
+                }
+            }
+        }
+        guard !added.isEmpty else {
+            for one in refused { fail(one.item, one.error) }
+            return ([], [])
+        }
+        return (refused.map(\.item), added)
+    }
+
+    /// The app did not name what was deleted along.
+    mutating func forgetImplied() {
+        for id in implied { deleteResults[id] = nil }
+    }
+}
+
+extension Record {
+    /// Whether it goes with one of these.
+    fileprivate func refers(to names: Set<String>) -> Bool {
+        fields.values.contains { state in
+            guard case .plain(let value) = state else { return false }
+            return value.goes(with: names)
+        }
+    }
+}
+
+extension Value {
+    fileprivate func goes(with names: Set<String>) -> Bool {
+        switch self {
+        case .reference(let reference): reference.action == .deleteSelf && names.contains(reference.recordName)
+        case .list(.reference, let references): references.contains { $0.goes(with: names) }
+        default: false
+        }
+    }
+}

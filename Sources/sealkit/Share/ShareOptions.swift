@@ -1,0 +1,48 @@
+import ArgumentParser
+import SealKit
+
+/// Which share of a zone is meant.
+struct SharedRecordOption: ParsableArguments {
+    @Option(help: ArgumentHelp("A record that is shared with all that has it as parent; without it, the zone as a whole.", valueName: "name"))
+    var record: String?
+}
+
+/// A share that its owner or an administrator looks at or changes: of a zone of one's own or of somebody else's, or of a record
+/// in it.
+struct ShareOptions: ParsableArguments {
+    @Argument(help: "The zone.")
+    var zone: String
+
+    @OptionGroup var owner: OwnerOption
+    @OptionGroup var shared: SharedRecordOption
+
+    func fetch(_ client: Client) async throws(SealKitError) -> Share {
+        let (database, zoneID) = owner.resolve(zone, client)
+        return try await client.share(of: zoneID, shared, in: database)
+    }
+
+    /// Fetches the share, changes it and saves it.
+    func change(_ client: Client, _ change: (inout Share) async throws -> Void) async throws -> Share {
+        var share = try await fetch(client)
+        try await change(&share)
+        return try await owner.resolve(zone, client).database.save(share)
+    }
+}
+
+extension Client {
+    /// The share of one of one's own zones, or of a record in it.
+    func ownShare(_ zone: String, _ shared: SharedRecordOption) async throws(SealKitError) -> Share {
+        try await share(of: RecordZone.ID(zoneName: zone), shared, in: container.privateDatabase)
+    }
+
+    func share(
+        of zoneID: RecordZone.ID, _ shared: SharedRecordOption, in database: Database
+    ) async throws(SealKitError) -> Share {
+        guard let record = shared.record else { return try await database.share(for: zoneID) }
+        guard let share = try await database.record(for: Record.ID(recordName: record, zoneID: zoneID)).share else {
+            throw SealKitError(
+                .unknownItem, "the record \(record) is not the root of a share", remedy: "share it with sealkit share create --record")
+        }
+        return try await database.share(withID: Record.ID(recordName: share.recordName, zoneID: zoneID))
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import SealStatements
+import Testing
+
+@testable import SealKit
+
+/// Invitations whose time is over, by a clock that the test moves.
+@Suite struct ExpiryTests {
+    private static let day: Int64 = 86_400_000_000
+
+    /// Invitations of two lengths into a zone: one to a person, for a day, and a one-time URL for a week.
+    private func invited(_ ann: Person, _ bob: Person) async throws -> (zone: RecordZone.ID, share: Share, lasting: Share.Participant) {
+        let (zone, _, _) = try await ann.share()
+        var short = try await ann.participant(bob)
+        short.expirationDate = Date(timeIntervalSinceNow: 86_400)
+        var long = Share.Participant.oneTimeURLParticipant()
+        long.expirationDate = Date(timeIntervalSinceNow: 7 * 86_400)
+        let (expiring, lasting) = (short, long)
+        let share = try await ann.edit(zone) { share in
+            share.addParticipant(expiring)
+            share.addParticipant(lasting)
+        }
+        return (zone, share, lasting)
+    }
+
+    /// What another device reads in the roster, by its own clock.
+    private func open(_ person: Person, _ zone: RecordZone.ID, share: String? = nil) async throws -> Int {
+        let core = try person.onFreshDevice().container.core
+        let scope = try core.scope(of: zone)
+        return try await core.keeper(of: share.map { scope.ofShare($0) } ?? scope).refresh().roster.invitations.count
+    }
+
+    @Test func fetchingTheShareTakesBackWhatIsOver() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let (zone, share, lasting) = try await invited(ann, bob)
+        #expect(share.participants.count == 3)
+        #expect(try await ann.share(of: zone).participants.count == 3)
+        let epoch = try await ann.epoch(of: zone)
+        let after = try await WallClock.$offset.withValue(2 * Self.day) { try await ann.share(of: zone) }
+        #expect(after.participants.map(\.participantID) == [ann.name, lasting.participantID])
+        #expect(try await open(ann, zone) == 1)
+        #expect(try await ann.epoch(of: zone) == epoch + 1)
+        #expect(await failure { try await bob.join(share.url) } == .unknownItem)
+        let date = try #require(after.participants.last?.expirationDate)
+        #expect(abs(date.timeIntervalSince(try #require(lasting.expirationDate))) < 0.001)
+        // Nothing is left to do: no further key is opened.
+        _ = try await WallClock.$offset.withValue(2 * Self.day) { try await ann.share(of: zone) }
+        #expect(try await ann.epoch(of: zone) == epoch + 1)
+    }
+
+    @Test func fetchingChangesTakesBackWhatIsOver() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let (zone, _, _) = try await invited(ann, bob)
+        let token = try await ann.own.recordZoneChanges(inZoneWith: zone).changeToken
+        #expect(try await open(ann, zone) == 2)
+        _ = try await WallClock.$offset.withValue(8 * Self.day) { try await ann.own.recordZoneChanges(inZoneWith: zone, since: token) }
+        #expect(try await open(ann, zone) == 0)
+    }
+
+    @Test func ofHierarchiesToo() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let list = try await ann.own.save(ann.note(in: zone, "list", name: "list"))
+        var new = Share(rootRecord: list)
+        var once = Share.Participant.oneTimeURLParticipant()
+        once.expirationDate = Date(timeIntervalSinceNow: 86_400)
+        new.addParticipant(once)
+        let share = try await ann.own.save(new, rootRecord: list).share
+        let name = share.recordID.recordName
+        #expect(try await open(ann, zone, share: name) == 1)
+        // The feed has nothing new, and does not speak of the share.
+        let token = try await ann.own.recordZoneChanges(inZoneWith: zone).changeToken
+        _ = try await WallClock.$offset.withValue(2 * Self.day) { try await ann.own.recordZoneChanges(inZoneWith: zone, since: token) }
+        #expect(try await open(ann, zone, share: name) == 0)
+    }
+
+    @Test func administratorsTakeThemBackAndOthersDoNot() async throws {
+        let (ann, bob, carol) = (try await Person(), try await Person(), try await Person())
+        let (zone, _, first) = try await ann.share(with: [(bob, .readWrite), (carol, .readWrite)])
+        let joined = try await bob.join(first.url)
+        _ = try await carol.join(first.url)
+        try await ann.promote(bob, in: zone)
+        _ = try await ann.edit(zone) { share in
+            var once = Share.Participant.oneTimeURLParticipant()
+            once.expirationDate = Date(timeIntervalSinceNow: 86_400)
+            share.addParticipant(once)
+        }
+        _ = try await WallClock.$offset.withValue(2 * Self.day) { try await carol.shared.recordZoneChanges(inZoneWith: joined) }
+        #expect(try await open(ann, zone) == 1)
+        _ = try await WallClock.$offset.withValue(2 * Self.day) { try await bob.shared.recordZoneChanges(inZoneWith: joined) }
+        #expect(try await open(ann, zone) == 0)
+    }
+
+    /// Two devices come across it at once: one revocation, no error for anybody.
+    @Test func twoDevicesAtOnceAgree() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let (zone, _, _) = try await invited(ann, bob)
+        let other = try ann.onFreshDevice()
+        #expect(try await other.share(of: zone).participants.count == 3)
+        let epoch = try await ann.epoch(of: zone)
+        let (one, two) = try await WallClock.$offset.withValue(2 * Self.day) {
+            async let one = ann.share(of: zone)
+            async let two = other.share(of: zone)
+            return (try await one, try await two)
+        }
+        #expect(one.participants.count == 2 && two.participants.count == 2)
+        #expect(try await ann.epoch(of: zone) == epoch + 1)
+    }
+}

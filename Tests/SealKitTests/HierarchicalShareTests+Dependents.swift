@@ -1,0 +1,102 @@
+import Foundation
+import SealLab
+import SealStatements
+import SealWire
+import SwiftProtobuf
+import Testing
+
+@testable import SealKit
+
+/// `deleteSelf` between a zone's scopes, through the SDK: the app deletes the target, and all that goes with it goes.
+extension HierarchicalShareTests {
+    private func dependent(_ ann: Person, on name: String, in zone: RecordZone.ID, name own: String, parent: Record? = nil) -> Record {
+        var record = ann.note(in: zone, own, name: own)
+        record["target"] = Record.Reference(recordName: name, action: .deleteSelf)
+        if let parent { record.setParent(parent) }
+        return record
+    }
+
+    /// Beside the shared list: one that goes with an item of it, and one in the list that goes with that.
+    private func family(_ it: Shared) async throws -> (outside: Record.ID, inside: Record.ID) {
+        let list = try await it.ann.own.record(for: it.list.recordID)
+        let outside = dependent(it.ann, on: "item", in: it.zone, name: "outside")
+        let inside = dependent(it.ann, on: "outside", in: it.zone, name: "inside", parent: list)
+        let saved = try await it.ann.own.modifyRecords(saving: [outside, inside]).saveResults
+        #expect(saved.values.compactMap(\.failureCode).isEmpty)
+        return (outside.recordID, inside.recordID)
+    }
+
+    @Test func whatGoesWithATargetGoesFromEveryScope() async throws {
+        let it = try await shared()
+        let (outside, inside) = try await family(it)
+        let before = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined)
+        #expect(names(before).isSuperset(of: ["list", "item", "inside"]))
+        let results = try await it.ann.own.modifyRecords(deleting: [it.item.recordID]).deleteResults
+        // The app is told of what it named.
+        #expect(Array(results.keys) == [it.item.recordID])
+        try results[it.item.recordID]?.get()
+        for id in [it.item.recordID, outside, inside] {
+            let gone = await failure { _ = try await it.ann.own.record(for: id) }
+            #expect(gone == .unknownItem)
+        }
+        // Who reads the share alone can check what it is told, and so can a new device of the owner's.
+        let after = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined, since: before.changeToken)
+        #expect(Set(after.deletions.map(\.recordID.recordName)) == ["item", "inside"])
+        let fresh = try await it.ann.onFreshDevice().own.recordZoneChanges(inZoneWith: it.zone)
+        #expect(names(fresh) == ["list", "note", it.share.recordID.recordName])
+    }
+
+    @Test func aParticipantTakesAlongWhatItMayWrite() async throws {
+        let it = try await shared()
+        let (outside, inside) = try await family(it)
+        // Bob does not see what is beside the list, and what goes with that stays too.
+        try await it.bob.shared.deleteRecord(withID: it.id(it.item))
+        let kept: String? = try await it.ann.own.record(for: outside).encryptedValues["body"]
+        #expect(kept == "outside")
+        let left: String? = try await it.ann.own.record(for: inside).encryptedValues["body"]
+        #expect(left == "inside")
+        // Of another share that it writes to, it takes the records along.
+        let note = try await it.ann.own.record(for: it.note.recordID)
+        var share = Share(rootRecord: note)
+        share.addParticipant(
+            try await it.ann.container.shareParticipant(forUserRecordID: it.bob.container.userRecordID(), permission: .readWrite))
+        let second = try await it.ann.own.save(share, rootRecord: note)
+        _ = try await it.bob.container.accept(try await it.bob.container.shareMetadata(for: try #require(second.share.url)))
+        let across = dependent(it.ann, on: "inside", in: it.zone, name: "across", parent: second.rootRecord)
+        _ = try await it.ann.own.save(across)
+        try await it.bob.shared.deleteRecord(withID: Record.ID(recordName: "inside", zoneID: it.joined))
+        let gone = await failure { _ = try await it.ann.own.record(for: across.recordID) }
+        #expect(gone == .unknownItem)
+    }
+
+    /// A server that names what does not refer to the target: nothing of that is deleted.
+    @Test func nothingIsDeletedBecauseAServerNamesIt() async throws {
+        let it = try await shared()
+        let (outside, _) = try await family(it)
+        let asked = LockedValue(0)
+        let transport = RewritingTransport(try HTTPTransport(server: it.ann.server.origin)) { path, body in
+            guard path.hasSuffix("records/modify") else { return body }
+            asked.change { $0 += 1 }
+            var answer = try Sealkit_V1_ModifyRecordsResponse(serializedBytes: body)
+            for index in answer.results.indices where !answer.results[index].dependents.isEmpty {
+                answer.results[index].dependents = ["note", "list"]
+            }
+            return try answer.serializedData()
+        }
+        let lied = try it.ann.through(transport)
+        let code = await failure { try await lied.own.deleteRecord(withID: it.item.recordID) }
+        #expect(code == .referenceViolation)
+        #expect(asked.value == 1)
+        for id in [it.note.recordID, it.list.recordID, it.item.recordID, outside] { _ = try await it.ann.own.record(for: id) }
+    }
+
+    @Test func whatCannotGoKeepsItsTarget() async throws {
+        let it = try await shared()
+        let (outside, _) = try await family(it)
+        let parent = try await it.ann.own.record(for: outside)
+        try await it.ann.own.save(child(of: parent, it.ann, "child", name: "child"))
+        let code = await failure { try await it.ann.own.deleteRecord(withID: it.item.recordID) }
+        #expect(code == .referenceViolation || code == .batchRequestFailed)
+        for id in [it.item.recordID, outside] { _ = try await it.ann.own.record(for: id) }
+    }
+}
