@@ -47,8 +47,8 @@ let package = Package(
             name: "SealWire",
             dependencies: [.product(name: "SwiftProtobuf", package: "swift-protobuf")],
             exclude: [
-                "sealkit.proto", "schema.proto", "query.proto", "push.proto", "public.proto", "limits.proto", "keys.proto", "shares.proto",
-                "sharing.proto", "devices.proto", "deletion.proto",
+                "sealkit.proto", "schema.proto", "query.proto", "push.proto", "public.proto", "limits.proto", "keys.proto",
+                "shares.proto", "sharing.proto", "deletion.proto", "devices.proto", "restore.proto",
             ],
             swiftSettings: house),
         // Floor 2

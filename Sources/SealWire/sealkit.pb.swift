@@ -995,6 +995,9 @@ public nonisolated struct Sealkit_V1_ModifyRecordsRequest: Sendable {
   /// modification stay where the server finds nothing that speaks against it.
   public var rekeying: Bool = false
 
+  /// The server has lost statements of these records, and their next ones follow those: numbered later than what it has.
+  public var restoring: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1281,6 +1284,9 @@ public nonisolated struct Sealkit_V1_RosterRequest: Sendable {
 
   public var fromStart: Bool = false
 
+  /// the hash of the entry `after`, as the caller knows it
+  public var head: Data = Data()
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1329,6 +1335,17 @@ public nonisolated struct Sealkit_V1_RosterTail: Sendable {
   public var hasFailure: Bool {self._failure != nil}
   /// Clears the value of `failure`. Subsequent reads from it will return its default value.
   public mutating func clearFailure() {self._failure = nil}
+
+  /// where the log ends for the caller: whoever has more of it may give that back
+  public var headSequence: UInt64 = 0
+
+  public var head: Data = Data()
+
+  /// to administrators: the server lacks grants of the epoch in force
+  public var ungranted: Bool = false
+
+  /// of a branch that the owner has given up: what follows the caller's head in it
+  public var abandoned: [Sealkit_V1_SignedEntry] = []
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -3789,7 +3806,7 @@ nonisolated extension Sealkit_V1_DatabaseChangesResponse: SwiftProtobuf.Message,
 
 nonisolated extension Sealkit_V1_ModifyRecordsRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ModifyRecordsRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}operation_id\0\u{1}zone\0\u{1}atomic\0\u{1}records\0\u{1}signature\0\u{2}_\u{1}openings\0\u{1}closings\0\u{2}'rekeying\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}operation_id\0\u{1}zone\0\u{1}atomic\0\u{1}records\0\u{1}signature\0\u{2}_\u{1}openings\0\u{1}closings\0\u{2}'rekeying\0\u{2}<restoring\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3805,6 +3822,7 @@ nonisolated extension Sealkit_V1_ModifyRecordsRequest: SwiftProtobuf.Message, Sw
       case 100: try { try decoder.decodeRepeatedMessageField(value: &self.openings) }()
       case 101: try { try decoder.decodeRepeatedMessageField(value: &self.closings) }()
       case 140: try { try decoder.decodeSingularBoolField(value: &self.rekeying) }()
+      case 200: try { try decoder.decodeSingularBoolField(value: &self.restoring) }()
       default: break
       }
     }
@@ -3839,6 +3857,9 @@ nonisolated extension Sealkit_V1_ModifyRecordsRequest: SwiftProtobuf.Message, Sw
     if self.rekeying != false {
       try visitor.visitSingularBoolField(value: self.rekeying, fieldNumber: 140)
     }
+    if self.restoring != false {
+      try visitor.visitSingularBoolField(value: self.restoring, fieldNumber: 200)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3851,6 +3872,7 @@ nonisolated extension Sealkit_V1_ModifyRecordsRequest: SwiftProtobuf.Message, Sw
     if lhs.openings != rhs.openings {return false}
     if lhs.closings != rhs.closings {return false}
     if lhs.rekeying != rhs.rekeying {return false}
+    if lhs.restoring != rhs.restoring {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4320,7 +4342,7 @@ nonisolated extension Sealkit_V1_ZonesRecordChangesResponse: SwiftProtobuf.Messa
 
 nonisolated extension Sealkit_V1_RosterRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".RosterRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}zone\0\u{3}share_record_name\0\u{1}after\0\u{3}from_start\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}zone\0\u{3}share_record_name\0\u{1}after\0\u{3}from_start\0\u{2}D\u{3}head\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4332,6 +4354,7 @@ nonisolated extension Sealkit_V1_RosterRequest: SwiftProtobuf.Message, SwiftProt
       case 2: try { try decoder.decodeSingularStringField(value: &self.shareRecordName) }()
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.after) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.fromStart) }()
+      case 200: try { try decoder.decodeSingularBytesField(value: &self.head) }()
       default: break
       }
     }
@@ -4354,6 +4377,9 @@ nonisolated extension Sealkit_V1_RosterRequest: SwiftProtobuf.Message, SwiftProt
     if self.fromStart != false {
       try visitor.visitSingularBoolField(value: self.fromStart, fieldNumber: 4)
     }
+    if !self.head.isEmpty {
+      try visitor.visitSingularBytesField(value: self.head, fieldNumber: 200)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4362,6 +4388,7 @@ nonisolated extension Sealkit_V1_RosterRequest: SwiftProtobuf.Message, SwiftProt
     if lhs.shareRecordName != rhs.shareRecordName {return false}
     if lhs.after != rhs.after {return false}
     if lhs.fromStart != rhs.fromStart {return false}
+    if lhs.head != rhs.head {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4399,7 +4426,7 @@ nonisolated extension Sealkit_V1_FetchRostersRequest: SwiftProtobuf.Message, Swi
 
 nonisolated extension Sealkit_V1_RosterTail: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".RosterTail"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}zone\0\u{3}share_record_name\0\u{1}entries\0\u{1}grants\0\u{1}failure\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}zone\0\u{3}share_record_name\0\u{1}entries\0\u{1}grants\0\u{1}failure\0\u{4}C\u{3}head_sequence\0\u{1}head\0\u{1}ungranted\0\u{1}abandoned\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4412,6 +4439,10 @@ nonisolated extension Sealkit_V1_RosterTail: SwiftProtobuf.Message, SwiftProtobu
       case 3: try { try decoder.decodeRepeatedMessageField(value: &self.entries) }()
       case 4: try { try decoder.decodeRepeatedMessageField(value: &self.grants) }()
       case 5: try { try decoder.decodeSingularMessageField(value: &self._failure) }()
+      case 200: try { try decoder.decodeSingularUInt64Field(value: &self.headSequence) }()
+      case 201: try { try decoder.decodeSingularBytesField(value: &self.head) }()
+      case 202: try { try decoder.decodeSingularBoolField(value: &self.ungranted) }()
+      case 203: try { try decoder.decodeRepeatedMessageField(value: &self.abandoned) }()
       default: break
       }
     }
@@ -4437,6 +4468,18 @@ nonisolated extension Sealkit_V1_RosterTail: SwiftProtobuf.Message, SwiftProtobu
     try { if let v = self._failure {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
     } }()
+    if self.headSequence != 0 {
+      try visitor.visitSingularUInt64Field(value: self.headSequence, fieldNumber: 200)
+    }
+    if !self.head.isEmpty {
+      try visitor.visitSingularBytesField(value: self.head, fieldNumber: 201)
+    }
+    if self.ungranted != false {
+      try visitor.visitSingularBoolField(value: self.ungranted, fieldNumber: 202)
+    }
+    if !self.abandoned.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.abandoned, fieldNumber: 203)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4446,6 +4489,10 @@ nonisolated extension Sealkit_V1_RosterTail: SwiftProtobuf.Message, SwiftProtobu
     if lhs.entries != rhs.entries {return false}
     if lhs.grants != rhs.grants {return false}
     if lhs._failure != rhs._failure {return false}
+    if lhs.headSequence != rhs.headSequence {return false}
+    if lhs.head != rhs.head {return false}
+    if lhs.ungranted != rhs.ungranted {return false}
+    if lhs.abandoned != rhs.abandoned {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -105,7 +105,11 @@ extension ZoneBatch {
             guard view.isMember else {
                 throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)", remedy: "make it first")
             }
-            if view.roster.rotationDue { view = try await database.rotate(keeper) }
+            if view.roster.rotationDue {
+                view = try await database.rotate(keeper)
+            } else if view.lacksGrants, view.mayAdminister {
+                view = try await database.rotate(keeper, onDemand: true)
+            }
             ground.add(view)
         }
     }

@@ -111,7 +111,7 @@ extension ZoneBatch {
             record.base = tombstone
             return .save(record)
         case (.save(let record), .success(.record(let server))):
-            if !isLast, savePolicy != .ifServerRecordUnchanged || server.isUnchanged(since: record) {
+            if !isLast, savePolicy == .changedKeys || savePolicy == .allKeys || server.isUnchanged(since: record) {
                 return .save(merged(record, into: server))
             }
             fail(

@@ -19,6 +19,8 @@ struct ZoneBatch {
 
     var saveResults: [Record.ID: Result<Record, SealKitError>] = [:]
     var deleteResults: [Record.ID: Result<Void, SealKitError>] = [:]
+    /// By name, the records of which the server has less than this device has seen.
+    var lost: [String: Lost] = [:]
     /// The shares that begin and end with it.
     var sharing = SharingPlan()
     /// The server has said that a parent is in another scope than was thought: this zone has shares that the device does not
@@ -87,10 +89,12 @@ struct ZoneBatch {
         for opening in sharing.openings { ground.add(opening.view) }
         var records: [Record]
         (records, ground) = try await verified(saving, ground: ground)
+        var deletions: [Item] = []
+        if savePolicy == .restoring { (records, deletions) = try await lost(records, deleting: deleting, ground) }
         try await AssetUploads(database: database, zoneID: zoneID, scope: ground.zone, progress: progress).uploadNew(in: &records)
 
         var items = records.map { Item.save($0) }
-        items += try await deletions(of: deleting)
+        items += savePolicy == .restoring ? deletions : try await self.deletions(of: deleting)
         items = try await endingShares(items, &ground)
         for round in 1...ZoneBatch.rounds where !items.isEmpty {
             let isLast = round == ZoneBatch.rounds
@@ -210,8 +214,9 @@ struct ZoneBatch {
             return Statement(
                 kind: kind, container: scope.container, environment: scope.environment, owner: scope.owner,
                 zoneName: scope.zoneName, zoneIncarnation: roster.incarnations.zone, recordName: id.recordName, recordType: type,
-                creator: creator ?? user, author: user, clientTime: currentTime(), revision: (previous?.revision ?? 0) + 1,
-                previous: base?.hash ?? .zero, scopeID: roster.scopeID, scopeIncarnation: roster.incarnations.scope,
+                creator: creator ?? user, author: user, clientTime: currentTime(),
+                revision: lost[id.recordName]?.revision ?? (previous?.revision ?? 0) + 1,
+                previous: lost[id.recordName]?.previous ?? base?.hash ?? .zero, scopeID: roster.scopeID, scopeIncarnation: roster.incarnations.scope,
                 epoch: roster.currentEpoch.number, formerScope: previous.flatMap { $0.place == place ? nil : $0.place },
                 wrappedKey: [], rosterSequence: roster.sequence, rosterHead: roster.head,
                 parent: parent, share: share, salt: ID16.zero, fieldsDigest: .zero)
@@ -228,7 +233,8 @@ struct ZoneBatch {
             let base = record.base
             let keepsKey =
                 base.map { base in
-                    base.statement.kind == .save && base.statement.epochContext == roster.currentEpoch.context && !base.statement.isKeyCarried
+                    base.statement.kind == .save && base.statement.epochContext == roster.currentEpoch.context
+                        && !base.statement.isKeyCarried && lost[record.recordID.recordName] == nil
                 } ?? false
             var fields: [(name: String, field: FieldDraft)] = []
             for key in record.fields.keys.sorted(by: FieldSet.isOrdered) {

@@ -34,11 +34,14 @@ public struct SealKitError: Error, Sendable {
         }
     }
     private let records: Conflict?
+    /// With `rollback`, where the server shows another roster than this device has verified: where the two part.
+    public let rosterFork: RosterFork?
 
     public init(
         _ code: Code, _ reason: String, remedy: String = "", retryAfter: Double? = nil, serverRecord: Record? = nil,
-        clientRecord: Record? = nil, ancestorRecord: Record? = nil
+        clientRecord: Record? = nil, ancestorRecord: Record? = nil, rosterFork: RosterFork? = nil
     ) {
+        self.rosterFork = rosterFork
         self.code = code
         self.reason = reason
         self.remedy = remedy

@@ -8,6 +8,10 @@ import SealWire
 /// A batch of the public database: signed by its author, sealed for nobody.
 extension ZoneBatch {
     mutating func runPublic(saving: [Record], deleting: [Record.ID]) async throws(SealKitError) {
+        guard savePolicy != .restoring else {
+            throw SealKitError(
+                .badDatabase, "in the public database nothing is given back", remedy: "save the records as new ones")
+        }
         let scope = try database.zoneScope(zoneID)
         let signer = try database.core.publicSigner()
         for record in saving { try ZoneBatch.checkPublic(record) }

@@ -69,6 +69,7 @@ extension ZoneBatch {
             request.zone = zone.zoneIDOnWire
             request.atomic = isAtomic
             request.rekeying = isRekeying
+            request.restoring = items.contains { lost[$0.id.recordName] != nil }
             request.signature = Data(signature)
             request.openings = sharing.openingsOnWire
             request.closings = sharing.closingsOnWire

@@ -19,6 +19,7 @@ protocol ChangingRequest {
 extension Sealkit_V1_ModifyZonesRequest: ChangingRequest { static var effect: Effect { .repeatable } }
 extension Sealkit_V1_ModifyRecordsRequest: ChangingRequest { static var effect: Effect { .repeatable } }
 extension Sealkit_V1_AppendRosterRequest: ChangingRequest { static var effect: Effect { .repeatable } }
+extension Sealkit_V1_RestoreRosterRequest: ChangingRequest { static var effect: Effect { .repeatable } }
 extension Sealkit_V1_AcceptShareRequest: ChangingRequest { static var effect: Effect { .repeatable } }
 extension Sealkit_V1_UpdateLinksRequest: ChangingRequest { static var effect: Effect { .repeatable } }
 extension Sealkit_V1_UpdateShareAccessRequest: ChangingRequest { static var effect: Effect { .repeatable } }

@@ -84,6 +84,15 @@ extension TrustStore {
         ).execute(arguments: [zone, incarnation, name, revision, hash])
     }
 
+    /// The highest revision of a record that this device has seen.
+    func lastSeen(_ name: String, in place: Place) async throws(SealKitError) -> (revision: UInt64, hash: Digest)? {
+        let (zone, incarnation) = (Data(place.zone.bytes), place.incarnation)
+        let found = try await reading { db in try self.seen(name, zone, incarnation, db) }
+        return found.flatMap { found in
+            (try? Digest([UInt8](found.hash))).map { (UInt64(bitPattern: found.revision), $0) }
+        }
+    }
+
     func seen(
         _ name: String, _ zone: Data, _ incarnation: UInt32, _ db: GRDB.Database
     ) throws -> (revision: Int64, hash: Data)? {

@@ -27,7 +27,11 @@ public final class TrustStore: Sendable {
                 database = try DatabaseQueue()
             }
             try database.write { db in
-                for schema in [TrustStore.schema, TrustStore.scopesSchema, TrustStore.contactsSchema, TrustStore.violationsSchema, TrustStore.devicesSchema] {
+                let schemas = [
+                    TrustStore.schema, TrustStore.scopesSchema, TrustStore.contactsSchema, TrustStore.violationsSchema,
+                    TrustStore.devicesSchema, TrustStore.grantsSchema,
+                ]
+                for schema in schemas {
                     try db.execute(sql: schema)
                 }
             }

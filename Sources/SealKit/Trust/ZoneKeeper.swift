@@ -9,15 +9,19 @@ import SwiftProtobuf
 /// Keeps one zone's roster: replays what this device has stored, fetches what is new, checks every entry against the
 /// rules, opens this account's grant and, through it, the epochs before.
 actor ZoneKeeper {
-    private let scope: Scope
-    private let core: ContainerCore
+    let scope: Scope
+    let core: ContainerCore
     private var view: ZoneView?
-    private var stored: [SignedRosterEntry] = []
-    private var roster: Roster?
+    private(set) var stored: [SignedRosterEntry] = []
+    private(set) var roster: Roster?
     private var keys: [EpochContext: EpochKey] = [:]
     private var isLoaded = false
     /// Where the device that enrolled this one had come to: nothing before it is taken over.
     private var floor: Enrolment.Head?
+    /// How much of the roster the server was given back; more than once the same helps nobody.
+    var givenBack: UInt64?
+    /// The server lacks grants of the epoch in force, as it says; believed once, since it costs a new key.
+    private var lacksGrants: Bool?
 
     init(scope: Scope, core: ContainerCore) {
         self.scope = scope
@@ -48,11 +52,14 @@ actor ZoneKeeper {
                 .integrityFailure, "the server's answer does not say which roster of \(scope.zoneName) it goes by",
                 remedy: "without that nothing in it can be judged; try again, and distrust a server that keeps doing so")
         }
-        guard head.sequence >= asked else { throw shortened() }
-        if head.sequence >= known.roster.nextSequence { known = try await refresh() }
-        guard head.sequence < known.roster.nextSequence,
-            known.roster.hashes[Int(head.sequence)].bytes == Array(head.head)
-        else { throw forked() }
+        if head.sequence < asked {
+            // A server that has lost it is given it back; its answer was made without it all the same.
+            let before = givenBack
+            _ = try await refresh()
+            throw givenBack == before ? shortened() : mended()
+        }
+        if !known.roster.has(head) { known = try await refresh() }
+        guard known.roster.has(head) else { throw forked(from: known.roster, at: head.sequence, head.head) }
         return known
     }
 
@@ -64,12 +71,14 @@ actor ZoneKeeper {
 
     private func fetched() async throws(SealKitError) -> ZoneView {
         try await load()
-        let tail = try await fetch(after: roster?.sequence)
+        guard let tail = try await tail() else { return try await current() }
+        if tail.ungranted, lacksGrants == nil { lacksGrants = true }
         return try await adopt(tail.entries.map { SignedRosterEntry($0) }, grants: tail.grants)
     }
 
     /// - Parameter known: the last entry that is not asked for; nil for all.
-    private func fetch(after known: UInt64?) async throws(SealKitError) -> Sealkit_V1_RosterTail {
+    func fetch(after known: UInt64?) async throws(SealKitError) -> Sealkit_V1_RosterTail {
+        let head = roster?.head.bytes ?? []
         let request = Sealkit_V1_FetchRostersRequest.with {
             $0.rosters = [
                 .with {
@@ -77,6 +86,7 @@ actor ZoneKeeper {
                     $0.shareRecordName = scope.shareRecordName
                     $0.after = known ?? 0
                     $0.fromStart = known == nil
+                    $0.head = Data(head)
                 }
             ]
         }
@@ -95,7 +105,7 @@ actor ZoneKeeper {
         let known = try await refresh()
         let tail = try await fetch(after: nil)
         guard tail.entries.map({ SignedRosterEntry($0) }).starts(with: stored), tail.entries.count >= known.roster.hashes.count else {
-            throw await core.noted(forked(), scope: scope)
+            throw await core.noted(forked(from: known.roster, at: known.roster.sequence, Data()), scope: scope)
         }
         return tail
     }
@@ -112,7 +122,7 @@ actor ZoneKeeper {
             do {
                 if next == nil { next = try Roster(opening: entry, scope: scope) } else { try next?.append(entry) }
             } catch .notNextEntry {
-                throw forked()
+                throw forked(from: roster, at: roster?.sequence ?? 0, Data())
             } catch {
                 throw SealKitError.integrity(error, "the roster of the zone \(scope.zoneName)")
             }
@@ -133,6 +143,20 @@ actor ZoneKeeper {
         stored += fresh
         roster = next
         openKeys(next, grants: grants)
+        try await core.trust.keep(grants, of: core.userID(), in: next)
+        return publish(next)
+    }
+
+    /// Goes over to the log with which the owner has ended a fork.
+    func takeOver(
+        _ entries: [SignedRosterEntry], _ next: Roster, grants: [Sealkit_V1_Grant]
+    ) async throws(SealKitError) -> ZoneView {
+        try await observe(next, since: roster)
+        try await core.trust.replace(entries, scope: next.scopeID)
+        stored = entries
+        roster = next
+        openKeys(next, grants: grants)
+        try await core.trust.keep(grants, of: core.userID(), in: next)
         return publish(next)
     }
 
@@ -147,11 +171,16 @@ actor ZoneKeeper {
 
     /// After an own entry was acknowledged: what was sent is what the log holds.
     func adopt(_ draft: RosterAuthor<XWingHPKE>.Draft) async throws(SealKitError) -> ZoneView {
-        if let key = draft.epochKey { keys[key.context] = key }
-        return try await adopt([draft.entry], grants: [])
+        if let key = draft.epochKey {
+            keys[key.context] = key
+            lacksGrants = false
+        }
+        let own = draft.grants.filter { $0.subject == .member(core.userID()) }
+        return try await adopt(
+            [draft.entry], grants: own.map { Sealkit_V1_Grant(subject: $0.subject, epoch: $0.epoch, sealed: $0.sealed) })
     }
 
-    private func load() async throws(SealKitError) {
+    func load() async throws(SealKitError) {
         guard !isLoaded else { return }
         let entries = try await core.trust.entries(scope: scope.id)
         let floor = try await core.trust.floor(scope: scope.id)
@@ -219,20 +248,8 @@ actor ZoneKeeper {
     private func publish(_ current: Roster) -> ZoneView {
         var numbered: [UInt32: EpochKey] = [:]
         for (context, key) in keys where context.incarnations == current.incarnations { numbered[context.epoch] = key }
-        let next = ZoneView(roster: current, keys: numbered, user: core.userID())
+        let next = ZoneView(roster: current, keys: numbered, user: core.userID(), lacksGrants: lacksGrants ?? false)
         view = next
         return next
-    }
-
-    private func forked() -> SealKitError {
-        SealKitError(
-            .rollback, "the server shows another roster of the zone \(scope.zoneName) than this device has verified",
-            remedy: "do not trust this server's answers about it; compare with the owner")
-    }
-
-    private func shortened() -> SealKitError {
-        SealKitError(
-            .rollback, "the server shows an older roster of the zone \(scope.zoneName) than this device has verified",
-            remedy: "it may have been restored from a backup; write nothing to it before its operator has looked")
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import SealEnvelope
 import SealPrimitives
 import SealStatements
+import SealWire
 
 /// Runs `body` again while others append to the roster under it; each round starts from the newest head.
 func whileRosterMoves<T>(_ body: (_ round: Int) async throws(SealKitError) -> T) async throws(SealKitError) -> T {
@@ -21,6 +22,8 @@ struct ZoneView: Sendable {
     /// By epoch number, for the roster's incarnation.
     let keys: [UInt32: EpochKey]
     let user: UserID
+    /// The server lacks grants of the epoch in force: an administrator's next write opens a new one.
+    var lacksGrants = false
 
     var scope: Scope { roster.scope }
 
@@ -51,6 +54,11 @@ struct ZoneView: Sendable {
 }
 
 extension Roster {
+    /// Whether an answer goes by this log, or by a beginning of it.
+    func has(_ cited: Sealkit_V1_ScopeHead) -> Bool {
+        cited.sequence < nextSequence && hashes[Int(cited.sequence)].bytes == Array(cited.head)
+    }
+
     /// Somebody beside the owner is in it, invited, or may join by the URL.
     var isSharedWithSomebody: Bool { isShared && (members.count > 1 || !invitations.isEmpty || publicSeat != nil) }
 }

@@ -16,6 +16,7 @@ enum LimitTable {
             row("requestRecordBytes", Sealkit_V1_ModifyRecordsRequest.largest, "bytes", .limitExceeded),
             row("rostersPerRequest", RostersController.rostersPerRequest, "items", .limitExceeded),
             row("sharesPerRequest", ShareChanges.most, "items", .limitExceeded),
+            row("entriesGivenBack", RosterRestore.most, "entries", .limitExceeded),
             row("handlesPerLookup", DirectoryController.mostHandles, "items", .limitExceeded),
             // Of what is sent
             row("nameBytes", Limits.nameBytes, "bytes", .invalidArguments),

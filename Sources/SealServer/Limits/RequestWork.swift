@@ -90,6 +90,12 @@ extension Sealkit_V1_AppendRosterRequest: CountedMessage {
     static var kind: RateLimiter.Kind { .sharing }
 }
 
+/// Every entry is replayed.
+extension Sealkit_V1_RestoreRosterRequest: CountedMessage {
+    static var kind: RateLimiter.Kind { .write }
+    var work: Int { max(1, entries.count + abandoned.count) }
+}
+
 extension Sealkit_V1_ShareMetadataRequest: CountedMessage {
     static var kind: RateLimiter.Kind { .sharing }
 }

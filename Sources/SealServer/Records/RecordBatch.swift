@@ -48,6 +48,8 @@ struct RecordBatch: Sendable {
     let judge: SaveJudge
     /// Its author says that it holds the same values under a newer key.
     let isRekeying: Bool
+    /// Its author says that the server has lost statements that these follow.
+    let isRestoring: Bool
 
     /// - Parameters:
     ///   - predecessors: of the records that carry fields over, by name.
@@ -100,6 +102,7 @@ struct RecordBatch: Sendable {
         self.items = items
         self.judge = judge
         isRekeying = message.rekeying
+        isRestoring = message.restoring
         schemaVersion = schema.version
         fit(schema)
     }

@@ -44,7 +44,7 @@ enum RecordFeed {
         }
         // At the end, the token stands where the feed does, roster entries included.
         let reached = ChangeToken.ZonePlace(
-            position: moreComing ? last : zone.position, horizon: place.horizon, began: place.began)
+            position: moreComing ? last : zone.position, horizon: place.horizon, began: place.began, run: place.run)
         writer.blob(
             2, [UInt8](ChangeToken.zone(owner: zone.owner, zone: zone.zone, incarnation: zone.incarnation, reached).data))
         writer.number(3, moreComing ? 1 : 0)

@@ -103,6 +103,7 @@ struct RecordSave {
         let found = try predecessor(name)
         if let found, !zone.sees(share: found.share) { return Self.hidden }
         if let error = rights?.refusalToSave(statement, over: found) { return .refused(error) }
+        if batch.isRestoring, let outcome = try restore(name, content, over: found, &claims) { return outcome }
         guard let known = found, !known.isDeleted else {
             // There is no such record now: never was, or a tombstone.
             guard content.changeTag.isEmpty, statement.kind == .save else {
@@ -175,7 +176,7 @@ struct RecordSave {
             remedy: "Keep the creator through all revisions."))
     }
 
-    private func claim(_ accepted: Accepted, _ name: String, _ claims: inout AssetClaims) throws -> Outcome {
+    func claim(_ accepted: Accepted, _ name: String, _ claims: inout AssetClaims) throws -> Outcome {
         if accepted.content.lacksPredecessor {
             return .refused(ServerError(
                 .integrityFailure, "A new record cannot carry fields over.", remedy: "Send the fields' bytes."))
@@ -184,7 +185,7 @@ struct RecordSave {
         return .accepted(accepted)
     }
 
-    private func refused(_ code: ErrorCode, _ reason: String, _ remedy: String) -> Outcome {
+    func refused(_ code: ErrorCode, _ reason: String, _ remedy: String) -> Outcome {
         .refused(ServerError(code, reason, remedy: remedy))
     }
 

@@ -202,7 +202,13 @@ struct ShareChanges: Sendable {
 
     private func row(for opening: Opening, in zone: ZoneRow, _ connection: any SQLConnection) throws -> ZoneRow {
         if let known = try Shares.find(opening.share.recordName, in: zone, connection) { return known }
-        let (share, roster) = (opening.share, opening.scope.roster)
+        return try Self.insert(opening.share, opening.scope.roster, in: zone, connection)
+    }
+
+    /// A new row, which no entry is stored for yet.
+    static func insert(
+        _ share: ZoneShare, _ roster: Roster, in zone: ZoneRow, _ connection: any SQLConnection
+    ) throws -> ZoneRow {
         try connection.execute(
             """
             INSERT INTO share (owner, zone, share, record_name, scope_id, root, sequence, head, participants, closed)
@@ -234,9 +240,14 @@ struct ShareChanges: Sendable {
         // Before it is hidden from those who are to hear of it.
         try Notifier(zone: stored, caller: caller, now: now, connection: connection).zoneChanged(comesOrGoes: true)
         try RosterEffects.apply(before: closing.before, after: closing.after, zone: stored, in: connection)
-        try StoredLinks.removeAll(ofScope: stored, in: connection)
-        try SealedLinkSet.removeAll(of: stored, in: connection)
-        try AccessRequests.removeAll(of: stored, in: connection)
+        try forgetAccess(to: stored, connection)
         try DatabaseFeed.touch(stored, in: connection)
+    }
+
+    /// Nobody finds a share any more that has ended.
+    static func forgetAccess(to share: ZoneRow, _ connection: any SQLConnection) throws {
+        try StoredLinks.removeAll(ofScope: share, in: connection)
+        try SealedLinkSet.removeAll(of: share, in: connection)
+        try AccessRequests.removeAll(of: share, in: connection)
     }
 }

@@ -4,7 +4,7 @@ import SealStatements
 import SealWire
 import SwiftProtobuf
 
-/// `rosters/fetch`, `rosters/append`, `links/fetch`, `links/update`.
+/// `rosters/fetch`, `rosters/append`, `rosters/restore`, `links/fetch`, `links/update`.
 struct RostersController: Sendable {
     let services: Services
 
@@ -15,6 +15,7 @@ struct RostersController: Sendable {
         let group = router.group(DatabasePath.route)
         group.post("rosters/fetch") { try await fetch($0, $1) }
         group.post("rosters/append") { try await append($0, $1) }
+        group.post("rosters/restore") { try await restore($0, $1) }
         group.post("links/fetch") { try await links($0, $1) }
         group.post("links/update") { try await updateLinks($0, $1) }
     }
@@ -76,9 +77,27 @@ struct RostersController: Sendable {
         let last = min(goneSince ?? zone.sequence, zone.sequence)
         tail.zone = zone.wireID
         tail.entries = try RosterLog.wireEntries(of: zone, from: first, through: last, in: connection)
+        try RosterRestore.describe(&tail, wanted, endingAt: last, of: zone, rosters, connection)
         // A share that has ended has records until its owner's devices have moved them.
         guard goneSince == nil, !zone.isClosed || zone.share != nil else { return }
         tail.grants = try StoredGrants.all(of: .member(caller.userID), zone: zone, in: connection)
+        tail.ungranted = try RosterRestore.lacksGrants(zone, for: caller, rosters, connection)
+    }
+
+    private func restore(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let session = try context.requireSession()
+        let path = try DatabasePath(context)
+        let message = try await request.decode(Sealkit_V1_RestoreRosterRequest.self, context)
+        let restore = try RosterRestore(message, container: path.container)
+        let now = services.clock()
+        let (rosters, quotas) = (services.rosters, services.quotas)
+        let response = try await services.database.write { connection -> Sealkit_V1_RestoreRosterResponse in
+            let caller = try Caller(session, container: path.container, in: connection)
+            let stored = try restore.run(
+                by: caller, path, rosters: rosters, quotas: quotas, now: now, in: connection)
+            return .with { $0.scope = stored.scopeHead }
+        }
+        return try Response(response, for: request)
     }
 
     private func append(_ request: Request, _ context: SealRequestContext) async throws -> Response {

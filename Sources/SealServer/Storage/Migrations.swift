@@ -38,6 +38,7 @@ extension Migration {
         .accountDeletion,
         .webhookOrigins,
         .knownKeys,
+        .serverRuns,
     ]
 }
 

@@ -103,6 +103,7 @@ extension Sealkit_V1_ModifyRecordsRequest {
         content.number(3, atomic ? 1 : 0)
         content.blob(4, [UInt8](signature))
         content.number(8, rekeying ? 1 : 0)
+        if restoring { content.number(10, 1) }
         for record in records {
             content.text(5, record.recordName)
             content.text(6, record.changeTag)

@@ -36,7 +36,7 @@ struct ZoneChange {
         let grants = try StoredGrants.check(
             save.hasGrant ? [save.grant] : [], required: roster.currentEpoch.grantHashes, epoch: roster.currentEpoch.number)
         let zone = try RosterLog.store(
-            entry, endOf: roster, zone: try known ?? insert(roster, scope), in: connection)
+            entry, endOf: roster, zone: try known ?? Self.insert(roster, scope, owner: caller.id, in: connection), in: connection)
         for grant in grants {
             try StoredGrants.store(
                 grant.sealed, for: grant.subject, epoch: roster.currentEpoch.number, zone: zone, in: connection)
@@ -66,6 +66,14 @@ struct ZoneChange {
         let shares = try closings(of: zone, delete)
         for share in shares { try ShareChanges.store(share, in: zone, by: caller, now: now, connection) }
         let closed = try RosterLog.store(entry, endOf: roster, zone: zone, in: connection)
+        try Self.empty(zone, in: connection)
+        // Before it is closed to those who are to hear of it.
+        try notifier(closed).zoneChanged(comesOrGoes: true)
+        try DatabaseFeed.close(closed, at: closed.sequence, reason, in: connection)
+    }
+
+    /// What a life of a zone has held goes with it.
+    static func empty(_ zone: ZoneRow, in connection: any SQLConnection) throws {
         for table in ["record", "delete_reference", "derived_step", "departure", "unsettled_parent"] {
             try connection.execute("DELETE FROM \(table) WHERE owner = $1 AND zone = $2", zone.key)
         }
@@ -76,9 +84,6 @@ struct ZoneChange {
         try AccessRequests.removeAll(of: zone, in: connection)
         try Blobs.discardAll(of: zone, in: connection)
         try StorageUsage.remove(zone, in: connection)
-        // Before it is closed to those who are to hear of it.
-        try notifier(closed).zoneChanged(comesOrGoes: true)
-        try DatabaseFeed.close(closed, at: closed.sequence, reason, in: connection)
     }
 
     /// With a zone its hierarchical shares end: each by an entry of its own roster.
@@ -112,7 +117,9 @@ struct ZoneChange {
     }
 
     /// A new row, with the zone's number within its owner.
-    private func insert(_ roster: Roster, _ scope: Scope) throws -> ZoneRow {
+    static func insert(
+        _ roster: Roster, _ scope: Scope, owner: Int64, in connection: any SQLConnection
+    ) throws -> ZoneRow {
         let zone = try connection.first(
             """
             INSERT INTO zone (owner, zone, container, environment, owner_name, name, position, incarnation, sequence, head,
@@ -122,7 +129,7 @@ struct ZoneChange {
                 participants, closed, watched, shares
             """,
             [
-                .integer(caller.id), .text(scope.container), .integer(Int64(scope.environment.rawValue)),
+                .integer(owner), .text(scope.container), .integer(Int64(scope.environment.rawValue)),
                 .text(scope.owner.recordName), .text(scope.zoneName), .integer(Int64(roster.incarnations.zone)),
                 .blob(roster.head.bytes),
             ], ZoneRow.init)

@@ -92,9 +92,10 @@ struct ZonesController: Sendable {
         let limit = message.resultsLimit == 0 ? Limits.itemsPerRequest : min(Int(message.resultsLimit), Limits.itemsPerRequest)
         let response = try await services.database.read { connection -> Sealkit_V1_DatabaseChangesResponse in
             let caller = try Caller(session, container: path.container, in: connection)
-            var position = try ChangeToken.position(
+            let place = try ChangeToken.place(
                 message.token, of: caller, path,
-                last: try DatabaseFeed.lastPosition(of: caller, path, in: connection))
+                standing: try DatabaseFeed.lastPosition(of: caller, path, in: connection), in: connection)
+            var position = place.position
             // One more than asked for tells whether more is coming.
             let changes = try DatabaseFeed.changes(of: caller, path, after: position, limit: limit + 1, in: connection)
             var response = Sealkit_V1_DatabaseChangesResponse()
@@ -113,7 +114,8 @@ struct ZonesController: Sendable {
             response.moreComing = changes.count > limit
             response.token =
                 ChangeToken.database(
-                    viewer: caller.id, environment: path.environment.rawValue, isShared: path.isShared, position: position
+                    viewer: caller.id, environment: path.environment.rawValue, isShared: path.isShared,
+                    .init(position: position, end: place.end, run: place.run)
                 ).data
             return response
         }

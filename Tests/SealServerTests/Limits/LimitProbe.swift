@@ -63,6 +63,26 @@ struct LimitProbe: Sendable, CustomStringConvertible {
             let beside = small.records.reduce(0) { $0 + $1.recordName.utf8.count + $1.statement.count + 4 }
             return try await refusal { try await anna.save(writes(amount - beside - 1_400_000), in: zone) }
         },
+        LimitProbe(name: "entriesGivenBack") { server, amount in
+            let anna = try await Person.ready(server)
+            var zone = try await anna.makeZone()
+            for _ in 0..<2 { try await anna.append(try anna.next(on: zone, rotating: true), to: &zone) }
+            let entries = try await anna.fetchRoster(zone).entries
+            var roster = zone.roster
+            var long = entries
+            // What the server has is compared and passed over; what it has not follows.
+            while long.count < amount {
+                let draft = try anna.next(on: TestZone(name: zone.name, owner: zone.owner, roster: roster, key: zone.key), rotating: true)
+                try roster.append(draft.entry)
+                if let key = draft.epochKey { zone.key = key }
+                long.append(draft.entry.wire)
+            }
+            let request = Sealkit_V1_RestoreRosterRequest.with {
+                $0.zone = zone.id(for: anna)
+                $0.entries = long
+            }
+            return try await refusal { try await anna.restore(request) }
+        },
         LimitProbe(name: "sharesPerRequest") { server, amount in
             let anna = try await Person.ready(server)
             let zone = try await anna.makeZone()

@@ -117,6 +117,7 @@ enum RefusalTable {
         .inDatabase("shares/lookup", Sealkit_V1_LookupSharesRequest.with { $0.zone = zone }),
         .inDatabase("shares/unsettled", Sealkit_V1_UnsettledRecordsRequest.with { $0.zone = zone }),
         .inDatabase("rosters/append", Sealkit_V1_AppendRosterRequest.with { $0.operationID = id }),
+        .inDatabase("rosters/restore", Sealkit_V1_RestoreRosterRequest.with { $0.zone = zone }),
         .inDatabase("links/fetch", Sealkit_V1_LinksRequest.with { $0.zone = zone }),
         .inDatabase("links/update", Sealkit_V1_UpdateLinksRequest.with { $0.zone = zone }),
         .post("/1/share/owner", Sealkit_V1_ShareOwnerRequest.with { $0.routingID = id }),

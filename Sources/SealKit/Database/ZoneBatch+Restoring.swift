@@ -1,0 +1,158 @@
+import Foundation
+import SealEnvelope
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// Saving again what a restored server has lost (`SavePolicy.restoring`).
+///
+/// What is saved again is numbered later than everything that anybody has seen of the record, with a gap, so that every device
+/// takes it for a later version, also one that has seen what this one has not.
+extension ZoneBatch {
+    struct Lost: Sendable {
+        let revision: UInt64
+        /// What this device has seen last.
+        let previous: Digest
+    }
+
+    /// What the server has of a record, good in itself, though it may be older than what this device has seen.
+    private struct Found {
+        let base: Record.Base
+        /// nil for a deletion.
+        let changeTag: String?
+    }
+
+    /// Sorts out what the server has lost.
+    /// - Returns: the records to save, and the deletions; what was not lost is settled, or saved as it is without this.
+    mutating func lost(
+        _ records: [Record], deleting: [Record.ID], _ ground: ZoneGround
+    ) async throws(SealKitError) -> ([Record], [Item]) {
+        let found = try await found(records.map(\.recordID) + deleting, ground)
+        var saves: [Record] = []
+        for record in records {
+            let name = record.recordID.recordName
+            switch found[name] {
+            case .failure(let error): fail(.save(record), error)
+            case .success(let stored):
+                try await note(record.recordID, base: record.base, stored: stored?.base, ground)
+                guard lost[name] != nil else {
+                    if let base = record.base, base.hash == stored?.base.hash, record.changed.isEmpty {
+                        saveResults[record.recordID] = .success(record)
+                    } else {
+                        saves.append(record)
+                    }
+                    continue
+                }
+                do { saves.append(try complete(record, over: stored)) } catch { fail(.save(record), error) }
+            case nil: fail(.save(record), ZoneBatch.unanswered(name))
+            }
+        }
+        var deletions: [Item] = []
+        for id in deleting {
+            switch found[id.recordName] {
+            case .failure(let error): deleteResults[id] = .failure(error)
+            case .success(let stored?):
+                guard let tag = stored.changeTag else { fallthrough }
+                try await note(id, base: nil, stored: stored.base, ground)
+                deletions.append(.delete(id, stored.base, recordType: stored.base.statement.recordType, changeTag: tag))
+            case .success(nil): deleteResults[id] = .success(())
+            case nil:
+                deleteResults[id] = .failure(ZoneBatch.unanswered(id.recordName))
+            }
+        }
+        guard isAtomic, saves.count + deletions.count < records.count + deleting.count,
+            saveResults.values.contains(where: { $0.isFailure }) || deleteResults.values.contains(where: { $0.isFailure })
+        else { return (saves, deletions) }
+        for record in saves { fail(.save(record), ZoneBatch.batchFailed) }
+        for item in deletions { fail(item, ZoneBatch.batchFailed) }
+        return ([], [])
+    }
+
+    private static func unanswered(_ name: String) -> SealKitError {
+        SealKitError(.serverRejectedRequest, "the server's answer says nothing of record \(name)")
+    }
+
+    /// Looks the records up; what comes is verified, and not held against what this device has seen: that is what was lost.
+    private func found(
+        _ ids: [Record.ID], _ ground: ZoneGround
+    ) async throws(SealKitError) -> [String: Result<Found?, SealKitError>] {
+        guard !ids.isEmpty else { return [:] }
+        let request = Sealkit_V1_LookupRecordsRequest.with {
+            $0.zone = ground.zone.zoneIDOnWire
+            $0.recordNames = ids.map(\.recordName)
+            $0.desiredKeys = Sealkit_V1_DesiredKeys([])
+        }
+        let response: Sealkit_V1_LookupRecordsResponse = try await database.core.call(
+            database.scope, "records/lookup", request)
+        let ground = try await ground.settled(by: response.scopes, database.core)
+        guard response.results.count == ids.count else {
+            throw SealKitError(.serverRejectedRequest, "the server answered \(response.results.count) of \(ids.count) records")
+        }
+        var reader = RecordReader(ground: .zone(ground), zoneID: zoneID, desiredKeys: [])
+        var found: [String: Result<Found?, SealKitError>] = [:]
+        for (id, result) in zip(ids, response.results) {
+            var wire = result.hasServerRecord ? result.serverRecord : nil
+            if case .record(let record)? = result.outcome { wire = record }
+            guard let wire else {
+                let error = SealKitError(result.failure)
+                found[id.recordName] = error.code == .unknownItem ? .success(nil) : .failure(error)
+                continue
+            }
+            do throws(SealError) {
+                switch try reader.read(wire, recordName: id.recordName).outcome {
+                case .record(let record):
+                    found[id.recordName] = .success(record.base.map { Found(base: $0, changeTag: record.recordChangeTag ?? "") })
+                case .deletion(_, _, let base): found[id.recordName] = .success(Found(base: base, changeTag: nil))
+                }
+            } catch {
+                found[id.recordName] = .failure(.integrity(error, "record \(id.recordName)"))
+            }
+        }
+        return found
+    }
+
+    /// Notes a record of which the server has less, or something else, than what is known of it here.
+    private mutating func note(
+        _ id: Record.ID, base: Record.Base?, stored: Record.Base?, _ ground: ZoneGround
+    ) async throws(SealKitError) {
+        var last = try await database.core.trust.lastSeen(id.recordName, in: ground.place)
+        if let base, base.statement.zoneIncarnation == ground.incarnation, base.statement.revision > last?.revision ?? 0 {
+            last = (base.statement.revision, base.hash)
+        }
+        guard let last else { return }
+        if let stored, stored.statement.revision > last.revision || stored.hash == last.hash { return }
+        lost[id.recordName] = Lost(
+            revision: max(last.revision, stored?.statement.revision ?? 0) + 2 + .random(in: 0..<ZoneBatch.mostGap),
+            previous: last.hash)
+    }
+
+    /// Whoever saves the same record again at the same time, with other things seen, most probably takes another number.
+    private static let mostGap: UInt64 = 4_096
+
+    /// - Throws: `invalidArguments` where the copy lacks a key; `assetNotAvailable`.
+    private func complete(_ copy: Record, over stored: Found?) throws(SealKitError) -> Record {
+        var record = copy
+        guard record.omittedKeys.isEmpty else {
+            let keys = record.omittedKeys.sorted().joined(separator: ", ")
+            throw SealKitError(
+                .invalidArguments,
+                "the copy of record \(record.recordID.recordName) was fetched without \(keys), and the server has lost it",
+                remedy: "save a copy that has all keys, or set these")
+        }
+        for (key, state) in record.fields {
+            guard case .asset(var asset) = state, let file = asset.fileURL, FileManager.default.fileExists(atPath: file.path)
+            else { continue }
+            // The server may have lost the asset with the record.
+            asset.remote = nil
+            record.fields[key] = .asset(asset)
+        }
+        record.recordChangeTag = stored?.changeTag
+        if record.base == nil { record.base = stored?.base }
+        return record
+    }
+}
+
+extension Result {
+    fileprivate var isFailure: Bool { if case .failure = self { true } else { false } }
+}

@@ -1,0 +1,34 @@
+public import Foundation
+import SealPrimitives
+import SealStatements
+
+/// The server's roster of a zone and the one that this device has verified go on differently from some entry on.
+///
+/// It takes the zone's owner to end that: `Database.endFork(of:abandoning:)`.
+public struct RosterFork: Sendable, Hashable {
+    public let zoneID: RecordZone.ID
+    /// Of a hierarchy that is shared by itself; nil for the zone.
+    public let shareRecordName: String?
+    /// Where the branch ends that this device has verified.
+    public let head: Head
+
+    /// An end of a roster: `17:` and 64 hexadecimal digits.
+    public struct Head: Sendable, Hashable, LosslessStringConvertible {
+        /// The number of its newest entry; the first one is 0.
+        public let sequence: UInt64
+        let hash: Digest
+
+        init(_ roster: Roster) { (sequence, hash) = (roster.sequence, roster.head) }
+
+        /// nil for anything but what `description` gives.
+        public init?(_ text: String) {
+            let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+            guard parts.count == 2, let sequence = UInt64(parts[0]), String(sequence) == parts[0],
+                let bytes = try? Hex.decode(String(parts[1])), let hash = try? Digest(bytes)
+            else { return nil }
+            (self.sequence, self.hash) = (sequence, hash)
+        }
+
+        public var description: String { "\(sequence):\(hash.hex)" }
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import GRDB
+import SealCoding
+import SealPrimitives
+import SealStatements
+import SealWire
+
+/// This account's own grants, sealed as they came: a server that has lost them is given them back with the roster.
+extension TrustStore {
+    static let grantsSchema = """
+        CREATE TABLE IF NOT EXISTS ownGrant (
+            scope BLOB NOT NULL, zoneLife INTEGER NOT NULL, scopeLife INTEGER NOT NULL, epoch INTEGER NOT NULL,
+            sealed BLOB NOT NULL, PRIMARY KEY (scope, zoneLife, scopeLife, epoch)) WITHOUT ROWID;
+        """
+
+    /// Keeps the user's grants of the roster's present life.
+    func keep(_ grants: [Sealkit_V1_Grant], of user: UserID, in roster: Roster) async throws(SealKitError) {
+        let own = grants.filter { (try? $0.grantSubject()) == .member(user) }
+        guard !own.isEmpty else { return }
+        let held = try await self.grants(of: roster)
+        let known = Dictionary(held.map { ($0.epoch, $0.sealed) }) { $1 }
+        let fresh = own.filter { known[$0.epoch] != $0.sealed }
+        guard !fresh.isEmpty else { return }
+        let (scope, life) = (Data(roster.scopeID.bytes), roster.incarnations)
+        try await writing { db in
+            for grant in fresh {
+                try db.execute(
+                    sql: """
+                        INSERT INTO ownGrant (scope, zoneLife, scopeLife, epoch, sealed) VALUES (?, ?, ?, ?, ?)
+                        ON CONFLICT (scope, zoneLife, scopeLife, epoch) DO UPDATE SET sealed = excluded.sealed
+                        """, arguments: [scope, life.zone, life.scope, Int64(grant.epoch), grant.sealed])
+            }
+        }
+    }
+
+    /// Of the roster's present life, the oldest epoch first.
+    func grants(of roster: Roster) async throws(SealKitError) -> [(epoch: UInt32, sealed: Data)] {
+        let (scope, life) = (Data(roster.scopeID.bytes), roster.incarnations)
+        return try await reading { db in
+            try Row.fetchAll(
+                db, sql: "SELECT epoch, sealed FROM ownGrant WHERE scope = ? AND zoneLife = ? AND scopeLife = ? ORDER BY epoch",
+                arguments: [scope, life.zone, life.scope]
+            ).map { (UInt32(truncatingIfNeeded: $0[0] as Int64), $0[1] as Data) }
+        }
+    }
+
+    /// The log with which the owner has ended a fork, in the place of the branch that it gave up.
+    func replace(_ entries: [SignedRosterEntry], scope: Digest) async throws(SealKitError) {
+        let key = Data(scope.bytes)
+        try await writing { db in
+            try db.execute(sql: "DELETE FROM entry WHERE scope = ?", arguments: [key])
+            for (sequence, entry) in entries.enumerated() {
+                try db.execute(
+                    sql: "INSERT INTO entry (scope, sequence, bytes, signature) VALUES (?, ?, ?, ?)",
+                    arguments: [key, Int64(sequence), Data(entry.bytes), Data(entry.signature)])
+            }
+        }
+    }
+}

@@ -1,0 +1,260 @@
+import Foundation
+import SealCoding
+import SealPrimitives
+import SealStatements
+import SealWire
+
+/// Entries that a restored server has lost and a member's device gives back, or the owner's opening that ends a fork. They are
+/// signed already, and the rules judge them as they did the first time; what follows from them follows again.
+///
+/// What the server checks beside the rules when entries are made (addresses that are proven, quotas, grants for everybody) it
+/// has checked once. Only who takes a seat that waits for an address is not taken from just anybody's word: see `checkSeat`.
+struct RosterRestore: Sendable {
+    /// Of one request.
+    static let most = 1_000
+    static let mostGrants = 100
+
+    private let place: (zone: Sealkit_V1_ZoneID, share: String)
+    private let entries: [(signed: SignedRosterEntry, entry: RosterEntry)]
+    let abandoned: [(signed: SignedRosterEntry, entry: RosterEntry)]
+    private let grants: [(subject: GrantSubject, epoch: UInt32, sealed: Data)]
+
+    /// - Throws: `invalidArguments`, `limitExceeded`.
+    init(_ message: Sealkit_V1_RestoreRosterRequest, container: String) throws(ServerError) {
+        guard message.entries.count + message.abandoned.count <= Self.most, message.grants.count <= Self.mostGrants else {
+            throw ServerError(
+                .limitExceeded, "A request gives back at most \(Self.most) entries and \(Self.mostGrants) grants.",
+                remedy: "Send the oldest first, then the others.")
+        }
+        guard !message.entries.isEmpty else {
+            throw ServerError(.invalidArguments, "There is nothing to give back.", remedy: "Send the entries that are missing.")
+        }
+        place = (message.zone, message.shareRecordName)
+        entries = try Self.decode(message.entries, container)
+        abandoned = try Self.decode(message.abandoned, container)
+        var grants: [(subject: GrantSubject, epoch: UInt32, sealed: Data)] = []
+        for grant in message.grants {
+            guard let subject = try? grant.grantSubject(), (1...Limits.grantBytes).contains(grant.sealed.count) else {
+                throw ServerError(
+                    .invalidArguments, "A grant is not well formed.",
+                    remedy: "Name a member by 16 bytes; seal at most \(Limits.grantBytes) bytes.")
+            }
+            grants.append((subject, grant.epoch, grant.sealed))
+        }
+        self.grants = grants
+    }
+
+    private static func decode(
+        _ entries: [Sealkit_V1_SignedEntry], _ container: String
+    ) throws(ServerError) -> [(signed: SignedRosterEntry, entry: RosterEntry)] {
+        var decoded: [(signed: SignedRosterEntry, entry: RosterEntry)] = []
+        decoded.reserveCapacity(entries.count)
+        for wire in entries {
+            let signed = SignedRosterEntry(wire)
+            decoded.append((signed, try ServerError.checking("The roster entry") { () throws(SealError) in
+                try RosterEntry(canonicalBytes: signed.bytes, container: container)
+            }))
+        }
+        for (one, next) in zip(decoded, decoded.dropFirst()) where next.entry.sequence != one.entry.sequence &+ 1 {
+            throw ServerError(
+                .invalidArguments, "An entry is left out.", remedy: "Send entries in their order, without a gap.")
+        }
+        return decoded
+    }
+
+    /// In the caller's transaction; whatever is thrown takes all of it back.
+    /// - Returns: the scope as it is now.
+    /// - Throws: `zoneNotFound`, `unknownItem`, alike for what does not exist and what strangers ask for; `rosterChanged` where
+    ///   the log goes on otherwise than the entries say; what the rules refuse.
+    func run(
+        by caller: Caller, _ path: DatabasePath, rosters: RosterCache, quotas: Quotas, now: Int64,
+        in connection: any SQLConnection
+    ) throws -> ZoneRow {
+        let found = try find(by: caller, path, connection)
+        var row = found.scope
+        let start = try row.map { try rosters.roster(of: $0, in: connection) }
+        var roster = start
+        let missing = try missing(from: start)
+        var comesOrGoes = false
+        for (signed, entry) in missing {
+            let before = roster
+            let after = try Self.following(before, signed, found.id)
+            try checkSeat(entry, before: before, by: caller, now: now)
+            let target: ZoneRow
+            if let row {
+                target = row
+            } else {
+                target = try insert(after, found, by: caller, quotas, connection)
+            }
+            row = try store(signed, entry, before: before, after: after, in: target, connection)
+            comesOrGoes = comesOrGoes || before.map { Set($0.members.keys) != Set(after.members.keys) } ?? true
+            roster = after
+        }
+        guard let row, let roster else { throw Zones.notFound }
+        guard start?.members[caller.userID] != nil || roster.members[caller.userID] != nil || caller.id == row.owner else {
+            throw found.unknown
+        }
+        try storeGrants(by: caller, roster, row, connection)
+        guard !missing.isEmpty else { return row }
+        try storeAbandoned(roster, row, connection)
+        try connection.execute(
+            "INSERT INTO restored_scope (owner, zone, share) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", row.scopeKey)
+        try Notifier(zone: row, caller: caller, now: now, connection: connection).zoneChanged(comesOrGoes: comesOrGoes)
+        try DatabaseFeed.touch(row, in: connection)
+        return row
+    }
+
+    // MARK: Where
+
+    private struct Found {
+        let id: Scope
+        /// The zone, also where the entries are of a share in it.
+        let zone: ZoneRow?
+        let scope: ZoneRow?
+        /// What strangers are told.
+        var unknown: ServerError { id.shareRecordName.isEmpty ? Zones.notFound : Shares.unknown }
+    }
+
+    /// The scope, whether or not the server knows the caller in it: that may be what was lost.
+    private func find(by caller: Caller, _ path: DatabasePath, _ connection: any SQLConnection) throws -> Found {
+        let (id, share) = place
+        let isOwn = id.ownerName.isEmpty || id.ownerName == caller.userID.recordName
+        guard Names.isPlain(id.zoneName), share.isEmpty || Names.isPlain(share), isOwn != path.isShared,
+            let owner = isOwn ? caller.userID : try? UserID(recordName: id.ownerName)
+        else { throw Zones.notFound }
+        let zone = try connection.first(
+            """
+            SELECT \(ZoneRow.columns) FROM zone z JOIN identity i ON i.id = z.owner
+            WHERE i.container = $1 AND i.user_name = $2 AND z.environment = $3 AND z.name = $4
+            """,
+            [
+                .text(path.container), .text(owner.recordName), .integer(Int64(path.environment.rawValue)),
+                .text(id.zoneName),
+            ], ZoneRow.init)
+        guard zone != nil || (isOwn && share.isEmpty) else { throw Zones.notFound }
+        let scope = Scope(
+            container: path.container, environment: path.environment, owner: owner, zoneName: id.zoneName,
+            shareRecordName: share)
+        let row = share.isEmpty ? zone : try zone.flatMap { try Shares.find(share, in: $0, connection) }
+        guard row != nil || isOwn else { throw Shares.unknown }
+        return Found(id: scope, zone: zone, scope: row)
+    }
+
+    /// The entries that the server does not have; those that it has are these.
+    private func missing(from roster: Roster?) throws(ServerError) -> [(signed: SignedRosterEntry, entry: RosterEntry)] {
+        let next = roster?.nextSequence ?? 0
+        guard let first = entries.first, first.entry.sequence <= next else { throw ServerError.rosterChanged }
+        for (signed, entry) in entries where entry.sequence < next {
+            guard roster?.hashes[Int(entry.sequence)] == RosterEntry.hash(signed.bytes) else { throw ServerError.rosterChanged }
+        }
+        return Array(entries.drop { $0.entry.sequence < next })
+    }
+
+    private static func following(_ roster: Roster?, _ signed: SignedRosterEntry, _ scope: Scope) throws(ServerError) -> Roster {
+        try ServerError.checking("The roster entry") { () throws(SealError) in
+            guard var next = roster else { return try Roster(opening: signed, scope: scope) }
+            try next.append(signed)
+            return next
+        }
+    }
+
+    /// That an address was proven, and that an invitation had not expired, the server alone can say. What it does not remember
+    /// it takes from those who could have let the same person in.
+    private func checkSeat(_ entry: RosterEntry, before: Roster?, by caller: Caller, now: Int64) throws(ServerError) {
+        guard case .accept(let acceptance)? = entry.changes.first, let before,
+            let invitation = before.invitations[acceptance.invitationID], before.members[caller.userID]?.mayAdminister != true
+        else { return }
+        guard invitation.invitee != nil, invitation.isOpen(at: now) else {
+            throw ServerError(
+                .permissionFailure,
+                "Somebody has taken a seat in these entries, and the server cannot tell any more whether it was theirs.",
+                remedy: "The owner or an administrator gives them back.")
+        }
+    }
+
+    // MARK: What follows
+
+    private func insert(
+        _ roster: Roster, _ found: Found, by caller: Caller, _ quotas: Quotas, _ connection: any SQLConnection
+    ) throws -> ZoneRow {
+        guard !found.id.shareRecordName.isEmpty else {
+            guard Names.isCustomZone(found.id.zoneName) || found.id.zoneName == Names.defaultZone else { throw Zones.notFound }
+            try quotas.checkZones(of: caller.id, in: connection)
+            return try ZoneChange.insert(roster, found.id, owner: caller.id, in: connection)
+        }
+        guard let zone = found.zone, !zone.isClosed, let root = roster.rootRecordName,
+            roster.incarnations.zone == zone.incarnation
+        else {
+            throw ServerError(
+                .rosterChanged, "The share is of another life of the zone than the server knows.",
+                remedy: "Give the zone's own entries back first.")
+        }
+        return try ShareChanges.insert(
+            ZoneShare(number: zone.shares + 1, recordName: found.id.shareRecordName, root: root), roster, in: zone, connection)
+    }
+
+    private func store(
+        _ signed: SignedRosterEntry, _ entry: RosterEntry, before: Roster?, after: Roster, in zone: ZoneRow,
+        _ connection: any SQLConnection
+    ) throws -> ZoneRow {
+        let isZone = zone.share == nil
+        let begins = before?.incarnations != after.incarnations
+        // A life of a zone that an entry ends, or that an opening gives up, takes its records along.
+        let ends = (after.isClosed || begins) && before?.isClosed == false
+        if isZone, ends, try Shares.hasOpen(in: zone, connection) {
+            throw ServerError(
+                .rosterChanged, "With the zone its shares end.", remedy: "Give the entries back first that end them.")
+        }
+        let stored = try RosterLog.store(signed, endOf: after, zone: zone, in: connection)
+        if let before { try RosterEffects.apply(before: before, after: after, zone: stored, in: connection) }
+        if ends {
+            if isZone {
+                try ZoneChange.empty(stored, in: connection)
+            } else {
+                try ShareChanges.forgetAccess(to: stored, connection)
+            }
+        }
+        if begins, !isZone { try StoredGrants.removeAll(ofScope: stored, in: connection) }
+        if isZone {
+            if after.isClosed {
+                try DatabaseFeed.close(stored, at: stored.sequence, .deleted, in: connection)
+            } else if begins {
+                try DatabaseFeed.show(stored, to: stored.owner, in: connection)
+            }
+        }
+        for user in after.members.keys where user != stored.ownerName && before?.members[user] == nil {
+            if let viewer = try Self.viewer(user, stored, connection) {
+                try DatabaseFeed.show(stored, to: viewer, in: connection)
+            }
+        }
+        return stored
+    }
+
+    /// nil for somebody whose account was lost as well.
+    private static func viewer(_ user: UserID, _ zone: ZoneRow, _ connection: any SQLConnection) throws -> Int64? {
+        try connection.first(
+            "SELECT id FROM identity WHERE container = $1 AND user_name = $2", [.text(zone.container), .text(user.recordName)]
+        ) { try $0.int64(0) }
+    }
+
+    /// Those that the roster commits to, whoever brings them, and the caller's own: of the present life, for seats that are
+    /// taken or open.
+    private func storeGrants(
+        by caller: Caller, _ roster: Roster, _ row: ZoneRow, _ connection: any SQLConnection
+    ) throws {
+        guard !roster.isClosed else { return }
+        let subjects = Set(roster.subjects)
+        for grant in grants where subjects.contains(grant.subject) {
+            guard let epoch = roster.epoch(grant.epoch, incarnations: roster.incarnations) else { continue }
+            let committed = epoch.grantHashes[grant.subject]
+            guard committed == GrantHash.of([UInt8](grant.sealed))
+                || (committed == nil && grant.subject == .member(caller.userID))
+            else {
+                throw ServerError(
+                    .integrityFailure, "A grant is not one that the roster commits to.",
+                    remedy: "Send your own, and those whose hashes the roster has.")
+            }
+            try StoredGrants.store(grant.sealed, for: grant.subject, epoch: grant.epoch, zone: row, in: connection)
+        }
+    }
+}

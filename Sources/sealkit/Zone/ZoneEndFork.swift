@@ -1,0 +1,37 @@
+import ArgumentParser
+import SealKit
+
+struct ZoneEndFork: AccountHolderCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "end-fork",
+        abstract: "Go on with one of two rosters that a restored server has left a zone with.",
+        discussion: """
+              sealkit zone end-fork Notes
+              sealkit zone end-fork Notes --abandon 17:3f2a…
+
+            The server's roster counts from then on; the other one is given up: this device's own, or the one whose end a member's
+            error names. The zone begins anew, without records and participants: save what there is first, then save it again and
+            share the zone anew.
+            """)
+
+    @Argument(help: "The zone's name.")
+    var name: String
+
+    @Option(help: ArgumentHelp("The end of the roster that is given up, as a member's error names it.", valueName: "number:hash"))
+    var abandon: String?
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ client: Client) async throws {
+        let head = try abandon.map { text in
+            guard let head = RosterFork.Head(text) else {
+                throw ValidationError("--abandon takes the end of a roster as an error names it: 17:3f2a…, with 64 digits.")
+            }
+            return head
+        }
+        let zoneID = RecordZone.ID(zoneName: name)
+        try await client.container.privateDatabase.endFork(of: zoneID, abandoning: head)
+        output.result(
+            "\(name.escaped) begins anew; the other roster is given up", bare: name, json: ["zone": .string(name)])
+    }
+}

@@ -1,0 +1,294 @@
+import Foundation
+import SealCoding
+import SealLab
+import SealPrimitives
+import SealStatements
+import SealWire
+import Testing
+
+@testable import SealKit
+
+/// What the SDK makes of a server that was started on an old copy of its database, and of a fork that comes of that.
+@Suite struct RestoredServerTests {
+    /// A server that is stopped at the end, with a zone of Ann's that Bob is in.
+    private func with(
+        _ body: (RestorableServer, SharedZone, _ ann: Person, _ bob: Person) async throws -> Void
+    ) async throws {
+        let server = try RestorableServer()
+        defer { server.stop() }
+        let (ann, bob) = (try await Person(server.process), try await Person(server.process))
+        let zone = try await SharedZone(of: ann, with: [(bob, .readWrite)])
+        try await ann.own.save(ann.note(in: zone.zoneID, "first", name: "note"))
+        try await body(server, zone, ann, bob)
+    }
+
+    private func body(_ zone: SharedZone, _ name: String = "note", for person: Person) async throws -> String? {
+        try await zone.database(of: person).record(for: zone.recordID(name, for: person)).encryptedValues["body"]
+    }
+
+    /// Reads until the server has back what it lost: the first answer is still one without.
+    private func settle(_ zone: SharedZone, _ person: Person) async throws -> SealKitError? {
+        do {
+            _ = try await body(zone, for: person)
+            return nil
+        } catch let error as SealKitError {
+            guard error.code == .rollback else { throw error }
+            return error
+        }
+    }
+
+    @Test func anyMemberGivesTheRosterBack() async throws {
+        try await with { server, zone, ann, bob in
+            let carol = try await Person(server.process)
+            try server.backUp()
+            try await ann.edit(zone.zoneID) { $0.addParticipant(try await ann.participant(carol, .readWrite)) }
+            try await zone.join(carol)
+            try await ann.own.rotateKeys(of: zone.zoneID)
+            for person in [ann, bob, carol] { try await zone.view(of: person) }
+            let head = try await zone.view(of: ann).roster.head
+            try server.restore()
+
+            // Bob comes first. That the server had lost something he is told, and that it has it back.
+            let told = try #require(try await settle(zone, bob))
+            #expect(told.reason.contains("lost") && told.rosterFork == nil)
+            #expect(try await settle(zone, bob) == nil)
+            let joined = zone.id(for: bob)
+            let kept = try await bob.container.violations().filter { $0.reason.contains("lost") && $0.zoneID == joined }
+            #expect(!kept.isEmpty)
+            for person in [ann, bob, carol] { #expect(try await zone.view(of: person).roster.head == head) }
+            // Carol, whom the server did not know in the zone, reads and writes; her grant she had kept.
+            #expect(try await body(zone, for: carol) == "first")
+            try await carol.shared.save(carol.note(in: zone.id(for: carol), "from Carol", name: "carol"))
+            for person in [ann, bob] { #expect(try await body(zone, "carol", for: person) == "from Carol") }
+            // A device that has seen nothing of this gets the same.
+            #expect(try await body(zone, "carol", for: try bob.onFreshDevice()) == "from Carol")
+        }
+    }
+
+    @Test func grantsThatAreLostAreMadeUpForByANewKey() async throws {
+        try await with { server, zone, ann, bob in
+            let carol = try await Person(server.process)
+            try server.backUp()
+            try await ann.edit(zone.zoneID) { $0.addParticipant(try await ann.participant(carol, .readWrite)) }
+            try await zone.join(carol)
+            try await ann.own.rotateKeys(of: zone.zoneID)
+            try server.restore()
+            // Of the new epoch Bob and Carol have never had the grant.
+            _ = try await settle(zone, ann)
+            let lacking = try await zone.view(of: bob)
+            #expect(lacking.keys[lacking.roster.currentEpoch.number] == nil)
+            let fresh = try ann.onFreshDevice()
+            try await fresh.own.save(fresh.note(in: zone.zoneID, "under a new key", name: "new"))
+            #expect(try await body(zone, "new", for: bob) == "under a new key")
+            #expect(try await body(zone, "new", for: carol) == "under a new key")
+            let view = try await zone.view(of: ann)
+            #expect(view.roster.currentEpoch.number == 2 && !view.lacksGrants)
+            try await ann.own.save(ann.note(in: zone.zoneID, "and no further one", name: "newer"))
+            #expect(try await zone.view(of: ann).roster.currentEpoch.number == 2)
+        }
+    }
+
+    @Test func aZoneThatTheServerDoesNotKnowAnyMoreComesBack() async throws {
+        try await with { server, _, ann, bob in
+            try server.backUp()
+            let late = try await SharedZone(of: ann, with: [(bob, .readOnly)])
+            _ = try await late.view(of: bob)
+            try server.restore()
+            let lost = await failure { _ = try await ann.own.recordZoneChanges(inZoneWith: late.zoneID) }
+            #expect(lost == .zoneNotFound)
+            // As apps do where a zone is not found.
+            #expect(try await ann.own.save(RecordZone(zoneName: late.zoneID.zoneName)).isShared)
+            try await ann.own.save(ann.note(in: late.zoneID, "again", name: "note"))
+            #expect(try await body(late, for: bob) == "again")
+        }
+    }
+
+    /// Without the run in it a token of the lost future would pass for one of this feed, and skip what came since.
+    @Test func changesAfterTheRestoreAreNotSkipped() async throws {
+        try await with { server, zone, ann, bob in
+            try server.backUp()
+            for index in 0..<3 { try await ann.own.save(ann.note(in: zone.zoneID, "lost \(index)")) }
+            let token = try await bob.shared.recordZoneChanges(inZoneWith: zone.id(for: bob)).changeToken
+            let database = try await bob.shared.databaseChanges().changeToken
+            try server.restore()
+            for index in 0..<6 { try await ann.own.save(ann.note(in: zone.zoneID, "new", name: "new\(index)")) }
+            let expired = await failure {
+                _ = try await bob.shared.recordZoneChanges(inZoneWith: zone.id(for: bob), since: token)
+            }
+            #expect(expired == .changeTokenExpired)
+            let expiredToo = await failure { _ = try await bob.shared.databaseChanges(since: database) }
+            #expect(expiredToo == .changeTokenExpired)
+            let all = try await bob.shared.recordZoneChanges(inZoneWith: zone.id(for: bob))
+            let new = (0..<6).map { "new\($0)" }
+            #expect(Set(all.modifications.map(\.recordID.recordName)).isSuperset(of: new))
+        }
+    }
+
+    // MARK: Records
+
+    @Test func whatTheServerHasLostIsSavedAgainFromCopies() async throws {
+        try await with { server, zone, ann, bob in
+            let (anns, bobs) = (zone.zoneID, zone.id(for: bob))
+            try await ann.own.save(ann.note(in: anns, "kept", name: "kept"))
+            try await ann.own.save(ann.note(in: anns, "to go", name: "gone"))
+            try server.backUp()
+            var note = try await ann.own.record(for: zone.recordID("note", for: ann))
+            for text in ["second", "third"] {
+                note.encryptedValues["body"] = text
+                note = try await ann.own.save(note)
+            }
+            let added = try await ann.own.save(ann.note(in: anns, "added", name: "added"))
+            try await ann.own.deleteRecord(withID: zone.recordID("gone", for: ann))
+            let kept = try await ann.own.record(for: zone.recordID("kept", for: ann))
+            // Bob has seen all of it, and has written what Ann has not seen.
+            _ = try await bob.shared.recordZoneChanges(inZoneWith: bobs)
+            var his = try await bob.shared.record(for: zone.recordID("note", for: bob))
+            his.encryptedValues["body"] = "Bob's"
+            his = try await bob.shared.save(his)
+            try server.restore()
+
+            // Each is told of each, and gets no old version for the new one.
+            let changes = try await ann.own.recordZoneChanges(inZoneWith: anns)
+            let older = changes.modifications.compactMap { $0.result.failureCode == .rollback ? $0.recordID.recordName : nil }
+            #expect(Set(older) == ["note", "gone"])
+            let missing = await failure { _ = try await ann.own.record(for: added.recordID) }
+            #expect(missing == .rollback)
+            let plain = await failure { try await ann.own.save(note) }
+            #expect(plain == .rollback)
+            let partial = try await bob.onFreshDevice().shared.records(for: [zone.recordID("note", for: bob)], desiredKeys: [])
+            #expect(try partial.values.first?.get().encryptedValues["body"] == String?.none)
+
+            let results = try await ann.own.modifyRecords(
+                saving: [note, added, kept], deleting: [zone.recordID("gone", for: ann)], savePolicy: .restoring)
+            #expect(results.saveResults.values.compactMap(\.failureCode) == [])
+            #expect(results.deleteResults.values.compactMap(\.failureCode) == [])
+            // What was not lost was not written.
+            #expect(try results.saveResults[kept.recordID]?.get().recordChangeTag == kept.recordChangeTag)
+            #expect(try await body(zone, for: ann) == "third")
+            let goneNow = await failure { _ = try await ann.own.record(for: zone.recordID("gone", for: ann)) }
+            #expect(goneNow == .unknownItem)
+            // Bob's version was later than Ann's; hers has a higher number now, and he takes it, or saves his over it.
+            #expect(try await body(zone, for: bob) == "third")
+            #expect(try await body(zone, "added", for: bob) == "added")
+            var theirs = try await bob.shared.record(for: zone.recordID("note", for: bob))
+            theirs.encryptedValues["body"] = "Bob's, merged"
+            try await bob.shared.save(theirs)
+            #expect(try await body(zone, for: ann) == "Bob's, merged")
+            // Said again nothing is lost, so the newer version stands.
+            let again = try await ann.own.modifyRecords(saving: [note], savePolicy: .restoring, atomically: false)
+            #expect(again.saveResults[note.recordID]?.failureCode == .serverRecordChanged)
+            #expect(try await body(zone, for: try bob.onFreshDevice()) == "Bob's, merged")
+        }
+    }
+
+    @Test func whatIsNoWholeCopyIsNotSavedAgain() async throws {
+        try await with { server, zone, ann, bob in
+            let file = server.process.folder.appendingPathComponent("picture")
+            try pattern(100_000).write(to: file)
+            try server.backUp()
+            var photo = ann.note(in: zone.zoneID, "with a picture", name: "photo")
+            photo["picture"] = Asset(fileURL: file)
+            photo = try await ann.own.save(photo)
+            let half = try #require(
+                try await bob.shared.records(for: [zone.recordID("photo", for: bob)], desiredKeys: ["body"]).values.first?.get())
+            let remote = try await bob.shared.fetchingAssets(.onDemand).record(for: zone.recordID("photo", for: bob))
+            try server.restore()
+            _ = try await settle(zone, bob)
+            for (copy, code) in [(half, SealKitError.Code.invalidArguments), (remote, .invalidArguments)] {
+                let results = try await bob.shared.modifyRecords(saving: [copy], savePolicy: .restoring)
+                #expect(results.saveResults[copy.recordID]?.failureCode == code)
+            }
+            // With the file all of it is there again.
+            let results = try await ann.own.modifyRecords(saving: [photo], savePolicy: .restoring)
+            #expect(try results.saveResults[photo.recordID]?.get().recordID == photo.recordID)
+            let seen: Asset? = try await bob.shared.record(for: zone.recordID("photo", for: bob))["picture"]
+            #expect(try Data(contentsOf: try #require(seen?.fileURL)) == pattern(100_000))
+        }
+    }
+
+    @Test func thePublicDatabaseGivesNothingBack() async throws {
+        let ann = try await Person()
+        let record = Record(recordType: "Note", recordID: Record.ID(recordName: UUID().uuidString))
+        let results = try await ann.container.publicDatabase.modifyRecords(
+            saving: [record], savePolicy: .restoring, atomically: false)
+        #expect(results.saveResults[record.recordID]?.failureCode == .badDatabase)
+    }
+
+    // MARK: Forks
+
+    @Test func theOwnerEndsAForkAndMembersGoOver() async throws {
+        try await with { server, zone, ann, bob in
+            // A device of Ann's that has seen nothing of what is lost.
+            let other = try ann.onFreshDevice()
+            _ = try await zone.view(of: ann)
+            try server.backUp()
+            try await ann.own.rotateKeys(of: zone.zoneID)
+            let carol = try await Person(server.process)
+            try await ann.edit(zone.zoneID) { $0.addParticipant(try await ann.participant(carol)) }
+            try await zone.view(of: bob)
+            try await ann.own.rotateKeys(of: zone.zoneID)
+            try await zone.view(of: ann)
+            try server.restore()
+            try await other.own.rotateKeys(of: zone.zoneID)
+
+            // Both who know the other branch are told which, and nothing is given back.
+            var forks: [RosterFork] = []
+            for person in [ann, bob] {
+                do {
+                    try await zone.view(of: person)
+                    Issue.record("a fork was taken over")
+                } catch let error as SealKitError {
+                    #expect(error.code == .rollback)
+                    forks.append(try #require(error.rosterFork))
+                }
+            }
+            #expect(forks[0].zoneID == zone.zoneID && forks[0].head.sequence > forks[1].head.sequence)
+            #expect(RosterFork.Head(forks[0].head.description) == forks[0].head)
+            for wrong in ["", "1", "01:" + String(repeating: "0", count: 64), "1:00", "-1:" + String(repeating: "0", count: 64)] {
+                #expect(RosterFork.Head(wrong) == nil)
+            }
+            // The device on the server's branch knows of none.
+            let none = await failure { try await other.own.endFork(of: zone.zoneID) }
+            #expect(none == .invalidArguments)
+            let notOwner = await failure { try await bob.shared.endFork(of: zone.id(for: bob)) }
+            #expect(notOwner == .badDatabase)
+
+            try await ann.own.endFork(of: zone.zoneID)
+            let roster = try await zone.view(of: ann).roster
+            #expect(roster.abandonments.count == 1 && roster.incarnations.zone == 2 && roster.members.count == 1)
+            try await ann.own.save(ann.note(in: zone.zoneID, "saved again", name: "note"))
+            #expect(try await body(zone, for: other) == "saved again")
+            // Bob had a part of the branch only: he is shown the rest of it, goes over, and is out until he is invited again.
+            let gone = try await zone.view(of: bob)
+            #expect(gone.roster.head == roster.head && !gone.isMember)
+            var share = Share(recordZoneID: zone.zoneID)
+            share.addParticipant(try await ann.participant(bob, .readWrite))
+            try await bob.join(try await ann.own.save(share).url)
+            #expect(try await body(zone, for: bob) == "saved again")
+            let audit = try await bob.container.audit()
+            let audited = audit.scopes.first { $0.zoneID == zone.id(for: bob) }
+            #expect(audited?.abandonedForks == 1)
+        }
+    }
+
+    @Test func aHeadThatAMemberNamesIsGivenUp() async throws {
+        try await with { server, zone, ann, bob in
+            try server.backUp()
+            let device = try ann.onFreshDevice()
+            try await device.own.rotateKeys(of: zone.zoneID)
+            try await zone.view(of: bob)
+            try server.restore()
+            try await ann.own.rotateKeys(of: zone.zoneID)
+            var fork: RosterFork?
+            do { try await zone.view(of: bob) } catch { fork = (error as? SealKitError)?.rosterFork }
+            let head = try #require(fork?.head)
+            let present = RosterFork.Head(try await zone.view(of: ann).roster)
+            let onIt = await failure { try await ann.own.endFork(of: zone.zoneID, abandoning: present) }
+            #expect(onIt == .invalidArguments)
+            try await ann.own.endFork(of: zone.zoneID, abandoning: head)
+            #expect(try await zone.view(of: bob).roster.abandonments.map(\.head.sequence) == [head.sequence])
+            // The device that made the branch goes over as well.
+            #expect(try await zone.view(of: device).roster.abandonments.count == 1)
+        }
+    }
+}
