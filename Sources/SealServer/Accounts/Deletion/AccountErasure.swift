@@ -53,8 +53,9 @@ struct AccountErasure {
         }
         for identity in identities where try eraseSome(of: identity) { return }
         guard try !eraseSomeUsage(), try !eraseSomeRequests(), try !eraseSomeAnswers() else { return }
-        // Nothing of it is left, whatever a crash cut short before.
-        try connection.execute("DELETE FROM account WHERE id = $1", [.integer(account)])
+        // Its number stays taken: what the process remembers by it is never another account's.
+        try connection.execute(
+            "UPDATE account SET name = $2, created = 0 WHERE id = $1", [.integer(account), .text("erased-\(account)")])
         try connection.execute("DELETE FROM account_deletion WHERE account = $1", [.integer(account)])
     }
 
