@@ -2,76 +2,6 @@ import SealEnvelope
 import SealPrimitives
 import SealStatements
 
-enum RecoveryVectors: Construction {
-    static let name = "recovery"
-    static let algorithm = "Recovery key and bundle"
-    static let header = [
-        "Text: `text` is the printed form of `key`, which names `bundleID`. In an invalid test, `mistypedGroups` (from 1) are those whose check character does not fit, where there are thirteen groups at all.",
-        "Bundle: `sealed` opens with `key` to `seeds`; `random` gives the very bytes.",
-    ]
-
-    static func generate(into builder: inout VectorBuilder) throws {
-        let texts = try [[UInt8](repeating: 0, count: 32), [UInt8](repeating: 255, count: 32), (0..<32).map { UInt8($0 * 7) }].map {
-            try RecoveryKey(SecretBytes(copying: $0))
-        }
-        try builder.group("Text") { group in
-            for (index, key) in texts.enumerated() {
-                group.valid("key \(index)", ["key": .hex(key.bytes), "text": .string(key.text()), "bundleID": .hex(key.bundleID)])
-            }
-            let text = texts[2].text()
-            group.valid("typed in lower case with spaces", ["key": .hex(texts[2].bytes), "text": .string(text.lowercased().replacing("-", with: " ")), "bundleID": .hex(texts[2].bundleID)], flag: "Edge")
-            func mistyped(_ comment: String, _ text: String) {
-                var fields: [String: JSON] = ["text": .string(text)]
-                if let groups = RecoveryKey.mistypedGroups(in: text) { fields["mistypedGroups"] = .array(groups.map { .int($0) }) }
-                group.invalid(comment, fields)
-            }
-            var letters = [Character](text)
-            letters[7] = letters[7] == "Z" ? "Y" : "Z"
-            mistyped("one wrong letter", String(letters))
-            letters = [Character](text)
-            letters.swapAt(12, 13)
-            mistyped("two letters swapped", String(letters))
-            var groups = text.split(separator: "-").map(String.init)
-            groups.swapAt(0, 12)
-            mistyped("two groups swapped", groups.joined(separator: "-"))
-            mistyped("spare bits that are not zero", texts[0].text().dropLast(5) + "0001W")
-            mistyped("a letter missing", String(text.dropLast()))
-            mistyped("a letter too many", text + "0")
-            mistyped("a letter that is not in the alphabet", "U" + text.dropFirst())
-        }
-        try builder.group("Bundle") { group in
-            var random = RecordingRandom("bundle")
-            let seeds = try [VectorPerson(1).seed, VectorPerson(2).seed]
-            let sealed = texts[2].seal(seeds, random: &random)
-            group.valid("two generations", ["key": .hex(texts[2].bytes), "seeds": .array(seeds.map { .hex($0.bytes) }), "random": .hex(random.drawn), "sealed": .hex(sealed)])
-            group.altered("another key", ["key": .hex(texts[1].bytes)])
-            var altered = sealed
-            altered[50] ^= 1
-            group.altered("an altered byte", ["sealed": .hex(altered)])
-            group.altered("cut short", ["sealed": .hex([UInt8](sealed.dropLast()))])
-            var again = RecordingRandom("empty bundle")
-            group.altered("no seed", ["sealed": .hex(texts[2].seal([], random: &again))])
-        }
-    }
-
-    static func check(_ test: Fields, shared: Fields, type: String) throws {
-        if type == "Text" {
-            let text = try test.string("text")
-            if let groups = RecoveryKey.mistypedGroups(in: text), !groups.isEmpty {
-                try test.expect("mistypedGroups", .array(groups.map { .int($0) }))
-            }
-            let key = try RecoveryKey(text: text)
-            try test.expect("key", .hex(key.bytes))
-            return try test.expect("bundleID", .hex(key.bundleID))
-        }
-        let key = try RecoveryKey(test.secret("key"))
-        let seeds = try key.open(test.bytes("sealed"))
-        try test.expect("seeds", .array(seeds.map { .hex($0.bytes) }))
-        var random = ReplayedRandom(try test.bytes("random"))
-        try test.expect("sealed", .hex(key.seal(seeds, random: &random)))
-    }
-}
-
 enum BoxVectors: Construction {
     static let name = "boxes"
     static let algorithm = "Storage boxes and password boxes"
@@ -137,6 +67,7 @@ enum LoginVectors: Construction {
     static let algorithm = "Signatures towards a server"
     static let header = [
         "Login: the login key of `seed` signs origin, challenge and time.",
+        "Rotation: the login key of `seed` names `newKey`, which takes its place at the server `origin`.",
         "Binding: the identity's key of `seed` in `container` signs the account's login key.",
         "Code: the identity's key signs a verification code that came back.",
         "Request: the server-to-server key of `signingSeed` (an Ed25519 seed), whose user is `user`, signs a request.",
@@ -159,6 +90,19 @@ enum LoginVectors: Construction {
             group.altered("another challenge", ["challenge": .hex(Digest.zero)])
             group.altered("another time", ["time": .number(0)])
             group.altered("a binding instead", ["signature": .hex(login.sign(Challenges.loginBinding(container: origin, loginKey: login.verificationKey)))])
+        }
+        try builder.group("Rotation") { group in
+            let newKey = try VectorPerson(2).seed.loginKey().verificationKey
+            group.valid(
+                "a new login key",
+                [
+                    "seed": .hex(person.seed.bytes), "origin": .string(origin), "newKey": .hex(newKey.bytes),
+                    "loginKey": .hex(login.verificationKey.bytes),
+                    "signature": .hex(login.sign(Challenges.loginRotation(origin: origin, newKey: newKey))),
+                ])
+            group.altered("another server", ["origin": .string("https://evil.example.org")])
+            group.altered("another new key", ["newKey": .hex(try VectorPerson(3).seed.loginKey().verificationKey.bytes)])
+            group.altered("a binding instead", ["signature": .hex(login.sign(Challenges.loginBinding(container: origin, loginKey: newKey)))])
         }
         try builder.group("Binding") { group in
             group.valid(
@@ -225,6 +169,13 @@ enum LoginVectors: Construction {
             try test.expect("loginKey", .hex(key.verificationKey.bytes))
             try key.verificationKey.verify(signature, over: message)
             try test.expect("signature", .hex(key.sign(message)))
+        case "Rotation":
+            let key = try AccountSeed(test.secret("seed")).loginKey()
+            let message = Challenges.loginRotation(
+                origin: try test.string("origin"), newKey: try VerificationKey(test.bytes("newKey")))
+            try test.expect("loginKey", .hex(key.verificationKey.bytes))
+            try key.verificationKey.verify(signature, over: message)
+            try test.expect("signature", .hex(key.sign(message)))
         case "Binding":
             let message = Challenges.loginBinding(container: try test.string("container"), loginKey: try VerificationKey(test.bytes("loginKey")))
             let key = try AccountSeed(test.secret("seed")).identityKeys(container: test.string("container"), using: NoGrants.self).signingKey
@@ -246,54 +197,5 @@ enum LoginVectors: Construction {
             let message = Challenges.verificationCode(verificationID: try test.bytes("verificationID"), code: try test.string("code"))
             try VerificationKey(test.bytes("signingKey")).verify(signature, over: message)
         }
-    }
-}
-
-enum PasetoVectors: Construction {
-    static let name = "paseto"
-    static let algorithm = "PASETO v4.public"
-    static let header = [
-        "Public: `seed` signs `message` with `footer` and `implicit` to `token`, which verifies with the seed's public key.",
-        "KeyID: the Ed25519 key `publicKey` has the PASERK id `kid`.",
-    ]
-
-    static func generate(into builder: inout VectorBuilder) throws {
-        let seed = SecretBytes(copying: [UInt8](repeating: 0x0A, count: 32))
-        let key = try SigningKey(seed: seed)
-        let user = try VectorPerson(2).user.recordName
-        let message = "{\"iss\":\"https://notes.example.org\",\"aud\":\"com.example.notes\",\"sub\":\"\(user)\",\"adr\":\"00\",\"shr\":\"33333333333333333333333333333333\",\"par\":\"01010101010101010101010101010101\",\"iat\":1700000000,\"nbf\":1700000000,\"exp\":1700000900,\"jti\":\"04\"}"
-        let footer = "{\"kid\":\"\(KeyIdentifier.paserk(of: key.verificationKey))\"}"
-        try builder.group("KeyID") { group in
-            group.valid("a server's key", ["publicKey": .hex(key.verificationKey.bytes), "kid": .string(KeyIdentifier.paserk(of: key.verificationKey))])
-        }
-        try builder.group("Public") { group in
-            let token = PasetoPublic.sign([UInt8](message.utf8), footer: [UInt8](footer.utf8), key: key)
-            func fields(_ token: String, footer: String, implicit: String = "") -> [String: JSON] {
-                ["seed": .hex(seed), "message": .string(message), "footer": .string(footer), "implicit": .string(implicit), "token": .string(token)]
-            }
-            group.valid("without a footer", fields(PasetoPublic.sign([UInt8](message.utf8), footer: [], key: key), footer: ""))
-            group.valid("a verification token", fields(token, footer: footer))
-            group.altered("another footer expected", ["footer": .string("{\"kid\":\"k2\"}")])
-            group.altered("no footer expected", ["footer": .string("")])
-            group.altered("another assertion", ["implicit": .string("x")])
-            group.altered("another key", ["seed": .hex(Digest.zero)])
-            group.altered("another version", ["token": .string("v3" + token.dropFirst(2))])
-            group.altered("another purpose", ["token": .string(token.replacing(".public.", with: ".local."))])
-            group.altered("without its footer", ["token": .string(String(token.prefix(upTo: token.lastIndex(of: ".") ?? token.endIndex)))])
-            group.altered("an empty footer", ["token": .string(token + ".")])
-            group.altered("cut short", ["token": .string(String(token.dropLast()))])
-            group.altered("padding", ["token": .string(token + "=")])
-            group.altered("too short for a signature", ["token": .string("v4.public.AAAA")])
-            group.altered("a letter of the message", ["token": .string(token.replacing("v4.public.e", with: "v4.public.f"))])
-        }
-    }
-
-    static func check(_ test: Fields, shared: Fields, type: String) throws {
-        if type == "KeyID" { return try test.expect("kid", .string(KeyIdentifier.paserk(of: VerificationKey(test.bytes("publicKey"))))) }
-        let key = try SigningKey(seed: test.secret("seed"))
-        let (footer, implicit) = ([UInt8](try test.string("footer").utf8), [UInt8](try test.string("implicit").utf8))
-        let message = try PasetoPublic.verify(test.string("token"), footer: footer, implicit: implicit, key: key.verificationKey)
-        try test.expect("message", .string(String(decoding: message, as: UTF8.self)))
-        try test.expect("token", .string(PasetoPublic.sign(message, footer: footer, implicit: implicit, key: key)))
     }
 }
