@@ -12,14 +12,16 @@ enum Accounts {
         try connection.first(
             """
             SELECT account.id, account.name FROM login_key JOIN account ON account.id = login_key.account
-            WHERE public_key = $1
+            WHERE public_key = $1 AND replaced = 0
             """, [.blob(loginKey.bytes)]
         ) { Row(id: try $0.int64(0), name: try $0.text(1)) }
     }
 
+    /// - Throws: `keysReplaced` for a login key that was in use once.
     static func create(
         loginKey: VerificationKey, name: String, now: Int64, in connection: any SQLConnection
     ) throws -> Row {
+        guard try !KeyRotation.isReplaced(loginKey, in: connection) else { throw KeyRotation.replaced }
         let id = try insert(name: name, now: now, in: connection)
         try connection.execute(
             "INSERT INTO login_key (public_key, account) VALUES ($1, $2)", [.blob(loginKey.bytes), .integer(id)])
@@ -37,7 +39,7 @@ enum Accounts {
     }
 
     static func loginKeys(of account: Int64, in connection: any SQLConnection) throws -> [VerificationKey] {
-        try connection.rows("SELECT public_key FROM login_key WHERE account = $1", [.integer(account)]) {
+        try connection.rows("SELECT public_key FROM login_key WHERE account = $1 AND replaced = 0", [.integer(account)]) {
             try VerificationKey(try $0.bytes(0))
         }
     }

@@ -74,6 +74,13 @@ final class Sessions: Sendable {
         return session
     }
 
+    /// - Throws: `sessionExpired` once the session has ended.
+    static func check(_ session: Session, now: Int64, in connection: any SQLConnection) throws {
+        guard try isInForce(session, now: now, in: connection) else {
+            throw ServerError(.sessionExpired, "The session has ended or expired.", remedy: "Log in again.")
+        }
+    }
+
     /// Whether the session has neither ended nor expired, asked of the database.
     static func isInForce(_ session: Session, now: Int64, in connection: any SQLConnection) throws -> Bool {
         try connection.exists(
@@ -87,6 +94,12 @@ final class Sessions: Sendable {
             connection.announce(.sessions(account: session.accountID))
         }
         forget { $0 == session }
+    }
+
+    /// Ends all of an account's, in the caller's transaction: `forget(account:)` has to follow it.
+    static func endAll(of account: Int64, in connection: any SQLConnection) throws {
+        try connection.execute("DELETE FROM session WHERE account = $1", [.integer(account)])
+        connection.announce(.sessions(account: account))
     }
 
     /// Forgets what is remembered of an account's sessions; to be called when they were ended in the database.

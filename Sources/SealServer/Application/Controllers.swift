@@ -7,6 +7,7 @@ enum Controllers {
         LimitsController(services: services).addRoutes(to: router)
         AccountsController(services: services).addRoutes(to: router)
         RecoveryController(services: services).addRoutes(to: router)
+        KeyRotationController(services: services).addRoutes(to: router)
         IdentityController(services: services).addRoutes(to: router)
         DirectoryController(services: services).addRoutes(to: router)
         VerificationController(services: services).addRoutes(to: router)

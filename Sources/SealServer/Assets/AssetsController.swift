@@ -52,7 +52,8 @@ struct AssetsController: Sendable {
                     .invalidArguments, "The upload is shorter than announced; nothing was kept.", remedy: "Upload it again.")
             }
             try await services.database.write { connection in
-                // A removal during the upload ends it.
+                // A removal during the upload ends it, as the end of the session does.
+                if path.database != .public { try Sessions.check(session, now: services.clock(), in: connection) }
                 let (current, _) = try writable(zoneID, session, path, connection)
                 guard current.id == caller.id, try Blobs.finish(id, stored: stored, size: size, root: root, in: zone, connection) else {
                     throw Zones.notFound
