@@ -79,8 +79,8 @@ extension Label {
     /// All of them, for the tests that try every signature and ciphertext under every other label.
     public static let all: [Label] = [
         .signingSeed, .grantSeed, .loginSeed, .storageKey, .userName, .identity, .identityHash, .loginBinding,
-        .loginChallenge, .loginRotation, .verificationCode, .safetyNumber, .serverRequest, .enrolmentCommitment, .enrolmentTranscript,
-        .enrolmentSeeds, .recoveryID, .recoveryKey, .recoveryBundle, .recoveryPassphrase, .passwordBox, .storageBox,
+        .loginChallenge, .loginRotation, .verificationCode, .safetyNumber, .serverRequest, .enrolmentCommitment,
+        .enrolmentTranscript, .enrolmentSeeds, .recoveryID, .recoveryKey, .recoveryBundle, .recoveryPassphrase, .passwordBox, .storageBox,
         .scope, .rosterEntry, .rosterHash, .keyID, .previousKey, .grant, .grantOuter, .grantHash, .sealedAddress,
         .recordWrap, .recordKey, .recordContext, .sealedField, .field, .fields, .statement, .statementNode,
         .statements, .fileKey, .assetChunks, .assetLeaf, .assetNode, .link, .linkID, .sealedLink, .invitationSign,

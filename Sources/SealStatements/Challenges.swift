@@ -12,7 +12,8 @@ public enum Challenges {
         return pae
     }
 
-    /// Names the login key that takes the place of the one that signs this, at one server. The new key signs a challenge beside it.
+    /// Names the login key that takes the place of the one that signs this, at one server. The new key signs a challenge
+    /// beside it.
     public static func loginRotation(origin: String, newKey: VerificationKey) -> PAE {
         var pae = PAE(.loginRotation, pieces: 2)
         pae.add(origin)

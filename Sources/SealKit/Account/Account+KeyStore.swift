@@ -1,7 +1,7 @@
 extension Account {
     /// What a ``KeyStore`` keeps of this account.
     public var secrets: AccountSecrets {
-        get throws(SealKitError) { try AccountSecrets(server: server, seeds: seeds, deviceName: session.deviceName) }
+        get throws(SealKitError) { try AccountSecrets(server: server, seeds: keys.all, deviceName: session.deviceName) }
     }
 
     /// The account that a store keeps. Nothing is asked of the server.

@@ -105,7 +105,7 @@ extension ZoneBatch {
             guard view.isMember else {
                 throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)", remedy: "make it first")
             }
-            if view.roster.rotationDue { view = try await database.rotate(keeper) }
+            if database.isKeyDue(in: view) { view = try await database.rotate(keeper) }
             ground.add(view)
         }
     }

@@ -25,8 +25,12 @@ extension Sealkit_V1_UpdateShareAccessRequest: ChangingRequest { static var effe
 extension Sealkit_V1_RequestShareAccessRequest: ChangingRequest { static var effect: Effect { .repeatable } }
 extension Sealkit_V1_ModifySubscriptionsRequest: ChangingRequest { static var effect: Effect { .repeatable } }
 
+extension Sealkit_V1_RecoveryBundle: ChangingRequest { static var effect: Effect { .repeatable } }
+extension Sealkit_V1_DeleteRecoveryBundleRequest: ChangingRequest { static var effect: Effect { .repeatable } }
+
 extension Sealkit_V1_BeginVerificationRequest: ChangingRequest { static var effect: Effect { .once } }
 extension Sealkit_V1_CompleteVerificationRequest: ChangingRequest { static var effect: Effect { .once } }
 extension Sealkit_V1_CreateAccountRequest: ChangingRequest { static var effect: Effect { .once } }
 extension Sealkit_V1_LoginRequest: ChangingRequest { static var effect: Effect { .once } }
+extension Sealkit_V1_RotateKeysRequest: ChangingRequest { static var effect: Effect { .once } }
 extension Sealkit_V1_CreateManagementTokenRequest: ChangingRequest { static var effect: Effect { .once } }

@@ -27,7 +27,10 @@ public final class TrustStore: Sendable {
                 database = try DatabaseQueue()
             }
             try database.write { db in
-                for schema in [TrustStore.schema, TrustStore.scopesSchema, TrustStore.contactsSchema, TrustStore.violationsSchema] {
+                for schema in [
+                    TrustStore.schema, TrustStore.scopesSchema, TrustStore.contactsSchema, TrustStore.violationsSchema,
+                    TrustStore.keysSchema, TrustStore.resetSchema,
+                ] {
                     try db.execute(sql: schema)
                 }
             }

@@ -56,7 +56,8 @@ struct KeyRotation: Sendable {
             throw ServerError(.unknownItem, "No account has this login key.", remedy: "Create the account.")
         }
         try connection.execute(
-            "UPDATE login_key SET replaced = $1 WHERE account = $2 AND replaced = 0", [.integer(max(1, now)), .integer(account.id)])
+            "UPDATE login_key SET replaced = $1 WHERE account = $2 AND replaced = 0",
+            [.integer(max(1, now)), .integer(account.id)])
         try connection.execute(
             "INSERT INTO login_key (public_key, account) VALUES ($1, $2)", [.blob(proof.loginKey.bytes), .integer(account.id)])
         try replaceBundles(of: account, now: now, in: connection)

@@ -18,7 +18,8 @@ struct KeyRotationController: Sendable {
         // Whoever signs with a key of no account is one stranger of many.
         let (formerKey, newKey) = (rotation.formerKey, rotation.proof.loginKey)
         let hasAccount = try await services.database.read { connection in
-            try Accounts.find(loginKey: formerKey, in: connection) != nil || Accounts.find(loginKey: newKey, in: connection) != nil
+            try Accounts.find(loginKey: formerKey, in: connection) != nil
+                || Accounts.find(loginKey: newKey, in: connection) != nil
         }
         try await rotation.proof.verify(services, makesAccount: hasAccount)
         let now = services.clock()

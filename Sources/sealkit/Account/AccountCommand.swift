@@ -11,5 +11,6 @@ struct AccountCommand: ParsableCommand {
         subcommands: [
             AccountCreate.self, AccountRecover.self, AccountStatusCommand.self, AccountWhoami.self, AccountAddress.self,
             AccountList.self, AccountUse.self, AccountPassphrase.self, AccountRemove.self,
+            AccountRecoveryKey.self, AccountRecoveryPassphrase.self, AccountRotateKeys.self, AccountReset.self,
         ])
 }
