@@ -48,7 +48,7 @@ let package = Package(
             dependencies: [.product(name: "SwiftProtobuf", package: "swift-protobuf")],
             exclude: [
                 "sealkit.proto", "schema.proto", "query.proto", "push.proto", "public.proto", "limits.proto", "keys.proto",
-                "shares.proto", "sharing.proto", "deletion.proto", "devices.proto", "restore.proto",
+                "shares.proto", "sharing.proto", "deletion.proto", "devices.proto", "restore.proto", "recovery.proto",
             ],
             swiftSettings: house),
         // Floor 2

@@ -23,6 +23,7 @@ extension Label {
     public static let loginChallenge = Label("sealkit/1/login")
     public static let device = Label("sealkit/1/device")
     public static let accountDeletion = Label("sealkit/1/account-deletion")
+    public static let loginRotation = Label("sealkit/1/login-rotation")
     public static let verificationCode = Label("sealkit/1/verification-code")
     public static let safetyNumber = Label("sealkit/1/safety-number")
     public static let serverRequest = Label("sealkit/1/server-request")
@@ -36,6 +37,7 @@ extension Label {
     public static let recoveryID = Label("sealkit/1/recovery/id")
     public static let recoveryKey = Label("sealkit/1/recovery/key")
     public static let recoveryBundle = Label("sealkit/1/recovery/bundle")
+    public static let recoveryPassphrase = Label("sealkit/1/recovery/passphrase")
     public static let passwordBox = Label("sealkit/1/password-box")
     public static let storageBox = Label("sealkit/1/storage-box")
 
@@ -79,9 +81,9 @@ extension Label {
     /// All of them, for the tests that try every signature and ciphertext under every other label.
     public static let all: [Label] = [
         .signingSeed, .grantSeed, .loginSeed, .storageKey, .userName, .identity, .identityHash, .loginBinding,
-        .loginChallenge, .device, .accountDeletion, .verificationCode, .safetyNumber, .serverRequest, .enrolmentCommitment,
-        .enrolmentTranscript, .enrolmentSeeds,
-        .recoveryID, .recoveryKey, .recoveryBundle, .passwordBox, .storageBox,
+        .loginChallenge, .device, .accountDeletion, .loginRotation, .verificationCode, .safetyNumber, .serverRequest,
+        .enrolmentCommitment, .enrolmentTranscript, .enrolmentSeeds,
+        .recoveryID, .recoveryKey, .recoveryBundle, .recoveryPassphrase, .passwordBox, .storageBox,
         .scope, .rosterEntry, .rosterHash, .keyID, .previousKey, .grant, .grantOuter, .grantHash, .sealedAddress,
         .recordWrap, .recordKey, .recordContext, .sealedField, .field, .fields, .statement, .statementNode,
         .statements, .fileKey, .assetChunks, .assetLeaf, .assetNode, .link, .linkID, .sealedLink, .invitationSign,

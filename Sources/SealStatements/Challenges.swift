@@ -31,6 +31,15 @@ public enum Challenges {
         return pae
     }
 
+    /// Names the login key that takes the place of the one that signs this, at one server. The new key signs a challenge
+    /// beside it.
+    public static func loginRotation(origin: String, newKey: VerificationKey) -> PAE {
+        var pae = PAE(.loginRotation, pieces: 2)
+        pae.add(origin)
+        pae.add(newKey.bytes)
+        return pae
+    }
+
     /// Ties an identity to the account whose login key this is; signed by the identity's key.
     public static func loginBinding(container: String, loginKey: VerificationKey) -> PAE {
         var pae = PAE(.loginBinding, pieces: 2)

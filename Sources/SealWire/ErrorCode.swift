@@ -55,6 +55,9 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     /// The server's disk is full; nothing was written.
     case storageFull
 
+    /// Another device has given the account new keys: this one has to be enrolled again, or the account recovered on it.
+    case keysReplaced
+
     // Raised by clients only
     /// The key file does not open with this passphrase.
     case wrongPassphrase
@@ -67,7 +70,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
         case .internalError: 500
         case .networkUnavailable, .networkFailure, .serviceUnavailable, .accountTemporarilyUnavailable: 503
         case .requestRateLimited: 429
-        case .notAuthenticated, .sessionExpired: 401
+        case .notAuthenticated, .sessionExpired, .keysReplaced: 401
         case .permissionFailure, .participantMayNeedVerification, .verificationFailed: 403
         case .unknownItem, .zoneNotFound, .userDeletedZone, .assetNotAvailable, .assetFileNotFound: 404
         case .serverRecordChanged, .rosterChanged, .staleEpoch, .rotationDue, .alreadyShared, .zoneBusy,

@@ -49,6 +49,9 @@ public nonisolated struct Sealkit_V1_Failure: Sendable {
   /// seconds; 0 when retrying is of no use
   public var retryAfter: Double = 0
 
+  /// with zoneNotFound: the zone's keys were given up; make it again and upload
+  public var userDidResetEncryptedData: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1776,6 +1779,9 @@ public nonisolated struct Sealkit_V1_RecoveryBundle: Sendable {
   /// all seed generations
   public var sealed: Data = Data()
 
+  /// 0 or 1: of the printed key, 2: of a passphrase; an account has one of each at most
+  public var kind: UInt32 = 0
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -2101,7 +2107,7 @@ fileprivate nonisolated let _protobuf_package = "sealkit.v1"
 
 nonisolated extension Sealkit_V1_Failure: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Failure"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}reason\0\u{1}remedy\0\u{3}retry_after\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}reason\0\u{1}remedy\0\u{3}retry_after\0\u{4}v\u{3}user_did_reset_encrypted_data\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2113,6 +2119,7 @@ nonisolated extension Sealkit_V1_Failure: SwiftProtobuf.Message, SwiftProtobuf._
       case 2: try { try decoder.decodeSingularStringField(value: &self.reason) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self.remedy) }()
       case 4: try { try decoder.decodeSingularDoubleField(value: &self.retryAfter) }()
+      case 250: try { try decoder.decodeSingularBoolField(value: &self.userDidResetEncryptedData) }()
       default: break
       }
     }
@@ -2131,6 +2138,9 @@ nonisolated extension Sealkit_V1_Failure: SwiftProtobuf.Message, SwiftProtobuf._
     if self.retryAfter.bitPattern != 0 {
       try visitor.visitSingularDoubleField(value: self.retryAfter, fieldNumber: 4)
     }
+    if self.userDidResetEncryptedData != false {
+      try visitor.visitSingularBoolField(value: self.userDidResetEncryptedData, fieldNumber: 250)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2139,6 +2149,7 @@ nonisolated extension Sealkit_V1_Failure: SwiftProtobuf.Message, SwiftProtobuf._
     if lhs.reason != rhs.reason {return false}
     if lhs.remedy != rhs.remedy {return false}
     if lhs.retryAfter != rhs.retryAfter {return false}
+    if lhs.userDidResetEncryptedData != rhs.userDidResetEncryptedData {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -5299,7 +5310,7 @@ nonisolated extension Sealkit_V1_ChallengeResponse: SwiftProtobuf.Message, Swift
 
 nonisolated extension Sealkit_V1_RecoveryBundle: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".RecoveryBundle"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}recovery_id\0\u{1}sealed\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}recovery_id\0\u{1}sealed\0\u{2}x\u{3}kind\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5309,6 +5320,7 @@ nonisolated extension Sealkit_V1_RecoveryBundle: SwiftProtobuf.Message, SwiftPro
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularBytesField(value: &self.recoveryID) }()
       case 2: try { try decoder.decodeSingularBytesField(value: &self.sealed) }()
+      case 250: try { try decoder.decodeSingularUInt32Field(value: &self.kind) }()
       default: break
       }
     }
@@ -5321,12 +5333,16 @@ nonisolated extension Sealkit_V1_RecoveryBundle: SwiftProtobuf.Message, SwiftPro
     if !self.sealed.isEmpty {
       try visitor.visitSingularBytesField(value: self.sealed, fieldNumber: 2)
     }
+    if self.kind != 0 {
+      try visitor.visitSingularUInt32Field(value: self.kind, fieldNumber: 250)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Sealkit_V1_RecoveryBundle, rhs: Sealkit_V1_RecoveryBundle) -> Bool {
     if lhs.recoveryID != rhs.recoveryID {return false}
     if lhs.sealed != rhs.sealed {return false}
+    if lhs.kind != rhs.kind {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -60,7 +60,8 @@ import Testing
         #expect(await failure { try await dave.shared.rotateKeys(of: zone.id(for: bob)) } == .zoneNotFound)
         #expect(await failure { _ = try await dave.shared.keyStatus(of: zone.id(for: bob)) } == .zoneNotFound)
 
-        try await zone.changeKeys(of: carol)
+        try await carol.rotateKeys(KeptKeys(carol))
+        #expect(try await zone.view(of: carol).roster.rotationDue)
         #expect(await failure { try await carol.shared.rotateKeys(of: zone.id(for: carol)) } == .permissionFailure)
         // And may not write, due or not.
         let write = await failure { _ = try await carol.shared.save(Record(recordType: "Note", recordID: Record.ID(recordName: "new", zoneID: zone.id(for: carol)))) }

@@ -122,6 +122,14 @@ import Testing
                 type: "AccountSecrets", value: try account.secrets, description: "AccountSecrets(http://127.0.0.1:1)",
                 secrets: [seed.bytes]),
             Shown(
+                type: "Account.RecoveryPassphrase",
+                value: try Account.RecoveryPassphrase(name: "canary-name", passphrase: "canary-passphrase"),
+                description: "RecoveryPassphrase", texts: ["canary"]),
+            Shown(type: "AccountKeys", value: account.keys, description: "SealKit.AccountKeys", secrets: [seed.bytes]),
+            Shown(
+                type: "OwnIdentity", value: try OwnIdentity([seed], container: "com.example.notes"), description: "OwnIdentity",
+                secrets: [seed.bytes]),
+            Shown(
                 type: "MemoryKeyStore", value: MemoryKeyStore(try account.secrets), description: "SealKit.MemoryKeyStore",
                 secrets: [seed.bytes]),
             Shown(

@@ -54,6 +54,7 @@ import Testing
                 "SealServer/Push/WebhookRow.swift: let url: String",
                 // Arguments of commands: paths, and a share's URL that its user typed.
                 "sealkit/Account/AccountPassphrase.swift: var newPassphraseFile: String?",
+                "sealkit/Account/AccountRecoveryPassphrase.swift: var recoveryPassphraseFile: String?",
                 "sealkit/Management/ManagementOptions.swift: var managementTokenFile: String?",
                 "sealkit/Serve/ServeCommand.swift: var secrets: String?",
                 "sealkit/Serve/ServeCommand.swift: var smtpPasswordFile: String?",

@@ -10,7 +10,7 @@ import nacl.bindings as sodium
 
 from . import limits
 from .errors import MistypedRecoveryKey, Reason, require
-from .notation import Nonces, kdf, le32, open_, seal
+from .notation import Nonces, hash_, kdf, le32, open_, seal
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z", re.ASCII)
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -86,6 +86,15 @@ def seal_bundle(key: bytes, seeds: bytes, random: bytes) -> bytes:
 
 def open_bundle(key: bytes, sealed: bytes) -> list[bytes]:
     return split_seeds(open_(kdf(key, "recovery/key", b""), sealed, "recovery/bundle", bundle_id(key)))
+
+
+def passphrase_key(passphrase: bytes, name: str, origin: str) -> bytes:
+    """The recovery key that a passphrase gives, with a name and a server."""
+    folded = name.encode().strip(b" \t").lower()  # of bytes: A to Z alone
+    require(len(passphrase) > 0, Reason.LENGTH, "no passphrase")
+    require(0 < len(folded) <= 255, Reason.LENGTH, "no name, or one too long")
+    salt = hash_("recovery/passphrase", origin.encode(), folded)[:16]
+    return _argon2id(passphrase, salt, limits.ARGON2_PASSES[0], limits.ARGON2_KIBIBYTES[0])
 
 
 def split_seeds(seeds: bytes) -> list[bytes]:

@@ -9,9 +9,9 @@ PREFIX: Final = "sealkit/1/"
 NAMES: Final = frozenset(
     """
     identity/sign identity/grant account/login account/storage user identity identity-hash
-    login-binding login device account-deletion verification-code safety-number server-request enrolment/commitment
-    enrolment/transcript
-    enrolment/seeds recovery/id recovery/key recovery/bundle password-box
+    login-binding login device account-deletion login-rotation verification-code safety-number server-request
+    enrolment/commitment enrolment/transcript enrolment/seeds
+    recovery/id recovery/key recovery/bundle recovery/passphrase password-box
     storage-box scope roster-entry roster-hash key-id previous-key grant grant-outer grant-hash
     sealed-address record-wrap record-key record-context sealed-field field fields statement
     statement-node statements file-key asset-chunks asset-leaf asset-node link link-id sealed-link

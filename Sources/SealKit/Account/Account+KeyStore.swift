@@ -4,7 +4,7 @@ extension Account {
     public var secrets: AccountSecrets {
         get throws(SealKitError) {
             let name = session.deviceName
-            return try AccountSecrets(server: server, seeds: seeds, deviceName: name == Account.defaultDeviceName ? nil : name)
+            return try AccountSecrets(server: server, seeds: keys.all, deviceName: name == Account.defaultDeviceName ? nil : name)
         }
     }
 

@@ -11,8 +11,9 @@ import SwiftProtobuf
 ///
 /// The server never holds anything that opens data; whoever holds the seeds is the user.
 public final class Account: Sendable {
+    let keys: AccountKeys
     /// All generations, oldest first. The newest one is in use.
-    let seeds: [AccountSeed]
+    var seeds: [AccountSeed] { keys.seeds }
     let client: Client
     let session: SessionKeeper
     /// Where this device keeps the account; nil when the app does so by itself.
@@ -40,21 +41,18 @@ public final class Account: Sendable {
         seeds: [AccountSeed], client: Client, deviceName: String = Account.defaultDeviceName, hasSession: Bool = true,
         keyStore: (any KeyStore)? = nil, deviceKeeper: DeviceKeeper? = nil
     ) throws(SealKitError) {
-        guard let seed = seeds.last else { throw SealKitError(.invalidArguments, "an account has at least one seed") }
-        self.seeds = seeds
+        keys = try AccountKeys(seeds)
         self.client = client
-        let loginKey = try verifying("the account's login key") { () throws(SealError) in try seed.loginKey() }
         let devices: DeviceKeeper
         if let deviceKeeper { devices = deviceKeeper } else { devices = try DeviceKeeper(account: seeds[0]) }
         self.deviceKeeper = devices
-        session = SessionKeeper(
-            client: client, loginKey: loginKey, deviceName: deviceName, devices: devices, isEmpty: !hasSession)
+        session = SessionKeeper(client: client, keys: keys, deviceName: deviceName, devices: devices, isEmpty: !hasSession)
         self.keyStore = keyStore
     }
 
     /// The same account and session, which `keyStore` keeps now.
     init(_ other: Account, keyStore: any KeyStore) {
-        seeds = other.seeds
+        keys = other.keys
         client = other.client
         session = other.session
         deviceKeeper = other.deviceKeeper
@@ -90,23 +88,6 @@ public final class Account: Sendable {
         }
         try await account.session.create(recovery: bundle)
         return (account, recoveryKey)
-    }
-
-    /// Gets an account back from its recovery key alone. To the account this is a new device, whatever it was before.
-    /// - Parameter trust: where this device keeps what it has verified, if it has such a place already.
-    /// - Throws: `unknownItem` when the server has no bundle for it; `integrityFailure` when the bundle does not open.
-    public static func recover(
-        _ recoveryKey: RecoveryKey, transport: any Transport, deviceName: String = Account.defaultDeviceName,
-        trust: TrustStore? = nil
-    ) async throws(SealKitError) -> Account {
-        let request = Sealkit_V1_RecoverRequest.with { $0.recoveryID = Data(recoveryKey.bundleID.bytes) }
-        let response = try await Client(transport: transport).call(
-            "/1/accounts/recover", request, as: Sealkit_V1_RecoverResponse.self)
-        let seeds = try verifying("the recovery bundle") { () throws(SealError) in try recoveryKey.open([UInt8](response.sealed)) }
-        let account = try Account(seeds: seeds, transport: transport, deviceName: deviceName)
-        if let trust { try await account.deviceKeeper.begin(with: trust) }
-        try await account.requireSession()
-        return account
     }
 
     /// CloudKit's `accountStatus`: whether the server knows this account and lets it in. It is asked each time.

@@ -16,8 +16,8 @@ public final class AccountProvider: Sendable {
     enum State {
         case undetermined
         case signedOut
-        /// The keys are gone from memory; `loginKey` tells whether the same account comes back.
-        case locked(loginKey: VerificationKey)
+        /// The keys are gone from memory; `rootKey` tells whether the same account comes back.
+        case locked(rootKey: VerificationKey)
         /// Nobody may use an account here.
         case restricted
         case signedIn(Account, trust: TrustStore?)
@@ -56,17 +56,22 @@ public final class AccountProvider: Sendable {
 
     /// Takes an account into use, in the place of another one or of nobody. A locked account is unlocked by signing it in.
     ///
-    /// - Parameter trust: what this device has verified as this account; keep it beside the account's keys. Without one,
-    ///   protection against rollback begins anew.
-    public func signIn(_ account: Account, trust: TrustStore? = nil) {
+    /// - Parameters:
+    ///   - trust: what this device has verified as this account; keep it beside the account's keys. Without one,
+    ///     protection against rollback begins anew.
+    ///   - afterReset: the same user, who has lost all keys of the account before and has made a new one: apps keep what they
+    ///     have, as with CloudKit's reset of encrypted data, and are told `statusChanged` instead of `switchAccounts`.
+    public func signIn(_ account: Account, trust: TrustStore? = nil, afterReset: Bool = false) {
         if let trust { account.deviceKeeper.attach(trust) }
         change { content in
-            let loginKey = account.session.publicKey
+            let rootKey = account.keys.rootKey
             let change: AccountChange
             switch content.state {
             case .undetermined, .signedOut, .restricted: change = .signIn
-            case .locked(let previous): change = previous == loginKey ? .statusChanged(.available) : .switchAccounts
-            case .signedIn(let previous, _): change = previous.session.publicKey == loginKey ? .statusChanged(.available) : .switchAccounts
+            case .locked(let previous):
+                change = previous == rootKey || afterReset ? .statusChanged(.available) : .switchAccounts
+            case .signedIn(let previous, _):
+                change = previous.keys.rootKey == rootKey || afterReset ? .statusChanged(.available) : .switchAccounts
             }
             content.state = .signedIn(account, trust: trust)
             return change
@@ -90,7 +95,7 @@ public final class AccountProvider: Sendable {
     public func lock() {
         change { content in
             guard case .signedIn(let account, _) = content.state else { return nil }
-            content.state = .locked(loginKey: account.session.publicKey)
+            content.state = .locked(rootKey: account.keys.rootKey)
             return .statusChanged(.temporarilyUnavailable)
         }
     }

@@ -7,7 +7,7 @@ import SwiftProtobuf
 /// Logs in by a signed challenge when a token is needed, and keeps the token in memory only.
 actor SessionKeeper {
     private let client: Client
-    private let loginKey: SigningKey
+    private let keys: AccountKeys
     nonisolated let deviceName: String
     private let devices: DeviceKeeper
     /// There is no account to log in to: the token is empty.
@@ -17,15 +17,15 @@ actor SessionKeeper {
     private(set) var logOutCount = 0
     private var login: SharedWork<String>?
 
-    init(client: Client, loginKey: SigningKey, deviceName: String, devices: DeviceKeeper, isEmpty: Bool = false) {
+    init(client: Client, keys: AccountKeys, deviceName: String, devices: DeviceKeeper, isEmpty: Bool = false) {
         self.devices = devices
         self.isEmpty = isEmpty
         self.client = client
-        self.loginKey = loginKey
+        self.keys = keys
         self.deviceName = deviceName
     }
 
-    nonisolated var publicKey: VerificationKey { loginKey.verificationKey }
+    nonisolated var publicKey: VerificationKey { keys.loginKey.verificationKey }
 
     var hasToken: Bool { isEmpty || current != nil }
 
@@ -44,7 +44,7 @@ actor SessionKeeper {
     }
 
     func create(recovery: Sealkit_V1_RecoveryBundle) async throws(SealKitError) {
-        current = begun(try await withAnsweredChallenge { answer throws(SealKitError) in
+        current = begun(try await withAnsweredChallenge(by: keys.loginKey) { answer throws(SealKitError) in
             let request = Sealkit_V1_CreateAccountRequest.with {
                 $0.loginKey = answer.loginKey
                 $0.challenge = answer.challenge
@@ -69,7 +69,7 @@ actor SessionKeeper {
 
     /// Deletes the account. There is no session afterwards.
     func delete() async throws(SealKitError) {
-        let _: Sealkit_V1_DeleteAccountResponse = try await withAnsweredChallenge(Challenges.deletion) {
+        let _: Sealkit_V1_DeleteAccountResponse = try await withAnsweredChallenge(by: keys.loginKey, Challenges.deletion) {
             answer throws(SealKitError) in
             let request = Sealkit_V1_DeleteAccountRequest.with {
                 $0.loginKey = answer.loginKey
@@ -98,19 +98,75 @@ actor SessionKeeper {
     private func logIn() async throws(SealKitError) -> String {
         defer { login = nil }
         do {
-            let token = begun(try await withAnsweredChallenge { answer throws(SealKitError) in
-                try await client.call("/1/accounts/login", answer, as: Sealkit_V1_SessionResponse.self)
-            })
+            let token = try await newestToken()
             current = token
             return token
         } catch {
-            throw SessionKeeper.meaning(of: error)
+            throw meaning(of: error)
         }
     }
 
+    /// By the newest key. One that this process has made and told may have arrived, though no answer came back.
+    private func newestToken() async throws(SealKitError) -> String {
+        if keys.hasUntold, let token = try await logIn(by: keys.loginKeys[0]) { return token }
+        if let token = try await logIn(by: keys.loginKey) { return token }
+        if !keys.hasUntold { keys.newestIsUnknown() }
+        throw SealKitError(.unknownItem, "the server knows no account with these keys")
+    }
+
+    /// - Returns: nil when the server knows no account with this key.
+    private func logIn(by key: SigningKey) async throws(SealKitError) -> String? {
+        do {
+            let answer = try await withAnsweredChallenge(by: key) { answer throws(SealKitError) in
+                try await client.call("/1/accounts/login", answer, as: Sealkit_V1_SessionResponse.self)
+            }
+            keys.isKnown(key.verificationKey)
+            return begun(answer)
+        } catch where error.code == .unknownItem {
+            return nil
+        }
+    }
+
+    /// The newest of the former login keys that the server knows: what a rotation that was cut off goes on from. No session comes
+    /// of it.
+    /// - Throws: `notAuthenticated` when there is none; `keysReplaced`.
+    func formerKey() async throws(SealKitError) -> SigningKey {
+        for key in keys.loginKeys.dropFirst() {
+            guard let token = try await logIn(by: key) else { continue }
+            let _: Sealkit_V1_AccountResponse? = try? await client.call(
+                "/1/accounts/logout", Sealkit_V1_ChallengeRequest(), token: token)
+            return key
+        }
+        throw meaning(of: SealKitError(.unknownItem, "the server knows no account with these keys"))
+    }
+
+    /// Puts a new login key in the place of the one in use, with the recovery bundles that go with it.
+    /// - Throws: `keysReplaced` when another device has put another one there.
+    func rotate(
+        from former: SigningKey, to new: SigningKey, recovery: [Sealkit_V1_RecoveryBundle]
+    ) async throws(SealKitError) {
+        let signed = Challenges.loginRotation(origin: client.transport.origin, newKey: new.verificationKey)
+        let signature = Data(former.sign(signed))
+        current = begun(try await withAnsweredChallenge(by: new) { answer throws(SealKitError) in
+            let request = Sealkit_V1_RotateKeysRequest.with {
+                $0.login = answer
+                $0.formerLoginKey = Data(former.verificationKey.bytes)
+                $0.formerSignature = signature
+                $0.recovery = recovery
+            }
+            return try await client.call("/1/accounts/rotate", request, as: Sealkit_V1_SessionResponse.self)
+        })
+        keys.isKnown(new.verificationKey)
+    }
+
     /// What a refused login means to the call that needed it: nothing of it is about a record.
-    private static func meaning(of error: SealKitError) -> SealKitError {
+    private func meaning(of error: SealKitError) -> SealKitError {
         switch error.code {
+        case .unknownItem where keys.isNewestUnknown && keys.all.count > 1:
+            SealKitError(
+                .notAuthenticated, "the server does not know this account's newest keys",
+                remedy: "if new keys were being made, go on with that (sealkit account rotate-keys); "
+                    + "else ask whether the server was restored from an old backup")
         case .unknownItem:
             SealKitError(
                 .notAuthenticated, "the server knows no account with these keys",
@@ -130,13 +186,13 @@ actor SessionKeeper {
     /// A challenge is good once: when the answer to it was lost, the next try asks for a new one. Making the same account
     /// twice logs in.
     private func withAnsweredChallenge<Answer>(
-        _ message: (_ origin: String, _ challenge: [UInt8], _ time: Int64) -> PAE = Challenges.login,
+        by key: SigningKey, _ message: (_ origin: String, _ challenge: [UInt8], _ time: Int64) -> PAE = Challenges.login,
         _ send: (Sealkit_V1_LoginRequest) async throws(SealKitError) -> Answer
     ) async throws(SealKitError) -> Answer {
         var tries = 0
         while true {
             do {
-                return try await send(try await answerChallenge(message))
+                return try await send(try await answerChallenge(by: key, message))
             } catch {
                 tries += 1
                 guard tries < 3, error.code == .networkFailure || error.code == .serverResponseLost else {
@@ -149,9 +205,9 @@ actor SessionKeeper {
     }
 
     private func answerChallenge(
-        _ message: (_ origin: String, _ challenge: [UInt8], _ time: Int64) -> PAE
+        by key: SigningKey, _ message: (_ origin: String, _ challenge: [UInt8], _ time: Int64) -> PAE
     ) async throws(SealKitError) -> Sealkit_V1_LoginRequest {
-        let publicKey = Data(loginKey.verificationKey.bytes)
+        let publicKey = Data(key.verificationKey.bytes)
         let challenge = try await client.call(
             "/1/accounts/challenge", Sealkit_V1_ChallengeRequest.with { $0.loginKey = publicKey },
             as: Sealkit_V1_ChallengeResponse.self
@@ -165,11 +221,11 @@ actor SessionKeeper {
             $0.loginKey = publicKey
             $0.challenge = challenge
             $0.time = time
-            $0.signature = Data(loginKey.sign(signed))
+            $0.signature = Data(key.sign(signed))
             $0.deviceID = Data(device.id.bytes)
             $0.deviceName = name
             $0.deviceAdded = device.added
-            $0.deviceSignature = Data(loginKey.sign(Challenges.device(device.id, name: name, added: device.added)))
+            $0.deviceSignature = Data(key.sign(Challenges.device(device.id, name: name, added: device.added)))
             $0.knownDevices = devices.settledRevision
         }
     }

@@ -45,7 +45,7 @@ extension Container {
 
 extension ContainerCore {
     /// The scopes whose rosters this device has.
-    fileprivate func knownScopes() async throws(SealKitError) -> [Scope] {
+    func knownScopes() async throws(SealKitError) -> [Scope] {
         try await trust.openings().compactMap { bytes in
             // An entry of another container does not decode for this one.
             guard let entry = try? RosterEntry(canonicalBytes: bytes, container: identifier),
@@ -62,7 +62,7 @@ extension Scope {
 
 extension Database {
     /// What the server says that there is; nothing of it is believed before its roster is there.
-    fileprivate func listedScopes() async throws(SealKitError) -> [SealStatements.Scope] {
+    func listedScopes() async throws(SealKitError) -> [SealStatements.Scope] {
         let response: Sealkit_V1_LookupZonesResponse = try await core.call(scope, "zones/lookup", Sealkit_V1_LookupZonesRequest())
         var scopes: [SealStatements.Scope] = []
         for result in response.results {
@@ -125,8 +125,10 @@ extension Database {
             let sealed = [UInt8](grant.sealed)
             // One that the roster does not commit to is the server's making, or was sealed by this account as it joined.
             guard epoch.grantHashes[own] == GrantHash.of(sealed) else { return nil }
-            let isGood = (try? Grants<XWingHPKE>.open(sealed, epoch: epoch, as: core.userID(), keys: core.identity().keys)) != nil
-            return isGood ? nil : grant.epoch
+            let opened = try? core.identity().open { keys throws(SealError) in
+                try Grants<XWingHPKE>.open(sealed, epoch: epoch, as: core.userID(), keys: keys)
+            }
+            return opened == nil ? grant.epoch : nil
         }
         return (roster, bad)
     }

@@ -28,7 +28,7 @@ final class ContainerCore: Sendable {
     let trust: TrustStore
     /// Where assets go that come with records.
     let temporaryAssets: TemporaryAssets.Drawer
-    private let own: (keys: IdentityKeys, chain: IdentityChain)
+    private let own: OwnIdentities
     private let state = Mutex(State())
     private let registration: Registration
     /// Whether the account is still the one that is signed in.
@@ -57,11 +57,7 @@ final class ContainerCore: Sendable {
         self.temporaryAssets = temporaryAssets
         self.gate = gate
         account.deviceKeeper.attach(trust)
-        own = try verifying("this account's identity") { () throws(SealError) in
-            let keys = try account.seed.identityKeys(container: identifier, using: XWingHPKE.self)
-            // The time is part of the statement: a fixed one makes every device of the account state the same bytes.
-            return (keys, try keys.firstIdentity(time: 0))
-        }
+        own = try OwnIdentities(account, container: identifier)
         registration = Registration()
     }
 
@@ -83,12 +79,17 @@ final class ContainerCore: Sendable {
             zoneName: scope.zoneName, ownerName: scope.owner == userID() ? RecordZone.ID.currentUser : scope.owner.recordName)
     }
 
-    func identity() -> (keys: IdentityKeys, chain: IdentityChain) { own }
+    func identity() -> OwnIdentity { own.now }
     func userID() -> UserID {
-        if case .serverKey(let credential) = access { credential.chain.userID } else { own.chain.userID }
+        if case .serverKey(let credential) = access { credential.chain.userID } else { own.userID }
     }
     var contacts: ContactBook { ContactBook(trust: trust, container: identifier, own: userID()) }
-    var author: RosterAuthor<XWingHPKE> { RosterAuthor(user: userID(), keys: own.keys) }
+    /// Of entries that bring the account's identity along: `open` and `accept`.
+    var author: RosterAuthor<XWingHPKE> { RosterAuthor(user: userID(), keys: identity().keys) }
+    /// Of any other entry, which counts under the keys that the roster has.
+    func author(on roster: Roster) -> RosterAuthor<XWingHPKE> {
+        RosterAuthor(user: userID(), keys: identity().keys(in: roster))
+    }
 
     // MARK: Calls
 
@@ -192,23 +193,32 @@ private actor Registration {
 
     private func register(_ core: ContainerCore) async throws(SealKitError) {
         do throws(SealKitError) {
-            let identity = core.identity()
+            // Logging in tells which of the account's keys the server has, and may have to happen again on the way.
+            try await core.account.requireSession()
             let loginKey = core.account.session.publicKey
-            let binding = Challenges.loginBinding(container: core.identifier, loginKey: loginKey)
-            let request = Sealkit_V1_RegisterIdentityRequest.with {
-                $0.container = core.identifier
-                $0.chain = identity.chain.wire
-                $0.loginBinding = Data(identity.keys.signingKey.sign(binding))
-            }
-            let response: Sealkit_V1_RegisterIdentityResponse = try await core.account.call("/1/accounts/identity", request)
-            guard response.userRecordName == core.userID().recordName else {
-                throw await core.noted(
-                    SealKitError(.integrityFailure, "the server names this account otherwise than its own keys do"))
+            do throws(SealKitError) { try await send(core) } catch {
+                guard core.account.session.publicKey != loginKey else { throw error }
+                try await send(core)
             }
         } catch {
             // The next call tries again.
             work = nil
             throw error
+        }
+    }
+
+    private func send(_ core: ContainerCore) async throws(SealKitError) {
+        let identity = core.identity()
+        let binding = Challenges.loginBinding(container: core.identifier, loginKey: core.account.session.publicKey)
+        let request = Sealkit_V1_RegisterIdentityRequest.with {
+            $0.container = core.identifier
+            $0.chain = identity.chain.wire
+            $0.loginBinding = Data(identity.keys.signingKey.sign(binding))
+        }
+        let response: Sealkit_V1_RegisterIdentityResponse = try await core.account.call("/1/accounts/identity", request)
+        guard response.userRecordName == core.userID().recordName else {
+            throw await core.noted(
+                SealKitError(.integrityFailure, "the server names this account otherwise than its own keys do"))
         }
     }
 }

@@ -6,6 +6,16 @@ extension Account: CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["server": server]) }
 }
 
+extension AccountKeys: CustomReflectable {
+    /// Without seeds and login keys.
+    var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+extension Account.RecoveryPassphrase: CustomReflectable {
+    /// Without the name, which is half of what brings the account back.
+    public var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .struct) }
+}
+
 extension SessionKeeper: CustomReflectable {
     /// The token shows nowhere.
     nonisolated var customMirror: Mirror { Mirror(self, children: [:]) }

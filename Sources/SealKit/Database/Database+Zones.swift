@@ -236,10 +236,11 @@ extension Database {
         guard !view.roster.isClosed else {
             throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)")
         }
-        let draft = core.author.plain(.close, on: view.roster, time: currentTime())
+        let draft = core.author(on: view.roster).plain(.close, on: view.roster, time: currentTime())
         // With a zone end the shares in it, each by its own roster.
         let shares = try await openShares(in: zoneScope)
-        let closings = shares.map { (scope: $0.scope, draft: core.author.plain(.close, on: $0.roster, time: currentTime())) }
+        let closings = shares.map { view in
+            (scope: view.scope, draft: core.author(on: view.roster).plain(.close, on: view.roster, time: currentTime())) }
         let request = Sealkit_V1_ModifyZonesRequest.with {
             $0.operationID = newOperationID()
             $0.deletes = [

@@ -105,7 +105,7 @@ extension ZoneBatch {
             guard view.isMember else {
                 throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)", remedy: "make it first")
             }
-            if view.roster.rotationDue {
+            if database.isKeyDue(in: view) {
                 view = try await database.rotate(keeper)
             } else if view.lacksGrants, view.mayAdminister {
                 view = try await database.rotate(keeper, onDemand: true)

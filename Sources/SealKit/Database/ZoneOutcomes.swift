@@ -17,11 +17,11 @@ struct ZoneOutcomes {
 
 extension SealKitError {
     /// It would have happened to any request now.
-    fileprivate var concernsWholeRequest: Bool {
+    var concernsWholeRequest: Bool {
         switch code {
         case .networkFailure, .networkUnavailable, .serviceUnavailable, .requestRateLimited, .serverResponseLost, .zoneBusy,
-            .notAuthenticated, .accountTemporarilyUnavailable, .sessionExpired, .operationCancelled, .incompatibleVersion,
-            .internalError:
+            .notAuthenticated, .accountTemporarilyUnavailable, .keysReplaced, .sessionExpired, .operationCancelled,
+            .incompatibleVersion, .internalError:
             true
         default: false
         }

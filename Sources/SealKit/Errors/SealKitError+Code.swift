@@ -47,6 +47,7 @@ extension SealKitError {
         public static let integrityFailure = Code(.integrityFailure)
         public static let verificationFailed = Code(.verificationFailed)
         public static let storageFull = Code(.storageFull)
+        public static let keysReplaced = Code(.keysReplaced)
         public static let wrongPassphrase = Code(.wrongPassphrase)
         public static let rollback = Code(.rollback)
     }

@@ -14,6 +14,9 @@ public struct SealKitError: Error, Sendable {
     /// Seconds to wait before trying again; nil when retrying is of no use. Any code may come with it. What is safe to repeat
     /// the SDK has repeated by itself already, as long as the operation's configuration let it.
     public let retryAfter: Double?
+    /// With `zoneNotFound`: the user gave the zone's keys up, and its content is lost on the server (CloudKit's
+    /// `CKErrorUserDidResetEncryptedDataKey`). Save the zone again and upload what this device has.
+    public let userDidResetEncryptedDataKey: Bool
     /// With `serverRecordChanged`: what the server has. Merge into it and save again.
     public var serverRecord: Record? { records?.server }
     /// With `serverRecordChanged`: what was to be saved.
@@ -39,9 +42,11 @@ public struct SealKitError: Error, Sendable {
 
     public init(
         _ code: Code, _ reason: String, remedy: String = "", retryAfter: Double? = nil, serverRecord: Record? = nil,
-        clientRecord: Record? = nil, ancestorRecord: Record? = nil, rosterFork: RosterFork? = nil
+        clientRecord: Record? = nil, ancestorRecord: Record? = nil, rosterFork: RosterFork? = nil,
+        userDidResetEncryptedDataKey: Bool = false
     ) {
         self.rosterFork = rosterFork
+        self.userDidResetEncryptedDataKey = userDidResetEncryptedDataKey
         self.code = code
         self.reason = reason
         self.remedy = remedy
@@ -55,7 +60,8 @@ public struct SealKitError: Error, Sendable {
     init(_ failure: Sealkit_V1_Failure) {
         self.init(
             Code(rawValue: failure.code), failure.reason, remedy: failure.remedy,
-            retryAfter: SealKitError.wait(seconds: failure.retryAfter))
+            retryAfter: SealKitError.wait(seconds: failure.retryAfter),
+            userDidResetEncryptedDataKey: failure.userDidResetEncryptedData)
     }
 
     /// A time to wait as a server names it: nil for none, at most a week whatever it says.

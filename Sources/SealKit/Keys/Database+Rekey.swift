@@ -45,7 +45,7 @@ extension Database {
             guard var view = try await present(keeper), !view.roster.isClosed, view.roster.permission(of: view.user) == .readWrite
             else { continue }
             mayWrite = true
-            if view.roster.rotationDue { view = try await rotate(keeper) }
+            if isKeyDue(in: view) { view = try await rotate(keeper) }
             try await catchUp(zoneID, view.roster)
             while true {
                 try await run.pass(keeper)

@@ -16,21 +16,29 @@ extension Database {
         try await rotate(try keeper(zoneID, shareRecordName), onDemand: true)
     }
 
-    /// Opens a new epoch where one is due, or in any case on demand; somebody else's meanwhile serves as well.
+    /// Whether a record is signed only after an entry of the roster: a new epoch, or this account's new keys, without which its
+    /// signatures count for nothing.
+    func isKeyDue(in view: ZoneView) -> Bool {
+        view.roster.rotationDue || core.identity().untold(in: view.roster) != nil
+    }
+
+    /// Opens a new epoch where one is due, or in any case on demand; somebody else's meanwhile serves as well. An account's new
+    /// keys are stated with it.
     @discardableResult
     func rotate(_ keeper: ZoneKeeper, onDemand: Bool = false) async throws(SealKitError) -> ZoneView {
         var first: EpochContext?
         return try await whileRosterMoves { _ throws(SealKitError) in
-            let view = try await keeper.refresh()
+            var view = try await keeper.refresh()
+            first = first ?? view.roster.currentEpoch.context
+            if let untold = core.identity().untold(in: view.roster) { view = try await state(untold, view, keeper) }
             let epoch = view.roster.currentEpoch.context
-            let isWanted = onDemand && (first == nil || first == epoch)
-            first = first ?? epoch
+            let isWanted = onDemand && first == epoch
             guard view.roster.rotationDue || isWanted else { return view }
             try view.checkMayRotate()
             let key = try view.newestKey()
             var random = SystemRandom()
             let draft = try verifying("the new key") { () throws(SealError) in
-                try core.author.next(
+                try core.author(on: view.roster).next(
                     on: view.roster, changes: [], rotating: true, current: key, time: currentTime(), random: &random)
             }
             try await append(draft, view: view)

@@ -185,8 +185,11 @@ extension Container {
             let epoch = roster.currentEpoch
             // Only a grant that a permitted entry committed to is opened, and only the key that the entry names is used.
             guard epoch.grantHashes[.invitation(seat.id)] == GrantHash.of(metadata.grant) else { throw .keyMismatch }
-            let key = try Grants<XWingHPKE>.open(
-                metadata.grant, epoch: epoch, invitation: keys, keys: seat.isForKnownPerson ? core.identity().keys : nil)
+            // Whoever invited may have known earlier keys of this account.
+            let key = try core.identity().open { own throws(SealError) in
+                try Grants<XWingHPKE>.open(
+                    metadata.grant, epoch: epoch, invitation: keys, keys: seat.isForKnownPerson ? own : nil)
+            }
             return try core.author.accept(
                 keys, on: roster, identity: core.identity().chain, epochKey: key, time: currentTime())
         }

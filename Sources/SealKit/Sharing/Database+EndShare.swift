@@ -61,7 +61,7 @@ extension Database {
         let key = try view.newestKey()
         var random = SystemRandom()
         let draft = try verifying("the end of the share") { () throws(SealError) in
-            try core.author.next(
+            try core.author(on: roster).next(
                 on: roster, changes: changes, rotating: true, current: key, time: currentTime(), random: &random)
         }
         try await append(draft, view: view)

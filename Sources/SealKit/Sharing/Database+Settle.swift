@@ -82,7 +82,7 @@ extension Database {
         var keys: [Digest: EpochKey] = [:]
         for target in Set(moves.map(\.target)) {
             guard var view = ground[target] else { continue }
-            if view.roster.rotationDue {
+            if isKeyDue(in: view) {
                 view = try await rotate(core.keeper(of: view.scope))
                 ground.add(view)
             }

@@ -164,8 +164,9 @@ extension Database {
 
     /// The address that somebody was invited by, where it was sealed to this account.
     private func lookupInfo(of invitation: Invitation, _ roster: Roster) -> Share.LookupInfo? {
-        let address = try? SealedAddresses<XWingHPKE>.open(
-            invitation, scopeID: roster.scopeID, as: core.userID(), keys: core.identity().keys)
+        let address = try? core.identity().open { keys throws(SealError) in
+            try SealedAddresses<XWingHPKE>.open(invitation, scopeID: roster.scopeID, as: core.userID(), keys: keys)
+        }
         return address.map { $0.hasPrefix("+") ? .phoneNumber($0) : .emailAddress($0) }
     }
 

@@ -39,15 +39,15 @@ struct OwnerLinks {
     }
 
     private static func opened(_ database: Database, view: ZoneView) async throws(SealKitError) -> OwnerLinks {
-        let storageKey = database.core.account.seed.storageKey()
+        let seeds = database.core.account.seeds
         let response = try await stored(database, view: view)
         var links: [Link] = []
         for link in response.links where !link.keptSecret.isEmpty {
             links.append(
                 try verifying("a kept share URL") { () throws(SealError) in
                     let routingID = try ID16(link.routingID)
-                    let secret = try StorageBox.open(
-                        [UInt8](link.keptSecret), purpose: purpose, context: context(view.roster.scopeID, routingID), under: storageKey)
+                    let secret = try open(
+                        [UInt8](link.keptSecret), context: context(view.roster.scopeID, routingID), keptBy: seeds)
                     let invitation = link.invitationID.isEmpty ? nil : try ID16(link.invitationID)
                     return Link(routingID: routingID, secret: try LinkSecret(secret), invitationID: invitation)
                 })
@@ -59,16 +59,30 @@ struct OwnerLinks {
             links: links.filter { $0.invitationID != nil }, shareWide: shareWide ?? sealed(response, database, view: view))
     }
 
+    /// What was kept before the account took new keys is sealed by those before.
+    private static func open(
+        _ sealed: [UInt8], context: [UInt8], keptBy seeds: [AccountSeed]
+    ) throws(SealError) -> SecretBytes {
+        for seed in seeds.dropFirst().reversed() {
+            let opened = try? StorageBox.open(sealed, purpose: purpose, context: context, under: seed.storageKey())
+            if let opened { return opened }
+        }
+        guard let first = seeds.first else { throw .missingKey }
+        return try StorageBox.open(sealed, purpose: purpose, context: context, under: first.storageKey())
+    }
+
     /// The share-wide link of another maker. One that does not open is none: a copy that somebody sealed badly must not keep
     /// the owner from putting that somebody out.
     private static func sealed(_ response: Sealkit_V1_LinksResponse, _ database: Database, view: ZoneView) -> Link? {
         let core = database.core
         guard let linkID = view.roster.linkID, let wire = response.links.first(where: { $0.invitationID.isEmpty }),
-            let routingID = try? ID16(wire.routingID),
-            let secret = try? SealedLinks<XWingHPKE>.open(
-                [UInt8](response.sealedLink), scopeID: view.roster.scopeID, linkID: linkID, as: core.userID(),
-                keys: core.identity().keys)
+            let routingID = try? ID16(wire.routingID)
         else { return nil }
+        let opened = try? core.identity().open { keys throws(SealError) in
+            try SealedLinks<XWingHPKE>.open(
+                [UInt8](response.sealedLink), scopeID: view.roster.scopeID, linkID: linkID, as: core.userID(), keys: keys)
+        }
+        guard let secret = opened else { return nil }
         return Link(routingID: routingID, secret: secret, invitationID: nil)
     }
 
@@ -114,6 +128,33 @@ struct OwnerLinks {
         for link in links + [shareWide].compactMap({ $0 }) {
             wires.append(try OwnerLinks.show(preview, behind: link, scopeID: view.roster.scopeID))
         }
+        try await OwnerLinks.update(wires, database, view: view)
+    }
+
+    /// Seals by the account's newest keys what was kept by those before.
+    static func keepAnew(_ database: Database, view: ZoneView) async throws(SealKitError) {
+        let response = try await stored(database, view: view)
+        let (seeds, scopeID) = (database.core.account.seeds, view.roster.scopeID)
+        guard seeds.count > 1, let newest = seeds.last else { return }
+        var random = SystemRandom()
+        var wires: [Sealkit_V1_Link] = []
+        for var link in response.links where !link.keptSecret.isEmpty {
+            guard let routingID = try? ID16(link.routingID) else { continue }
+            let (kept, context) = ([UInt8](link.keptSecret), context(scopeID, routingID))
+            // What does not open is nothing that this account has kept: a link less, and no reason to stop.
+            guard (try? open(kept, context: context, keptBy: [newest])) == nil,
+                let secret = try? open(kept, context: context, keptBy: seeds)
+            else { continue }
+            link.keptSecret = Data(
+                StorageBox.seal(secret, purpose: purpose, context: context, under: newest.storageKey(), random: &random))
+            wires.append(link)
+        }
+        try await update(wires, database, view: view)
+    }
+
+    private static func update(
+        _ wires: [Sealkit_V1_Link], _ database: Database, view: ZoneView
+    ) async throws(SealKitError) {
         guard !wires.isEmpty else { return }
         let request = Sealkit_V1_UpdateLinksRequest.with {
             $0.zone = view.scope.zoneIDOnWire

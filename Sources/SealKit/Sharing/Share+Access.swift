@@ -101,9 +101,11 @@ extension Database {
                 try verifying("somebody who asks for access") { () throws(SealError) in
                     // The name certifies its keys; whether it asked is the server's word, and approving it is the user's choice.
                     let chain = try IdentityChain(wire.chain, container: core.identifier)
-                    let contact = try? SealedAddresses<XWingHPKE>.open(
-                        SealedAddress(reader: core.userID(), sealed: [UInt8](wire.sealedContact)),
-                        scopeID: view.roster.scopeID, invitationID: try ID16(wire.requestID), keys: core.identity().keys)
+                    let sealed = SealedAddress(reader: core.userID(), sealed: [UInt8](wire.sealedContact))
+                    let contact = try? core.identity().open { keys throws(SealError) in
+                        try SealedAddresses<XWingHPKE>.open(
+                            sealed, scopeID: view.roster.scopeID, invitationID: try ID16(wire.requestID), keys: keys)
+                    }
                     return Share.AccessRequester(
                         userIdentity: .init(
                             userRecordID: Record.ID(recordName: chain.userID.recordName),

@@ -75,7 +75,7 @@ struct ShareEditor {
         let key = plan.takesRightAway ? try view.newestKey() : try view.currentKey()
         var random = SystemRandom()
         let draft = try verifying("the share") { () throws(SealError) in
-            try database.core.author.next(
+            try database.core.author(on: roster).next(
                 on: roster, changes: plan.allChanges, settings: plan.settings, invitations: plan.invitations,
                 rotating: plan.takesRightAway, current: key, time: currentTime(), random: &random)
         }

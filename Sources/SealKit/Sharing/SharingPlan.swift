@@ -86,7 +86,7 @@ struct SharingPlan: Sendable {
 
     /// Plans a share's end: its record goes in the same batch; where the root stays, it comes into the zone's own scope.
     mutating func close(_ view: ZoneView, movingRoot root: String?, _ database: Database, _ ground: ZoneGround) {
-        let draft = database.core.author.plain(.close, on: view.roster, time: currentTime())
+        let draft = database.core.author(on: view.roster).plain(.close, on: view.roster, time: currentTime())
         closings.append(Closing(scope: view.scope, draft: draft))
         if let root { targets[root] = ground.zone.id }
     }
@@ -109,7 +109,9 @@ struct SharingPlan: Sendable {
                     .unknownItem, "the share \(closing.scope.shareRecordName) has ended already", remedy: "fetch what has changed")
             }
             closed.append(
-                Closing(scope: closing.scope, draft: database.core.author.plain(.close, on: view.roster, time: currentTime())))
+                Closing(
+                    scope: closing.scope,
+                    draft: database.core.author(on: view.roster).plain(.close, on: view.roster, time: currentTime())))
         }
         closings = closed
     }

@@ -62,7 +62,7 @@ extension Database {
         let keeper = core.keeper(of: scope)
         try await whileRosterMoves { _ throws(SealKitError) in
             let view = try await keeper.refresh()
-            let draft = core.author.plain(.leave, on: view.roster, time: currentTime())
+            let draft = core.author(on: view.roster).plain(.leave, on: view.roster, time: currentTime())
             try await append(draft, view: view)
             _ = try await keeper.adopt(draft)
         }

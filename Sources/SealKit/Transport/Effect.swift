@@ -35,9 +35,13 @@ extension Sealkit_V1_DeliverEnrolmentRequest: ChangingRequest { static var effec
 extension Sealkit_V1_EndEnrolmentRequest: ChangingRequest { static var effect: Effect { .repeatable } }
 
 extension Sealkit_V1_OpenEnrolmentRequest: ChangingRequest { static var effect: Effect { .once } }
+extension Sealkit_V1_RecoveryBundle: ChangingRequest { static var effect: Effect { .repeatable } }
+extension Sealkit_V1_DeleteRecoveryBundleRequest: ChangingRequest { static var effect: Effect { .repeatable } }
+
 extension Sealkit_V1_BeginVerificationRequest: ChangingRequest { static var effect: Effect { .once } }
 extension Sealkit_V1_CompleteVerificationRequest: ChangingRequest { static var effect: Effect { .once } }
 extension Sealkit_V1_CreateAccountRequest: ChangingRequest { static var effect: Effect { .once } }
 extension Sealkit_V1_DeleteAccountRequest: ChangingRequest { static var effect: Effect { .once } }
 extension Sealkit_V1_LoginRequest: ChangingRequest { static var effect: Effect { .once } }
+extension Sealkit_V1_RotateKeysRequest: ChangingRequest { static var effect: Effect { .once } }
 extension Sealkit_V1_CreateManagementTokenRequest: ChangingRequest { static var effect: Effect { .once } }

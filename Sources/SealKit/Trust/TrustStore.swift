@@ -29,7 +29,7 @@ public final class TrustStore: Sendable {
             try database.write { db in
                 let schemas = [
                     TrustStore.schema, TrustStore.scopesSchema, TrustStore.contactsSchema, TrustStore.violationsSchema,
-                    TrustStore.devicesSchema, TrustStore.grantsSchema,
+                    TrustStore.devicesSchema, TrustStore.grantsSchema, TrustStore.keysSchema, TrustStore.resetSchema,
                 ]
                 for schema in schemas {
                     try db.execute(sql: schema)

@@ -131,10 +131,13 @@ actor ZoneKeeper {
             throw SealKitError(.zoneNotFound, "there is no zone \(scope.zoneName)", remedy: "make it, or accept its share, first")
         }
         if let floor {
-            guard next.reaches(floor) else { throw next.sequence < floor.sequence ? shortened() : forked() }
+            guard next.reaches(floor) else { throw next.sequence < floor.sequence ? shortened() : forked(from: nil, at: floor.sequence, Data()) }
             self.floor = nil
         }
-        if !fresh.isEmpty { try await observe(next, since: roster) }
+        if !fresh.isEmpty {
+            try core.identity().check(next)
+            try await observe(next, since: roster)
+        }
         try await core.trust.append(fresh, scope: next.scopeID, from: UInt64(known))
         if !fresh.isEmpty, !scope.shareRecordName.isEmpty {
             try await core.trust.noteShare(scope.shareRecordName, of: scope.ofZone.id)
@@ -228,9 +231,10 @@ actor ZoneKeeper {
             if keys[epoch.context] == nil {
                 // The first that opens to the key that the roster names: others beside it take nothing away.
                 for grant in grants where grant.epoch == epoch.number {
-                    guard let key = try? Grants<XWingHPKE>.open(
-                        [UInt8](grant.sealed), epoch: epoch, as: core.userID(), keys: core.identity().keys)
-                    else { continue }
+                    let opened = try? core.identity().open { own throws(SealError) in
+                        try Grants<XWingHPKE>.open([UInt8](grant.sealed), epoch: epoch, as: core.userID(), keys: own)
+                    }
+                    guard let key = opened else { continue }
                     keys[epoch.context] = key
                     break
                 }

@@ -12,7 +12,7 @@ enum Accounts {
         try connection.first(
             """
             SELECT account.id, account.name FROM login_key JOIN account ON account.id = login_key.account
-            WHERE public_key = $1 AND account.id > 0
+            WHERE public_key = $1 AND replaced = 0 AND account.id > 0
             """, [.blob(loginKey.bytes)]
         ) { Row(id: try $0.int64(0), name: try $0.text(1)) }
     }
@@ -22,7 +22,7 @@ enum Accounts {
         try connection.exists("SELECT 1 FROM login_key WHERE public_key = $1 AND account < 0", [.blob(loginKey.bytes)])
     }
 
-    /// - Throws: `serverRejectedRequest` for the key of an account that was deleted.
+    /// - Throws: `serverRejectedRequest` for the key of an account that was deleted; `keysReplaced` for one that was in use once.
     static func create(
         loginKey: VerificationKey, name: String, now: Int64, in connection: any SQLConnection
     ) throws -> Row {
@@ -30,6 +30,7 @@ enum Accounts {
             throw ServerError(
                 .serverRejectedRequest, "The account of this login key was deleted.", remedy: "Make an account with new keys.")
         }
+        guard try !KeyRotation.isReplaced(loginKey, in: connection) else { throw KeyRotation.replaced }
         let id = try insert(name: name, now: now, in: connection)
         try connection.execute(
             "INSERT INTO login_key (public_key, account) VALUES ($1, $2)", [.blob(loginKey.bytes), .integer(id)])
@@ -47,7 +48,7 @@ enum Accounts {
     }
 
     static func loginKeys(of account: Int64, in connection: any SQLConnection) throws -> [VerificationKey] {
-        try connection.rows("SELECT public_key FROM login_key WHERE account = $1", [.integer(account)]) {
+        try connection.rows("SELECT public_key FROM login_key WHERE account = $1 AND replaced = 0", [.integer(account)]) {
             try VerificationKey(try $0.bytes(0))
         }
     }

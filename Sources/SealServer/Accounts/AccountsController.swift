@@ -43,7 +43,7 @@ struct AccountsController: Sendable {
             let account =
                 try Accounts.find(loginKey: proof.loginKey, in: connection)
                 ?? Accounts.create(loginKey: proof.loginKey, name: name, now: now, in: connection)
-            try bundle?.save(account: account.id, in: connection)
+            try bundle?.save(account: account.id, now: now, in: connection)
             return try Self.begin(account, proof, token: token, now: now, in: connection)
         }
         return try Response(answer, for: request)
@@ -57,6 +57,7 @@ struct AccountsController: Sendable {
         let answer = try await services.database.write { connection in
             // Only who holds the key learns that it has no account.
             guard let account = try Accounts.find(loginKey: proof.loginKey, in: connection) else {
+                if try KeyRotation.isReplaced(proof.loginKey, in: connection) { throw KeyRotation.replaced }
                 throw ServerError(.unknownItem, "No account has this login key.", remedy: "Create the account.")
             }
             return try Self.begin(account, proof, token: token, now: now, in: connection)
@@ -64,7 +65,7 @@ struct AccountsController: Sendable {
         return try Response(answer, for: request)
     }
 
-    private static func begin(
+    static func begin(
         _ account: Accounts.Row, _ proof: LoginProof, token: [UInt8], now: Int64, in connection: any SQLConnection
     ) throws -> Sealkit_V1_SessionResponse {
         guard let statement = proof.device else {

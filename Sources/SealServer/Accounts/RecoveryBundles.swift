@@ -1,17 +1,35 @@
 import Foundation
 import SealPrimitives
 import SealWire
+import SwiftProtobuf
 
-/// The sealed seeds that a printed recovery key finds and opens. The server opens nothing of them.
+/// The sealed seeds that a recovery key finds and opens. The server opens nothing of them.
 struct RecoveryBundle: Sendable {
     /// All 64 generations of a seed, with room to spare.
     static let mostBytes = 16_384
 
+    /// Which of its keys opens it; an account has one bundle of each kind at most.
+    enum Kind: Int64 {
+        case printedKey = 1
+        case passphrase = 2
+
+        init(_ wire: UInt32) throws(ServerError) {
+            guard let kind = Kind(rawValue: Int64(wire == 0 ? 1 : wire)) else {
+                throw ServerError(
+                    .invalidArguments, "There is no such kind of recovery bundle.",
+                    remedy: "Send 1 for the printed key's, 2 for a passphrase's.")
+            }
+            self = kind
+        }
+    }
+
     let id: ID16
+    let kind: Kind
     let sealed: Data
 
     init(_ wire: Sealkit_V1_RecoveryBundle) throws(ServerError) {
         id = try Self.id(wire.recoveryID)
+        kind = try Kind(wire.kind)
         guard (1...Self.mostBytes).contains(wire.sealed.count) else {
             throw ServerError(
                 .invalidArguments, "A recovery bundle has between 1 and \(Self.mostBytes) bytes.",
@@ -35,17 +53,38 @@ struct RecoveryBundle: Sendable {
         }
     }
 
-    /// Makes this the account's bundle, in place of any other.
-    func save(account: Int64, in connection: any SQLConnection) throws {
-        let isTaken = try connection.exists(
-            "SELECT 1 FROM recovery_bundle WHERE recovery_id = $1 AND account <> $2", [.blob(id.bytes), .integer(account)])
+    /// Makes this the account's bundle of its kind, in place of any other.
+    func save(account: Int64, now: Int64, in connection: any SQLConnection) throws {
+        try Self.delete(kind, of: account, in: connection)
+        let isTaken = try connection.exists("SELECT 1 FROM recovery_bundle WHERE recovery_id = $1", [.blob(id.bytes)])
         guard !isTaken else {
             throw ServerError(
-                .serverRejectedRequest, "This recovery id belongs to another account.", remedy: "Make a new recovery key.")
+                .serverRejectedRequest, "This recovery id belongs to another bundle.", remedy: "Make a new recovery key.")
         }
-        try connection.execute("DELETE FROM recovery_bundle WHERE account = $1", [.integer(account)])
         try connection.execute(
-            "INSERT INTO recovery_bundle (recovery_id, account, sealed) VALUES ($1, $2, $3)",
-            [.blob(id.bytes), .integer(account), .data(sealed)])
+            "INSERT INTO recovery_bundle (recovery_id, account, kind, saved, sealed) VALUES ($1, $2, $3, $4, $5)",
+            [.blob(id.bytes), .integer(account), .integer(kind.rawValue), .integer(now), .data(sealed)])
+    }
+
+    /// What it opened by opens nothing on the server any more, at once.
+    static func delete(_ kind: Kind, of account: Int64, in connection: any SQLConnection) throws {
+        try connection.execute(
+            "DELETE FROM recovery_bundle WHERE account = $1 AND kind = $2", [.integer(account), .integer(kind.rawValue)])
+    }
+
+    static func deleteAll(of account: Int64, in connection: any SQLConnection) throws {
+        try connection.execute("DELETE FROM recovery_bundle WHERE account = $1", [.integer(account)])
+    }
+
+    static func list(of account: Int64, in connection: any SQLConnection) throws -> [Sealkit_V1_RecoveryBundlesResponse.Bundle] {
+        try connection.rows(
+            "SELECT kind, saved FROM recovery_bundle WHERE account = $1 ORDER BY kind", [.integer(account)]
+        ) { row in
+            let (kind, saved) = (UInt32(truncatingIfNeeded: try row.int64(0)), try row.int64(1))
+            return .with {
+                $0.kind = kind
+                $0.saved = saved
+            }
+        }
     }
 }

@@ -9,6 +9,8 @@ struct RecoveryController: Sendable {
     func addRoutes(to router: Router<SealRequestContext>) {
         router.post("1/accounts/recover") { try await recover($0, $1) }
         router.post("1/accounts/recovery") { try await replace($0, $1) }
+        router.post("1/accounts/recovery/delete") { try await delete($0, $1) }
+        router.post("1/accounts/recovery/list") { try await list($0, $1) }
     }
 
     /// Without login: who recovers has nothing but the recovery key, from which the id comes.
@@ -29,7 +31,23 @@ struct RecoveryController: Sendable {
     private func replace(_ request: Request, _ context: SealRequestContext) async throws -> Response {
         let session = try context.requireSession()
         let bundle = try RecoveryBundle(try await request.decode(Sealkit_V1_RecoveryBundle.self, context))
-        try await services.database.write { try bundle.save(account: session.accountID, in: $0) }
+        let now = services.clock()
+        try await services.database.write { try bundle.save(account: session.accountID, now: now, in: $0) }
         return try Response(Sealkit_V1_AccountResponse(), for: request)
+    }
+
+    /// Deleting what is not there is no error. The answer is an empty message.
+    private func delete(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let session = try context.requireSession()
+        let kind = try RecoveryBundle.Kind(try await request.decode(Sealkit_V1_DeleteRecoveryBundleRequest.self, context).kind)
+        try await services.database.write { try RecoveryBundle.delete(kind, of: session.accountID, in: $0) }
+        return try Response(Sealkit_V1_AccountResponse(), for: request)
+    }
+
+    private func list(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let session = try context.requireSession()
+        _ = try await request.decode(Sealkit_V1_RecoveryBundlesRequest.self, context)
+        let bundles = try await services.database.read { try RecoveryBundle.list(of: session.accountID, in: $0) }
+        return try Response(Sealkit_V1_RecoveryBundlesResponse.with { $0.bundles = bundles }, for: request)
     }
 }

@@ -119,6 +119,12 @@ final class Sessions: Sendable {
         forget(account: session.accountID)
     }
 
+    /// Ends all of an account's, in the caller's transaction: `forget(account:)` has to follow it.
+    static func endAll(of account: Int64, in connection: any SQLConnection) throws {
+        try connection.execute("DELETE FROM session WHERE account = $1", [.integer(account)])
+        connection.announce(.sessions(account: account))
+    }
+
     /// Forgets what is remembered of an account's sessions: some were ended in the database, or its devices are others now.
     func forget(account: Int64) {
         cache.withLock { cache in

@@ -8,6 +8,7 @@ enum Controllers {
         AccountsController(services: services).addRoutes(to: router)
         RecoveryController(services: services).addRoutes(to: router)
         AccountDeletionController(services: services).addRoutes(to: router)
+        KeyRotationController(services: services).addRoutes(to: router)
         IdentityController(services: services).addRoutes(to: router)
         DevicesController(services: services).addRoutes(to: router)
         EnrolmentController(services: services).addRoutes(to: router)

@@ -111,6 +111,12 @@ enum Devices {
         return try advance(account: account, in: connection)
     }
 
+    /// All that had the account's former keys, and no session any more: whoever has the new ones logs in as a new one. Those that
+    /// were revoked stay so.
+    static func forgetAll(of account: Int64, in connection: any SQLConnection) throws {
+        try connection.execute("DELETE FROM device WHERE account = $1 AND revoked = 0", [.integer(account)])
+    }
+
     static func saw(_ row: Int64, now: Int64, in connection: any SQLConnection) throws {
         try connection.execute(
             "UPDATE device SET last_seen = $1 WHERE id = $2 AND last_seen < $1", [.integer(now), .integer(row)])

@@ -13,6 +13,8 @@ struct ServerError: Error, Sendable {
     var retryAfter: Double
     /// Replaces the code's own status, where HTTP has a more exact one (405, say).
     var statusOverride: HTTPResponse.Status?
+    /// With `zoneNotFound`: the zone's keys were given up, and its owner's apps have to make it again.
+    var userDidResetEncryptedData = false
 
     init(
         _ code: ErrorCode, _ reason: String, remedy: String = "", retryAfter: Double = 0,
@@ -26,7 +28,11 @@ struct ServerError: Error, Sendable {
     }
 
     /// As part of an answer: the failure of one item of a batch.
-    var failure: Sealkit_V1_Failure { Sealkit_V1_Failure(code, reason, remedy: remedy, retryAfter: retryAfter) }
+    var failure: Sealkit_V1_Failure {
+        var failure = Sealkit_V1_Failure(code, reason, remedy: remedy, retryAfter: retryAfter)
+        failure.userDidResetEncryptedData = userDidResetEncryptedData
+        return failure
+    }
 }
 
 extension ServerError: HTTPResponseError {
@@ -35,7 +41,7 @@ extension ServerError: HTTPResponseError {
     func response(from request: Request, context: some RequestContext) throws -> Response {
         var response = try Response(failure, for: request, status: status)
         if retryAfter > 0 { response.headers[.retryAfter] = String(Int(retryAfter.rounded(.up))) }
-        if code == .notAuthenticated || code == .sessionExpired { response.headers[.wwwAuthenticate] = "Bearer" }
+        if status == .unauthorized { response.headers[.wwwAuthenticate] = "Bearer" }
         return response
     }
 }

@@ -167,7 +167,7 @@ struct RostersController: Sendable {
             let roster = try Self.administrated(zone, by: caller, rosters, in: connection)
             try sealedLinks.check(roster)
             for link in message.links {
-                try StoredLinks.updatePreview(of: link, by: caller, zone: zone, in: connection)
+                try StoredLinks.update(link, by: caller, zone: zone, in: connection)
             }
             try sealedLinks.store(zone: zone, in: connection)
         }

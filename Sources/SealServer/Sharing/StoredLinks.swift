@@ -56,10 +56,11 @@ enum StoredLinks {
         }
     }
 
-    /// Seals a link's preview anew: the share-wide one's by any administrator, another's by its maker.
+    /// Seals a link's preview anew: the share-wide one's by any administrator, another's by its maker; and the kept secret, by
+    /// its maker alone.
     /// - Throws: `unknownItem` for a routing id that is none of these.
-    static func updatePreview(
-        of link: Sealkit_V1_Link, by caller: Caller, zone: ZoneRow, in connection: any SQLConnection
+    static func update(
+        _ link: Sealkit_V1_Link, by caller: Caller, zone: ZoneRow, in connection: any SQLConnection
     ) throws {
         let updated = try connection.execute(
             """
@@ -71,6 +72,12 @@ enum StoredLinks {
                 .unknownItem, "A link is none of this share's, or somebody else made it.",
                 remedy: "Fetch the share's links and name those.")
         }
+        guard !link.keptSecret.isEmpty else { return }
+        try connection.execute(
+            """
+            UPDATE link SET kept_secret = $5
+            WHERE routing = $4 AND owner = $1 AND zone = $2 AND share = $3 AND maker = $6
+            """, zone.scopeKey + [.data(link.routingID), .data(link.keptSecret), .integer(caller.id)])
     }
 
     /// Whether an invitation has a URL of its own.

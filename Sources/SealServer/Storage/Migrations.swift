@@ -39,6 +39,7 @@ extension Migration {
         .webhookOrigins,
         .knownKeys,
         .serverRuns,
+        .newKeys,
     ]
 }
 

@@ -135,11 +135,12 @@ enum DatabaseFeed {
             """, zone.key)
     }
 
-    /// Whether the zone's owner is told that the user purged it.
-    static func isPurged(_ zone: ZoneRow, in connection: any SQLConnection) throws -> Bool {
-        try connection.exists(
-            "SELECT 1 FROM zone_view WHERE owner = $1 AND zone = $2 AND gone = $3 AND viewer = $1",
-            zone.key + [.integer(Gone.purged.rawValue)])
+    /// Why a closed zone of the caller's own is gone; nil for another's, of which nothing is told.
+    static func reason(of zone: ZoneRow, toOwner caller: Caller, in connection: any SQLConnection) throws -> Gone? {
+        guard caller.id == zone.owner else { return nil }
+        return try connection.first(
+            "SELECT gone FROM zone_view WHERE owner = $1 AND zone = $2 AND viewer = $1", zone.key
+        ) { Gone(rawValue: try $0.int64(0)) } ?? nil
     }
 
     struct Change {

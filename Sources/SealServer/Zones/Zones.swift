@@ -9,6 +9,14 @@ enum Zones {
         .zoneNotFound, "There is no such zone, or it is not shared with the caller.",
         remedy: "Fetch the database's changes; save the zone first if it is to be made.")
 
+    private static let reset = {
+        var error = ServerError(
+            .zoneNotFound, "The zone's keys were given up, and its content with them.",
+            remedy: "Save the zone again, and upload what you have.")
+        error.userDidResetEncryptedData = true
+        return error
+    }()
+
     /// The caller's own zone, closed ones included.
     static func own(
         _ name: String, of caller: Caller, _ environment: Environment, in connection: any SQLConnection
@@ -23,10 +31,9 @@ enum Zones {
     static func visible(
         _ id: Sealkit_V1_ZoneID, to caller: Caller, _ path: DatabasePath, in connection: any SQLConnection
     ) throws -> ZoneRow {
-        guard let found = try seen(id, by: caller, path, in: connection), found.goneSince == nil, !found.zone.isClosed else {
-            throw notFound
-        }
-        return found.zone
+        guard let found = try seen(id, by: caller, path, in: connection), found.goneSince == nil else { throw notFound }
+        guard found.zone.isClosed else { return found.zone }
+        throw try DatabaseFeed.reason(of: found.zone, toOwner: caller, in: connection) == .encryptedDataReset ? reset : notFound
     }
 
     /// An open zone that the session's user may read, and in the public database what of it.
@@ -50,10 +57,14 @@ enum Zones {
     ) throws -> ZoneRow {
         guard let found = try seen(id, by: caller, path, in: connection), found.goneSince == nil else { throw notFound }
         guard found.zone.isClosed else { return found.zone }
-        guard caller.id == found.zone.owner, try DatabaseFeed.isPurged(found.zone, in: connection) else { throw notFound }
-        throw ServerError(
-            .userDeletedZone, "The zone's user has purged it.",
-            remedy: "Delete your copies; make the zone again only if the user asks for it.")
+        switch try DatabaseFeed.reason(of: found.zone, toOwner: caller, in: connection) {
+        case .purged:
+            throw ServerError(
+                .userDeletedZone, "The zone's user has purged it.",
+                remedy: "Delete your copies; make the zone again only if the user asks for it.")
+        case .encryptedDataReset: throw reset
+        case .no, .deleted, .notShared, nil: throw notFound
+        }
     }
 
     /// A zone that the caller sees or saw once; for one that it does not see any more, the roster entry that ended it.

@@ -6,12 +6,13 @@ import SealKit
 struct AccountRecover: ClientCommand {
     static let configuration = CommandConfiguration(
         commandName: "recover",
-        abstract: "Get an account back with its recovery key, and write a new key file.",
+        abstract: "Get an account back with its recovery key or passphrase, and write a new key file.",
         discussion: """
             The key is asked for at the terminal, or read from standard input. It is never an argument, since other users of the \
             machine can see those.
 
               sealkit account recover --server https://notes.example.org
+              sealkit account recover --server https://notes.example.org --recovery-name ann@example.org
             """)
 
     @Option(help: "The server's address: https://host[:port].")
@@ -20,25 +21,41 @@ struct AccountRecover: ClientCommand {
     @Flag(help: "Ask for a passphrase to seal the key file with.")
     var passphrase = false
 
+    @Option(help: ArgumentHelp("Recover by the passphrase that was set under this name, not by the key.", valueName: "name"))
+    var recoveryName: String?
+
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
         let target = NewKeyFile(global)
         try target.check()
-        let typed = try Prompt.pipedSecret("Recovery key: ")
-        let key: RecoveryKey
-        do { key = try RecoveryKey(text: typed) } catch {
-            throw SealKitError(.invalidArguments, "the recovery key is not complete or mistyped", remedy: Self.hint(typed))
+        let transport = try global.transport(server: server)
+        let typed = try Prompt.pipedSecret(recoveryName == nil ? "Recovery key: " : "Recovery passphrase: ")
+        // What is mistyped is told before anything else is asked.
+        let way = try recoveryName.map { name throws(SealKitError) in
+            try Account.RecoveryPassphrase(name: name, passphrase: typed)
         }
+        let key = way == nil ? try Self.key(typed: typed) : nil
         let passphrase = try global.newPassphrase(ask: passphrase)
         let trust = try TrustStore(file: global.trustFileURL)
-        let account = try await Account.recover(key, transport: try global.transport(server: server), trust: trust)
+        let account =
+            if let way {
+                try await Account.recover(way, transport: transport, trust: trust)
+            } else {
+                try await Account.recover(try key ?? Self.key(typed: typed), transport: transport, trust: trust)
+            }
         try target.write(account, passphrase: passphrase)
         let name = try global.makeContainer(account, trust: trust).userRecordID().recordName
         output.result(
             "recovered \(name)\nkey file: \(global.keyFileURL.path)", bare: name,
             json: ["userRecordName": .string(name), "keyFile": .string(global.keyFileURL.path)])
         try? await account.logOut()
+    }
+
+    static func key(typed: String) throws(SealKitError) -> RecoveryKey {
+        do { return try RecoveryKey(text: typed) } catch {
+            throw SealKitError(.invalidArguments, "the recovery key is not complete or mistyped", remedy: hint(typed))
+        }
     }
 
     private static func hint(_ typed: String) -> String {

@@ -13,6 +13,8 @@ struct AccountWhoami: AccountHolderCommand {
 
     @OptionGroup var global: GlobalOptions
 
+    static var needsServer: Bool { false }
+
     func run(_ client: Client) async throws {
         let name = try client.container.userRecordID().recordName
         output.result(

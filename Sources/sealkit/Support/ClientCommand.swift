@@ -14,12 +14,17 @@ extension ClientCommand {
 /// A command that works as the key file's account.
 protocol AccountHolderCommand: ClientCommand {
     func run(_ client: Client) async throws
+    /// Whether it asks the server anything.
+    static var needsServer: Bool { get }
 }
 
 extension AccountHolderCommand {
+    static var needsServer: Bool { true }
+
     func run() async throws {
-        let client = try await Client(global)
+        var client = try await Client(global)
         do {
+            if Self.needsServer { try await client.finishKeyRotation(output) }
             try await run(client)
         } catch {
             await client.end()
@@ -35,6 +40,8 @@ struct Client {
     let account: Account
     let container: Container
     let trust: TrustStore
+    /// A rotation of the account's keys was cut off, and has come to its end with this command.
+    private(set) var hasFinishedRotation = false
 
     init(_ global: GlobalOptions) async throws(SealKitError) {
         let opened = try await Account.load(from: global.keyStore) { server throws(SealKitError) in
@@ -56,6 +63,19 @@ struct Client {
         } catch where error.code == .integrityFailure {
             output.note("warning: \(error.reason)")
         } catch {}
+    }
+
+    /// Tells the zones and shares that have not been told yet of the account's new keys. What fails is told at the next command.
+    fileprivate mutating func finishKeyRotation(_ output: Output) async throws(SealKitError) {
+        do {
+            try await account.finishKeyRotation(trust: trust) { _ in hasFinishedRotation = true }
+        } catch {
+            hasFinishedRotation = false
+            guard error.code != .keysReplaced else { throw error }
+            if !account.hasUntoldKeys {
+                output.note("the account's new keys are not known everywhere yet: \(error.reason.escaped)")
+            }
+        }
     }
 
     /// Each command is a session of its own: none is left behind.

@@ -27,7 +27,7 @@ enum ExitStatus: Int32, CaseIterable {
             .staleEpoch, .assetFileModified:
             self = .tryLater
         case .integrityFailure, .rollback: self = .integrity
-        case .notAuthenticated, .permissionFailure, .wrongPassphrase, .sessionExpired, .verificationFailed,
+        case .notAuthenticated, .permissionFailure, .wrongPassphrase, .sessionExpired, .keysReplaced, .verificationFailed,
             .participantMayNeedVerification:
             self = .permission
         case .serverRecordChanged: self = .conflict

@@ -9,6 +9,7 @@ enum LoginVectors: Construction {
         "Login: the login key of `seed` signs origin, challenge and time.",
         "Deletion: the same for deleting the account.",
         "Device: the login key of `seed` signs a device's id, its name, and when it was added.",
+        "Rotation: the login key of `seed` names `newKey`, which takes its place at the server `origin`.",
         "Binding: the identity's key of `seed` in `container` signs the account's login key.",
         "Code: the identity's key signs a verification code that came back.",
         "Request: the server-to-server key of `signingSeed` (an Ed25519 seed), whose user is `user`, signs a request.",
@@ -64,6 +65,19 @@ enum LoginVectors: Construction {
             group.altered("a login instead", [
                 "signature": .hex(login.sign(Challenges.login(origin: "Ann's laptop", challenge: id.bytes, time: VectorZone.time)))
             ])
+        }
+        try builder.group("Rotation") { group in
+            let newKey = try VectorPerson(2).seed.loginKey().verificationKey
+            group.valid(
+                "a new login key",
+                [
+                    "seed": .hex(person.seed.bytes), "origin": .string(origin), "newKey": .hex(newKey.bytes),
+                    "loginKey": .hex(login.verificationKey.bytes),
+                    "signature": .hex(login.sign(Challenges.loginRotation(origin: origin, newKey: newKey))),
+                ])
+            group.altered("another server", ["origin": .string("https://evil.example.org")])
+            group.altered("another new key", ["newKey": .hex(try VectorPerson(3).seed.loginKey().verificationKey.bytes)])
+            group.altered("a binding instead", ["signature": .hex(login.sign(Challenges.loginBinding(container: origin, loginKey: newKey)))])
         }
         try builder.group("Binding") { group in
             group.valid(
@@ -138,6 +152,13 @@ enum LoginVectors: Construction {
             let key = try AccountSeed(test.secret("seed")).loginKey()
             let message = Challenges.device(
                 try ID16(test.bytes("device")), name: try test.string("name"), added: try test.number("added"))
+            try test.expect("loginKey", .hex(key.verificationKey.bytes))
+            try key.verificationKey.verify(signature, over: message)
+            try test.expect("signature", .hex(key.sign(message)))
+        case "Rotation":
+            let key = try AccountSeed(test.secret("seed")).loginKey()
+            let message = Challenges.loginRotation(
+                origin: try test.string("origin"), newKey: try VerificationKey(test.bytes("newKey")))
             try test.expect("loginKey", .hex(key.verificationKey.bytes))
             try key.verificationKey.verify(signature, over: message)
             try test.expect("signature", .hex(key.sign(message)))

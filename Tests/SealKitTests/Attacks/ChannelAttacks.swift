@@ -112,5 +112,38 @@ extension CodeAttacks {
         await expectRefused(.zoneNotFound) { _ = try await bob.shared.record(for: world.shared) }
         #expect(try await world.carol.body(of: world.shared) == "from Ann")
         try await TimeAttacks.revocationEndsWhatIsUnderWay(try await Person(server))
+        try await newKeysEndWhatIsUnderWay(world, server)
+    }
+
+    /// Whoever has a copy of Ann's keys is logged in, listens and uploads, until she takes new ones.
+    private func newKeysEndWhatIsUnderWay(_ world: AttackedZone, _ server: ServerProcess) async throws {
+        let ann = world.ann
+        let network = try HostileNetwork(server)
+        let thief = try ann.starting(from: ann.account.seeds, trust: nil, transport: network)
+        try await thief.own.save(thief.note(in: world.zone, "by the thief", name: "thief's"))
+        let listening = try ann.starting(from: ann.account.seeds, trust: nil)
+        var notifications = listening.container.notifications().makeAsyncIterator()
+        #expect(try await notifications.next()?.content == .ready)
+        let kept = KeptKeys(ann)
+        let hasRotated = LockedValue(false)
+        network.duringUpload {
+            guard !hasRotated.value else { return }
+            hasRotated.change { $0 = true }
+            try await ann.rotateKeys(kept)
+        }
+        let folder = try TemporaryFolder()
+        let file = folder.url.appendingPathComponent("file")
+        try pattern(3_000_000).write(to: file)
+        var record = thief.note(in: world.zone, "x", name: "thief's file")
+        record["file"] = Asset(fileURL: file)
+        let draft = record
+        network.forget()
+        await expectRefused(.keysReplaced) { try await thief.own.save(draft) }
+        #expect(hasRotated.value && network.sent(to: "records/modify").isEmpty)
+        var ended: SealKitError?
+        do { while try await notifications.next() != nil {} } catch { ended = error as? SealKitError }
+        #expect(ended?.code == .keysReplaced)
+        await expectRefused(.keysReplaced) { _ = try await listening.own.allRecordZones() }
+        try await ann.own.save(ann.note(in: world.zone, "Ann goes on"))
     }
 }

@@ -77,7 +77,7 @@ extension Person {
     func view(of zone: RecordZone.ID) async throws -> ZoneView { try await keeper(of: zone).current() }
 
     /// Keys and chain of this person: what a modified client signs with.
-    var identity: (keys: IdentityKeys, chain: IdentityChain) { container.core.identity() }
+    var identity: OwnIdentity { container.core.identity() }
     var userID: UserID { container.core.userID() }
 
     func body(of id: Record.ID) async throws -> String? {

@@ -1,4 +1,5 @@
 import Foundation
+import SealEnvelope
 import SealLab
 import SealPrimitives
 import SealStatements
@@ -34,6 +35,14 @@ struct Person {
     func onFreshDevice(transport: (any Transport)? = nil) throws -> Person {
         let account = try Account(seeds: account.seeds, transport: transport ?? HTTPTransport(server: server.origin))
         return Person(account: account, container: try Container(container.containerIdentifier, account: account), server: server)
+    }
+
+    /// This account's device as it starts from what it has kept.
+    /// - Parameter trust: nil for a device that has verified nothing yet.
+    func starting(from seeds: [AccountSeed], trust: TrustStore?, transport: (any Transport)? = nil) throws -> Person {
+        let account = try Account(seeds: seeds, transport: transport ?? HTTPTransport(server: server.origin))
+        let container = try Container(container.containerIdentifier, account: account, trust: trust)
+        return Person(account: account, container: container, server: server)
     }
 
     /// The same device, reaching the server through another transport.

@@ -67,6 +67,22 @@ extension RefusalTableTests {
             ["/1/accounts/recover", "/1/accounts/recovery"].map { Content($0, "{\"recoveryId\":\(bytes(count))}", .invalidArguments) }
         }
         all += [0, 16_385].map { Content("/1/accounts/recovery", "{\"recoveryId\":\(id),\"sealed\":\(bytes($0))}", .invalidArguments) }
+        all += ["3", "255", "4294967295"].map { Content("/1/accounts/recovery/delete", "{\"kind\":\($0)}", .invalidArguments) }
+        let login = "\"login\":{\"loginKey\":\"\(Data(goodKey).base64EncodedString())\"}"
+        all += [0, 31, 33, 100_000].flatMap { count -> [Content] in
+            [
+                Content("/1/accounts/rotate", "{\(login),\"formerLoginKey\":\(bytes(count))}", .invalidArguments),
+                Content("/1/accounts/rotate", "{\"login\":{\"loginKey\":\(bytes(count))}}", .invalidArguments),
+            ]
+        }
+        let former = "\"formerLoginKey\":\"\(Data(goodKey).base64EncodedString())\""
+        all += [0, 1, 64, 65].map {
+            Content("/1/accounts/rotate", "{\(login),\(former),\"formerSignature\":\(bytes($0))}", .notAuthenticated)
+        }
+        all += [2, 4, 1_000].map { count in
+            let bundles = many(count) { _ in "{\"recoveryId\":\(id),\"sealed\":\(bytes(8))}" }
+            return Content("/1/accounts/rotate", "{\(login),\(former),\"recovery\":\(bundles)}", .invalidArguments)
+        }
         all += ["", "a b", "a/b", long, #"a\u0000b"#, "ü"].map {
             Content("/1/accounts/identity", "{\"container\":\"\($0)\"}", .badContainer)
         }

@@ -73,6 +73,16 @@ def device(case: Case) -> None:
     fields.expect("signature", sign(seed, "device", *pieces))
 
 
+@check("login", "Rotation")
+def rotation(case: Case) -> None:
+    fields = case.fields
+    pieces = (fields.text("origin").encode(), fields.hex("newKey"))
+    verify(fields.hex("loginKey"), fields.hex("signature"), "login-rotation", *pieces)
+    seed = accounts.login_seed(fields.hex("seed"))
+    fields.expect("loginKey", public_signing_key(seed))
+    fields.expect("signature", sign(seed, "login-rotation", *pieces))
+
+
 @check("login", "Binding")
 def binding(case: Case) -> None:
     fields = case.fields
@@ -148,3 +158,14 @@ def bundle(case: Case) -> None:
     if fields.hexes("seeds") != seeds:
         fields.expect("seeds", [seed.hex() for seed in seeds])
     fields.expect("sealed", accounts.seal_bundle(key, b"".join(seeds), fields.hex("random")))
+
+
+@check("recovery", "Passphrase")
+def recovery_passphrase(case: Case) -> None:
+    fields = case.fields
+    key = accounts.passphrase_key(fields.hex("passphrase"), fields.text("name"), fields.text("origin"))
+    seeds = accounts.open_bundle(key, fields.hex("sealed"))
+    if fields.hexes("seeds") != seeds:
+        fields.expect("seeds", [seed.hex() for seed in seeds])
+    fields.expect("key", key)
+    fields.expect("bundleID", accounts.bundle_id(key))

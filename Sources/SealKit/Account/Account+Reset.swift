@@ -1,0 +1,97 @@
+public import SealEnvelope
+import SealPrimitives
+import SealStatements
+
+extension Account {
+    /// Gives up everything encrypted that the account has on the server, and its keys with it: for a user who fears that somebody
+    /// has read along, or wants to start anew (CloudKit's reset of encrypted data).
+    ///
+    /// The account's zones end with the reason `encryptedDataReset`, which tells the apps on all its devices to keep what they
+    /// have, make their zones again and upload it; fetches of a zone fail with `zoneNotFound` and
+    /// `userDidResetEncryptedDataKey` until then. The account leaves every share that it takes part in, so that others open a new
+    /// key before they next write. The public database stays. The rest is `rotateKeys`: new keys, signed by the former ones, no
+    /// session, and a new recovery key.
+    ///
+    /// It can be cut off anywhere: `finishKeyRotation(trust:progress:)` goes on once the server has the new keys; before that
+    /// nothing is given up, and this is to be called again.
+    ///
+    /// - Parameters: as of `rotateKeys` and `finishKeyRotation`.
+    public func resetEncryptedData(
+        trust: TrustStore, passphrase: RecoveryPassphrase? = nil,
+        keep: (_ seeds: [AccountSeed]) async throws(SealKitError) -> Void,
+        show: (_ recoveryKey: RecoveryKey) async throws(SealKitError) -> Void,
+        progress: (KeyRotationProgress) -> Void = { _ in }
+    ) async throws(SealKitError) {
+        do { try await requireSession() } catch {
+            guard keys.isNewestUnknown, keys.all.count > 1 else { throw error }
+            // It was cut off before the server had the new keys: until it has them nothing can be asked.
+            try await replaceKeys(passphrase: passphrase, keep: keep, show: show)
+            try await noteAll(trust, generations: seeds.count)
+            return try await finishKeyRotation(trust: trust, progress: progress)
+        }
+        try await noteAll(trust, generations: keys.hasUntold ? keys.all.count : keys.all.count + 1)
+        try await replaceKeys(passphrase: passphrase, keep: keep, show: show)
+        try await finishKeyRotation(trust: trust, progress: progress)
+    }
+
+    private func noteAll(_ trust: TrustStore, generations: Int) async throws(SealKitError) {
+        var scopes: [TrustStore.GivenUp] = []
+        for core in try await cores(trust) {
+            for (_, scope) in try await core.allScopes() {
+                guard let view = try await core.keeper(of: scope).present(), view.isMember else { continue }
+                scopes.append(TrustStore.GivenUp(scope: scope, incarnations: view.roster.incarnations))
+            }
+        }
+        try await trust.noteGivenUp(scopes, of: self, generations: generations)
+    }
+
+    /// What was noted as given up, and is still there.
+    func giveUp(_ trust: TrustStore, _ cores: [ContainerCore]) async throws(SealKitError) {
+        var failure: SealKitError?
+        for given in try await trust.givenUp(of: self, generations: seeds.count) {
+            guard let core = cores.first(where: { $0.isPlace(of: given.scope) }) else { continue }
+            do { try await core.giveUp(given) } catch {
+                if error.concernsWholeRequest { throw error }
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+        try await trust.noteGivenUp([], of: self, generations: 0)
+    }
+}
+
+extension ContainerCore {
+    fileprivate func isPlace(of scope: Scope) -> Bool {
+        scope.container == identifier && scope.environment == environment
+    }
+
+    fileprivate func giveUp(_ given: TrustStore.GivenUp) async throws(SealKitError) {
+        let scope = given.scope
+        let keeper = keeper(of: scope)
+        guard let view = try await keeper.present(), view.isMember, view.roster.incarnations == given.incarnations else { return }
+        let isOwn = scope.owner == userID()
+        // With an own zone its shares end.
+        guard !isOwn || scope.shareRecordName.isEmpty else { return }
+        let database = Database(core: self, scope: isOwn ? .private : .shared)
+        do {
+            if isOwn {
+                try await database.deleteRecordZone(withID: zoneID(of: scope), reason: .encryptedDataReset)
+            } else {
+                try await database.leave(scope)
+            }
+        } catch {
+            // Another device, or the share's owner, was faster.
+            guard error.code == .zoneNotFound || error.code == .unknownItem else { throw error }
+        }
+    }
+}
+
+extension ZoneKeeper {
+    /// The scope as it is now; nil where there is none, or none for this account.
+    func present() async throws(SealKitError) -> ZoneView? {
+        do { return try await refresh() } catch {
+            guard error.code == .zoneNotFound || error.code == .unknownItem else { throw error }
+            return nil
+        }
+    }
+}

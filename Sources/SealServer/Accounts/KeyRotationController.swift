@@ -1,0 +1,34 @@
+import Hummingbird
+import SealWire
+import SwiftProtobuf
+
+/// Giving an account new keys.
+struct KeyRotationController: Sendable {
+    let services: Services
+
+    func addRoutes(to router: Router<SealRequestContext>) {
+        router.post("1/accounts/rotate") { try await rotate($0, $1) }
+    }
+
+    /// Without a session: both keys sign, which says more than a token, and the first of two answers may be lost together with
+    /// every token there was.
+    private func rotate(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let message = try await request.decode(Sealkit_V1_RotateKeysRequest.self, context)
+        let rotation = try KeyRotation(message, origin: services.origin.value)
+        // Whoever signs with a key of no account is one stranger of many.
+        let (formerKey, newKey) = (rotation.formerKey, rotation.proof.loginKey)
+        let hasAccount = try await services.database.read { connection in
+            try Accounts.find(loginKey: formerKey, in: connection) != nil
+                || Accounts.find(loginKey: newKey, in: connection) != nil
+        }
+        try await rotation.proof.verify(services, makesAccount: hasAccount)
+        let now = services.clock()
+        let token = services.randomBytes(32)
+        let (answer, account) = try await services.database.write { connection in
+            let account = try rotation.run(now: now, in: connection)
+            return (try AccountsController.begin(account, rotation.proof, token: token, now: now, in: connection), account.id)
+        }
+        services.sessions.forget(account: account)
+        return try Response(answer, for: request)
+    }
+}

@@ -1,0 +1,33 @@
+import ArgumentParser
+import SealKit
+
+struct AccountReset: AccountHolderCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reset",
+        abstract: "Give up everything encrypted that the account has on the server, and its keys.",
+        discussion: """
+            Zones end, with all their records, and their apps are told to make them again from what they have on their devices. \
+            The account leaves every share. Keys and recovery key are new, as with rotate-keys. It asks for the word reset, unless \
+            --yes is given.
+
+              sealkit account reset
+            """)
+
+    @Flag(help: "Do not ask.")
+    var yes = false
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ client: Client) async throws {
+        if !yes {
+            try Prompt.confirm(
+                "This deletes all encrypted data of the account on \(client.account.server). Type reset to go on: ",
+                typed: "reset", orOption: "--yes")
+        }
+        let bar = ProgressBar("zones and shares", unit: .records, output)
+        try await client.account.resetEncryptedData(
+            trust: client.trust, show: { key in output.show(key) },
+            progress: { bar.update(Int64($0.done), of: Int64($0.total)) })
+        bar.finish()
+    }
+}

@@ -1,0 +1,40 @@
+import ArgumentParser
+import SealKit
+
+struct AccountRotateKeys: AccountHolderCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rotate-keys",
+        abstract: "Give the account new keys, after a device or key file may have come into wrong hands.",
+        discussion: """
+            Your user name and your data stay. All other devices are logged out and have to be set up again, the recovery key is \
+            replaced by the one that is printed, and every zone and share gets a new key. Stop it whenever you like, and call it \
+            again to go on.
+
+              sealkit account rotate-keys
+            """)
+
+    @Option(
+        help: ArgumentHelp(
+            "Set the recovery passphrase for the new keys, under this name. Without it there is none from then on.",
+            valueName: "name"))
+    var recoveryName: String?
+
+    @OptionGroup var options: RecoveryPassphraseOptions
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ client: Client) async throws {
+        if client.hasFinishedRotation {
+            output.result(
+                "the new keys that were made before are known everywhere now; to make newer ones, call this again",
+                bare: "finished", json: ["generation": .integer(Int64(client.account.generation))])
+            return
+        }
+        let passphrase = try recoveryName.map { name throws(SealKitError) in try options.passphrase(name: name) }
+        let bar = ProgressBar("zones and shares", unit: .records, output)
+        try await client.account.rotateKeys(
+            trust: client.trust, passphrase: passphrase, show: { key in output.show(key) },
+            progress: { bar.update(Int64($0.done), of: Int64($0.total)) })
+        bar.finish()
+        output.note("all other devices of the account have to be set up again")
+    }
+}

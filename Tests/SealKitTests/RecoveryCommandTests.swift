@@ -1,0 +1,112 @@
+import Foundation
+import SealEnvelope
+import SealLab
+import Testing
+
+@testable import SealKit
+
+/// Ways back and new keys by the command line, with several devices of one account.
+@Suite struct RecoveryCommandTests {
+    private let home: TemporaryFolder
+    private let server: ServerProcess
+
+    init() throws {
+        home = try TemporaryFolder()
+        server = try ServerProcess(mail: false)
+    }
+
+    private func run(
+        _ arguments: String..., device: String, typing: String = "", environment: [String: String] = [:]
+    ) throws -> Command {
+        let file = home.url.appendingPathComponent("typed-\(UUID().uuidString)")
+        try Data((typing + "\n").utf8).write(to: file)
+        // `exec` with a file as standard input: secrets are read from there.
+        let words = ([ServerProcess.executable.path] + arguments).map { "'\($0)'" }.joined(separator: " ")
+        return try Command.run(
+            URL(fileURLWithPath: "/bin/sh"), ["-c", "exec \(words) < '\(file.path)'"],
+            environment: [
+                "HOME": home.url.path, "SEALKIT_ACCOUNT": "",
+                "SEALKIT_KEY_FILE": home.url.appendingPathComponent("\(device).json").path,
+            ].merging(environment) { $1 })
+    }
+
+    private func create(_ device: String) throws -> String {
+        let made = try run("account", "create", "--quiet", "--server", server.origin, device: device)
+        #expect(made.status == 0, "\(made.errors)")
+        return made.output.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    private func key(_ command: Command) -> String { command.output.trimmingCharacters(in: .whitespacesAndNewlines) }
+
+    @Test func recoveryKeysAreRenewedAndChecked() throws {
+        let first = try create("phone")
+        #expect(try run("account", "recovery-key", "--check", device: "phone", typing: first.lowercased()).status == 0)
+        let second = key(try run("account", "recovery-key", "--quiet", device: "phone"))
+        #expect(second != first && second.split(separator: "-").count == 13)
+        let old = try run("account", "recovery-key", "--check", device: "phone", typing: first)
+        #expect(old.status == 66 && old.errors.contains("recovery-key"))
+        // A slip of the pen is found, and where.
+        var groups = second.split(separator: "-").map(String.init)
+        groups[4] = String(groups[4].reversed())
+        let mistyped = groups.joined(separator: " ")
+        if RecoveryKey.mistypedGroups(in: mistyped) == [5] {
+            let said = try run("account", "recover", "--server", server.origin, device: "desk", typing: mistyped)
+            #expect(said.status == 65 && said.errors.contains("group 5"))
+        }
+        #expect(try run("account", "recover", "--server", server.origin, device: "desk", typing: first).status == 66)
+        let back = try run("account", "recover", "--quiet", "--server", server.origin, device: "desk", typing: second)
+        #expect(back.status == 0, "\(back.errors)")
+        #expect(key(back) == key(try run("account", "whoami", "--quiet", device: "phone")))
+    }
+
+    @Test func aRecoveryPassphraseIsSetUsedAndRemoved() throws {
+        _ = try create("phone")
+        let name = "ann-\(UUID().uuidString)@example.org"
+        let words = "four words that nobody says"
+        let set = try run(
+            "account", "recovery-passphrase", "--name", name, device: "phone", environment: ["SEALKIT_RECOVERY_PASSPHRASE": words])
+        #expect(set.status == 0, "\(set.errors)")
+        #expect(!(set.output + set.errors).contains(words))
+        let back = try run(
+            "account", "recover", "--server", server.origin, "--recovery-name", name.uppercased(), device: "desk", typing: words)
+        #expect(back.status == 0, "\(back.errors)")
+        let wrong = try run(
+            "account", "recover", "--server", server.origin, "--recovery-name", name, device: "tablet", typing: words + "!")
+        #expect(wrong.status == 66 && !wrong.errors.contains(words))
+        let short = try run(
+            "account", "recovery-passphrase", "--name", name, device: "phone", environment: ["SEALKIT_RECOVERY_PASSPHRASE": "short"])
+        #expect(short.status == 65 && short.errors.contains("12 characters"))
+        #expect(try run("account", "recovery-passphrase", "--remove", device: "phone").status == 0)
+        #expect(try run("account", "recovery-passphrase", device: "phone").status == 64)
+        let gone = try run("account", "recover", "--server", server.origin, "--recovery-name", name, device: "tablet", typing: words)
+        #expect(gone.status == 66)
+    }
+
+    @Test func newKeysAndAResetByTheCommandLine() throws {
+        let first = try create("phone")
+        #expect(try run("zone", "create", "garden", device: "phone").status == 0)
+        let recovered = try run("account", "recover", "--server", server.origin, device: "desk", typing: first)
+        #expect(recovered.status == 0, "\(recovered.errors)")
+        let name = try run("account", "whoami", "--quiet", device: "phone").output
+        let rotated = try run("account", "rotate-keys", "--quiet", device: "phone")
+        #expect(rotated.status == 0, "\(rotated.errors)")
+        #expect(try RecoveryKey(text: key(rotated)).bundleID != RecoveryKey(text: first).bundleID)
+        // The same user, on a device that goes on and on one that is out.
+        #expect(try run("account", "whoami", "--quiet", device: "phone").output == name)
+        #expect(try run("zone", "list", "--quiet", device: "phone").output.contains("garden"))
+        let out = try run("zone", "list", device: "desk")
+        #expect(out.status == 77 && out.errors.contains("new keys"))
+        #expect(try run("account", "recover", "--server", server.origin, device: "tablet", typing: first).status == 66)
+        let tablet = try run("account", "recover", "--server", server.origin, device: "tablet", typing: key(rotated))
+        #expect(tablet.status == 0, "\(tablet.errors)")
+        #expect(try run("zone", "list", "--quiet", device: "tablet").output.contains("garden"))
+
+        let asked = try run("account", "reset", device: "phone", typing: "no")
+        #expect(asked.status != 0)
+        #expect(try run("zone", "list", "--quiet", device: "phone").output.contains("garden"))
+        let reset = try run("account", "reset", "--yes", "--json", device: "phone")
+        #expect(reset.status == 0 && reset.output.contains("recoveryKey"), "\(reset.errors)")
+        #expect(try run("zone", "list", "--quiet", device: "phone").output == "")
+        #expect(try run("account", "whoami", "--quiet", device: "phone").output == name)
+    }
+}

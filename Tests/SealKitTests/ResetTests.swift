@@ -1,0 +1,170 @@
+import Foundation
+import SealEnvelope
+import SealLab
+import SealPrimitives
+import SealStatements
+import Synchronization
+import Testing
+
+@testable import SealKit
+
+/// Giving up what is encrypted, on a device that has the keys, and after all of them were lost.
+@Suite struct ResetTests {
+    private func reset(_ device: Person, _ kept: KeptKeys) async throws(SealKitError) {
+        try await device.account.resetEncryptedData(
+            trust: device.container.core.trust, keep: { seeds async throws(SealKitError) in try kept.keep(seeds) },
+            show: { key async throws(SealKitError) in kept.show(key) })
+    }
+
+    /// Runs `body` and gives the error that it fails with.
+    private func error(_ body: () async throws -> Void) async -> SealKitError? {
+        do { try await body() } catch { return error as? SealKitError }
+        return nil
+    }
+
+    @Test func appsAreToldAndPartnersOpenANewKey() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let own = try await SharedZone(of: ann, with: [(bob, .readWrite)])
+        let bobs = try await SharedZone(of: bob, with: [(ann, .readWrite)])
+        let note = try await ann.own.save(ann.note(in: own.zoneID, "encrypted", name: "note"))
+        let kept = KeptKeys(ann)
+        let token = try await ann.own.databaseChanges().changeToken
+        let stale = try await bobs.view(of: ann)
+        try await reset(ann, kept)
+
+        // The user is the same; fetches and saves say what has happened to the zone, on a recovered device as well.
+        let phone = try await ann.recovered(with: try #require(kept.shown.last))
+        for device in [ann, phone] {
+            #expect(device.name == ann.name && device.account.seeds.count == 2)
+            let fetched = await error { _ = try await device.own.record(for: note.recordID) }
+            #expect(fetched?.code == .zoneNotFound && fetched?.userDidResetEncryptedDataKey == true)
+            let saved = await error { try await device.own.save(device.note(in: own.zoneID, "again")) }
+            #expect(saved?.code == .zoneNotFound && saved?.userDidResetEncryptedDataKey == true)
+            let looked = await error { _ = try await device.own.recordZone(for: own.zoneID) }
+            #expect(looked?.code == .zoneNotFound && looked?.userDidResetEncryptedDataKey == true)
+        }
+        let changes = try await ann.own.databaseChanges(since: token)
+        #expect(changes.deletions.map(\.reason) == [.encryptedDataReset] && changes.deletions.map(\.zoneID) == [own.zoneID])
+        // A zone that was deleted in the ordinary way says nothing of the kind.
+        let other = try await ann.makeZone()
+        try await ann.own.deleteRecordZone(withID: other)
+        let gone = await error { try await ann.own.save(ann.note(in: other, "x")) }
+        #expect(gone?.code == .zoneNotFound && gone?.userDidResetEncryptedDataKey == false)
+
+        // Bob is out of Ann's zone, with a signed entry to show for it; of his own she is no member, and his next write opens a
+        // key that she never had.
+        #expect(await failure { _ = try await bob.shared.record(for: own.recordID("note", for: bob)) } == .zoneNotFound)
+        #expect(try await bobs.view(of: bob).roster.rotationDue)
+        let written = try await bob.own.save(bob.note(in: bobs.zoneID, "after the reset", name: "after"))
+        #expect(written.base?.statement.epoch == 1)
+        let wire = try #require(try await bobs.stored(["after"]).first)
+        let opened = stale.keys.values.contains { Forgery.opens(wire, with: $0) }
+        #expect(!opened)
+
+        // The app makes the zone again and uploads what it has.
+        try await ann.own.save(RecordZone(zoneID: own.zoneID))
+        try await ann.own.save(ann.note(in: own.zoneID, "from the local copy", name: "note"))
+        #expect(try await phone.body(of: note.recordID, in: phone.own) == "from the local copy")
+        // Whom Ann shares with again sees a changed contact.
+        var share = Share(recordZoneID: own.zoneID)
+        share.addParticipant(try await ann.participant(bob, .readWrite))
+        try await ann.own.save(share)
+        let joined = try await bob.container.accept(
+            try await bob.container.shareMetadata(for: try #require(try await ann.own.share(for: own.zoneID).url)))
+        #expect(try await bob.body(of: Record.ID(recordName: "note", zoneID: joined), in: bob.shared) == "from the local copy")
+        let contact = try await bob.container.contacts.contact(for: ann.container.userRecordID())
+        #expect(contact.generation == 1 && contact.keysChanged != nil && !contact.isVerified)
+    }
+
+    /// Cut off at every point; what was made anew meanwhile is not taken along.
+    @Test(arguments: ["zones/modify", "rosters/append", "accounts/rotate"]) func cutOff(_ path: String) async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let first = try await ann.makeZone()
+        let second = try await ann.makeZone()
+        let bobs = try await SharedZone(of: bob, with: [(ann, .readWrite)])
+        let kept = KeptKeys(ann)
+        let network = LossyTransport(
+            try HTTPTransport(server: ann.server.origin), losing: path, Array(repeating: .request, count: 40))
+        #expect(await failure { try await reset(try ann.through(network), kept) } != nil)
+        let again = try ann.restarted(kept)
+        if path == "accounts/rotate" {
+            // The server has not heard of it: nothing is given up, and by an ordinary rotation neither.
+            #expect(await failure { try await again.finishKeyRotation() } == .notAuthenticated)
+            try await again.rotateKeys(kept)
+            #expect(try await again.own.allRecordZones().count == 2 && kept.seeds.count == 2)
+            // Called again it goes on, with the seed that is there.
+            let lost = try again.through(
+                LossyTransport(
+                    try HTTPTransport(server: ann.server.origin), losing: path, Array(repeating: .request, count: 40)))
+            #expect(await failure { try await reset(lost, kept) } == .networkFailure)
+            #expect(kept.seeds.count == 3)
+            let third = try ann.restarted(kept)
+            try await reset(third, kept)
+            #expect(kept.seeds.count == 3)
+            #expect(try await third.own.allRecordZones().isEmpty)
+            #expect(try await bobs.view(of: bob).roster.members.count == 1)
+            return
+        }
+        if path == "zones/modify" {
+            try await again.own.deleteRecordZone(withID: first)
+            try await again.own.save(RecordZone(zoneID: first))
+        }
+        try await again.finishKeyRotation()
+        let zones = try await again.own.allRecordZones().map(\.zoneID)
+        #expect(zones == (path == "zones/modify" ? [first] : []))
+        #expect(!zones.contains(second))
+        #expect(try await bobs.view(of: bob).roster.members.count == 1)
+    }
+
+    // MARK: After everything was lost
+
+    @Test func aNewAccountTellsItsAppsWhatWasLostAndKeepsTheirData() async throws {
+        let (lost, bob) = (try await Person(), try await Person())
+        let shared = try await SharedZone(of: lost, with: [(bob, .readWrite)])
+        let zones = [try await lost.makeZone(), shared.zoneID]
+        let old = zones.map { RecordZone.ID(zoneName: $0.zoneName, ownerName: lost.name) }
+        let accounts = AccountProvider(lost.account, trust: lost.container.core.trust)
+        let container = try Container(lost.container.containerIdentifier, accounts: accounts)
+        _ = try await container.privateDatabase.allRecordZones()
+        var changes = accounts.changes.makeAsyncIterator()
+
+        let (account, _) = try await Account.create(transport: HTTPTransport(server: lost.server.origin))
+        accounts.signIn(account, trust: try TrustStore(), afterReset: true)
+        #expect(await changes.next() == .statusChanged(.available))
+        let database = container.privateDatabase
+        try await database.declareReset(of: old + [.default])
+        // Told as CloudKit tells it, on every device of the new account.
+        let fresh = try lost.starting(from: account.seeds, trust: nil)
+        for database in [database, fresh.own] {
+            let told = try await database.databaseChanges().deletions
+            #expect(Set(told.map(\.zoneID)) == Set(zones) && Set(told.map(\.reason)) == [.encryptedDataReset])
+            let saved = await error { try await database.save(lost.note(in: zones[0], "from the local copy")) }
+            #expect(saved?.code == .zoneNotFound && saved?.userDidResetEncryptedDataKey == true)
+        }
+        // Made again, they are left alone when it is said again.
+        try await database.save(RecordZone(zoneID: zones[0]))
+        try await database.save(lost.note(in: zones[0], "from the local copy", name: "note"))
+        try await fresh.own.declareReset(of: zones)
+        #expect(try await fresh.body(of: Record.ID(recordName: "note", zoneID: zones[0]), in: fresh.own) == "from the local copy")
+        #expect(try await fresh.own.allRecordZones().map(\.zoneID) == [zones[0]])
+        // The lost account's shares are others', who still have the keys.
+        try await bob.shared.save(bob.note(in: shared.id(for: bob), "still there"))
+        let sharedDatabase = container.sharedDatabase
+        #expect(await failure { try await sharedDatabase.declareReset(of: zones) } == .badDatabase)
+        #expect(await failure { try await database.declareReset(of: [RecordZone.ID(zoneName: "_x")]) } == .invalidArguments)
+    }
+
+    /// Signed in in the ordinary way, another account is another user.
+    @Test func anotherAccountIsAnotherUserUnlessTheAppSaysSo() async throws {
+        let (one, other) = (try await Person(), try await Person())
+        let accounts = AccountProvider(one.account, trust: one.container.core.trust)
+        var changes = accounts.changes.makeAsyncIterator()
+        accounts.signIn(other.account)
+        #expect(await changes.next() == .switchAccounts)
+        // The same account with new keys is the same account.
+        let kept = KeptKeys(other)
+        try await other.rotateKeys(kept)
+        accounts.signIn(try other.restarted(kept).account)
+        #expect(await changes.next() == .statusChanged(.available))
+    }
+}
