@@ -46,7 +46,7 @@ let package = Package(
         .target(
             name: "SealWire",
             dependencies: [.product(name: "SwiftProtobuf", package: "swift-protobuf")],
-            exclude: ["sealkit.proto", "schema.proto", "query.proto", "push.proto", "public.proto", "limits.proto", "keys.proto", "shares.proto", "sharing.proto"],
+            exclude: ["sealkit.proto", "schema.proto", "query.proto", "push.proto", "public.proto", "limits.proto", "keys.proto", "shares.proto", "sharing.proto", "verification.proto"],
             swiftSettings: house),
         // Floor 2
         .target(name: "SealStatements", dependencies: ["SealPrimitives"], swiftSettings: core),

@@ -27,6 +27,8 @@ def read_seeds(path: Path) -> list[bytes]:
         require(fields.text("format") == FORMAT, Reason.EXPORT, "not a key file")
         require(fields.small("version") == 1, Reason.EXPORT, "a key file of another version")
         fields.text("server")  # for people: nothing here speaks to a server
+        if "deviceName" in document:
+            fields.text("deviceName")  # for people, too
         sealed = fields.raw("sealed")
         seeds = from_base64url(fields.text("seeds"), Reason.EXPORT)
     except Disagreement as disagreement:

@@ -25,6 +25,9 @@ extension Sealkit_V1_UpdateShareAccessRequest: ChangingRequest { static var effe
 extension Sealkit_V1_RequestShareAccessRequest: ChangingRequest { static var effect: Effect { .repeatable } }
 extension Sealkit_V1_ModifySubscriptionsRequest: ChangingRequest { static var effect: Effect { .repeatable } }
 
+extension Sealkit_V1_UpdateAddressRequest: ChangingRequest { static var effect: Effect { .repeatable } }
+extension Sealkit_V1_UnlinkAddressRequest: ChangingRequest { static var effect: Effect { .repeatable } }
+
 extension Sealkit_V1_BeginVerificationRequest: ChangingRequest { static var effect: Effect { .once } }
 extension Sealkit_V1_CompleteVerificationRequest: ChangingRequest { static var effect: Effect { .once } }
 extension Sealkit_V1_CreateAccountRequest: ChangingRequest { static var effect: Effect { .once } }

@@ -34,6 +34,7 @@ extension Migration {
         .operationOrder,
         .hierarchicalShares,
         .participants,
+        .messages,
     ]
 }
 
