@@ -49,6 +49,7 @@ let package = Package(
             exclude: [
                 "sealkit.proto", "schema.proto", "query.proto", "push.proto", "public.proto", "limits.proto", "keys.proto",
                 "shares.proto", "sharing.proto", "deletion.proto", "devices.proto", "restore.proto", "recovery.proto",
+                "verification.proto",
             ],
             swiftSettings: house),
         // Floor 2

@@ -37,7 +37,7 @@ final class RequestWorld: Sendable {
         let base = try SQLiteDatabase(path: configuration.dataFolder + "/sealkit.sqlite")
         let undoing = UndoingDatabase(base: base)
         let services = Services(
-            database: undoing, blobs: try FolderBlobStore(folder: configuration.dataFolder + "/blobs"), messenger: nil,
+            database: undoing, blobs: try FolderBlobStore(folder: configuration.dataFolder + "/blobs"), messengers: [:],
             secrets: try ServerSecrets(folder: configuration.secretsFolder), configuration: configuration,
             logger: QuietLog.logger,
             replacing: ServiceReplacements(clock: { Self.now }, limits: Self.limits))

@@ -81,7 +81,10 @@ struct BenchmarkPerson {
     }
 
     private func request(_ call: String, _ message: some Message) throws -> [UInt8] {
-        HTTPConnection.request(
-            path: "/database/1/\(Self.container)/development/private/\(call)", body: try message.serializedData(), token: token)
+        try post("/database/1/\(Self.container)/development/private/\(call)", message)
+    }
+
+    func post(_ path: String, _ message: some Message) throws -> [UInt8] {
+        HTTPConnection.request(path: path, body: try message.serializedData(), token: token)
     }
 }

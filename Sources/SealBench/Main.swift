@@ -2,7 +2,8 @@ import SealPrimitives
 
 @main
 struct SealBench {
-    /// `SealBench core`, `SealBench end-to-end`, `SealBench server`, `SealBench changes`, `SealBench streams`, `SealBench removal`, or one part of the first two alone
+    /// `SealBench core`, `SealBench end-to-end`, `SealBench server`, `SealBench changes`, `SealBench streams`,
+    /// `SealBench removal`, `SealBench verification`, or one part of the first two alone
     /// (`records`, `assets`; `sealing`, `statements`, `grants`, `rosters`, `chunks`). Nothing fails on a slow machine: what misses its aim says so.
     static func main() async throws {
         Sodium.start()
@@ -20,7 +21,8 @@ struct SealBench {
         if part == nil || part == "changes" { try await ChangesBenchmark().run(&report) }
         if part == nil || part == "streams" { try await StreamsBenchmark().run(&report) }
         if part == nil || part == "removal" { try await RemovalBenchmark().run(&report) }
-        if !["end-to-end", "server", "changes", "streams", "removal"].contains(part) {
+        if part == nil || part == "verification" { try await VerificationBenchmark().run(&report) }
+        if !["end-to-end", "server", "changes", "streams", "removal", "verification"].contains(part) {
             let zone = try BenchmarkZone()
             func isWanted(_ name: String) -> Bool { part == nil || part == "core" || part == name }
             if isWanted("sealing") { try RecordBenchmark(zone: zone).run(&report) }

@@ -38,6 +38,10 @@ public final class MailServer: @unchecked Sendable {
         process.waitUntilExit()
     }
 
+    /// It stands still: connections are made, and nothing is said on them, until `resume`.
+    public func pause() { kill(process.processIdentifier, SIGSTOP) }
+    public func resume() { kill(process.processIdentifier, SIGCONT) }
+
     /// Ends it without waiting for its end. It takes no notice of SIGTERM.
     public func abandon() { kill(process.processIdentifier, SIGKILL) }
 
@@ -75,7 +79,8 @@ public final class MailServer: @unchecked Sendable {
         return body[range].filter(\.isNumber)
     }
 
-    private static func freePort() throws -> Int {
+    /// A port on loopback that nobody listens at now.
+    public static func freePort() throws -> Int {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         var address = sockaddr_in()

@@ -1667,6 +1667,9 @@ public nonisolated struct Sealkit_V1_BeginVerificationRequest: Sendable {
 
   public var address: String = String()
 
+  /// BCP 47, of the message; empty: as the header Accept-Language says
+  public var language: String = String()
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1698,6 +1701,9 @@ public nonisolated struct Sealkit_V1_CompleteVerificationRequest: Sendable {
 
   /// the asking identity's, over id and code
   public var signature: Data = Data()
+
+  /// from now on a look-up by the address finds the account
+  public var isDiscoverable: Bool = false
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2071,7 +2077,7 @@ public nonisolated struct Sealkit_V1_IdentityResult: Sendable {
   /// Clears the value of `handle`. Subsequent reads from it will return its default value.
   public mutating func clearHandle() {self._handle = nil}
 
-  /// absent: nobody known by that handle (a placeholder)
+  /// absent: nobody who is found by that handle (a placeholder)
   public var chain: Sealkit_V1_IdentityChain {
     get {_chain ?? Sealkit_V1_IdentityChain()}
     set {_chain = newValue}
@@ -2081,12 +2087,23 @@ public nonisolated struct Sealkit_V1_IdentityResult: Sendable {
   /// Clears the value of `chain`. Subsequent reads from it will return its default value.
   public mutating func clearChain() {self._chain = nil}
 
+  /// the handle is not usable: no address, no user record name
+  public var failure: Sealkit_V1_Failure {
+    get {_failure ?? Sealkit_V1_Failure()}
+    set {_failure = newValue}
+  }
+  /// Returns true if `failure` has been explicitly set.
+  public var hasFailure: Bool {self._failure != nil}
+  /// Clears the value of `failure`. Subsequent reads from it will return its default value.
+  public mutating func clearFailure() {self._failure = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 
   fileprivate var _handle: Sealkit_V1_LookupInfo? = nil
   fileprivate var _chain: Sealkit_V1_IdentityChain? = nil
+  fileprivate var _failure: Sealkit_V1_Failure? = nil
 }
 
 public nonisolated struct Sealkit_V1_LookupIdentitiesResponse: Sendable {
@@ -5035,7 +5052,7 @@ nonisolated extension Sealkit_V1_AcceptShareResponse: SwiftProtobuf.Message, Swi
 
 nonisolated extension Sealkit_V1_BeginVerificationRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".BeginVerificationRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}container\0\u{3}routing_id\0\u{1}address\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}container\0\u{3}routing_id\0\u{1}address\0\u{2}Y\u{3}language\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5046,6 +5063,7 @@ nonisolated extension Sealkit_V1_BeginVerificationRequest: SwiftProtobuf.Message
       case 1: try { try decoder.decodeSingularStringField(value: &self.container) }()
       case 2: try { try decoder.decodeSingularBytesField(value: &self.routingID) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self.address) }()
+      case 220: try { try decoder.decodeSingularStringField(value: &self.language) }()
       default: break
       }
     }
@@ -5061,6 +5079,9 @@ nonisolated extension Sealkit_V1_BeginVerificationRequest: SwiftProtobuf.Message
     if !self.address.isEmpty {
       try visitor.visitSingularStringField(value: self.address, fieldNumber: 3)
     }
+    if !self.language.isEmpty {
+      try visitor.visitSingularStringField(value: self.language, fieldNumber: 220)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -5068,6 +5089,7 @@ nonisolated extension Sealkit_V1_BeginVerificationRequest: SwiftProtobuf.Message
     if lhs.container != rhs.container {return false}
     if lhs.routingID != rhs.routingID {return false}
     if lhs.address != rhs.address {return false}
+    if lhs.language != rhs.language {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -5110,7 +5132,7 @@ nonisolated extension Sealkit_V1_BeginVerificationResponse: SwiftProtobuf.Messag
 
 nonisolated extension Sealkit_V1_CompleteVerificationRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".CompleteVerificationRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}verification_id\0\u{1}code\0\u{1}signature\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}verification_id\0\u{1}code\0\u{1}signature\0\u{4}Y\u{3}is_discoverable\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5121,6 +5143,7 @@ nonisolated extension Sealkit_V1_CompleteVerificationRequest: SwiftProtobuf.Mess
       case 1: try { try decoder.decodeSingularBytesField(value: &self.verificationID) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.code) }()
       case 3: try { try decoder.decodeSingularBytesField(value: &self.signature) }()
+      case 220: try { try decoder.decodeSingularBoolField(value: &self.isDiscoverable) }()
       default: break
       }
     }
@@ -5136,6 +5159,9 @@ nonisolated extension Sealkit_V1_CompleteVerificationRequest: SwiftProtobuf.Mess
     if !self.signature.isEmpty {
       try visitor.visitSingularBytesField(value: self.signature, fieldNumber: 3)
     }
+    if self.isDiscoverable != false {
+      try visitor.visitSingularBoolField(value: self.isDiscoverable, fieldNumber: 220)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -5143,6 +5169,7 @@ nonisolated extension Sealkit_V1_CompleteVerificationRequest: SwiftProtobuf.Mess
     if lhs.verificationID != rhs.verificationID {return false}
     if lhs.code != rhs.code {return false}
     if lhs.signature != rhs.signature {return false}
+    if lhs.isDiscoverable != rhs.isDiscoverable {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -5896,7 +5923,7 @@ nonisolated extension Sealkit_V1_LookupIdentitiesRequest: SwiftProtobuf.Message,
 
 nonisolated extension Sealkit_V1_IdentityResult: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".IdentityResult"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}handle\0\u{1}chain\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}handle\0\u{1}chain\0\u{2}Z\u{3}failure\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5906,6 +5933,7 @@ nonisolated extension Sealkit_V1_IdentityResult: SwiftProtobuf.Message, SwiftPro
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularMessageField(value: &self._handle) }()
       case 2: try { try decoder.decodeSingularMessageField(value: &self._chain) }()
+      case 220: try { try decoder.decodeSingularMessageField(value: &self._failure) }()
       default: break
       }
     }
@@ -5922,12 +5950,16 @@ nonisolated extension Sealkit_V1_IdentityResult: SwiftProtobuf.Message, SwiftPro
     try { if let v = self._chain {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
     } }()
+    try { if let v = self._failure {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 220)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Sealkit_V1_IdentityResult, rhs: Sealkit_V1_IdentityResult) -> Bool {
     if lhs._handle != rhs._handle {return false}
     if lhs._chain != rhs._chain {return false}
+    if lhs._failure != rhs._failure {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

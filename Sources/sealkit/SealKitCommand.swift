@@ -25,7 +25,8 @@ struct SealKitCommand: AsyncParsableCommand {
         subcommands: [
             AccountCommand.self, DeviceCommand.self, ZoneCommand.self, RecordCommand.self, ShareCommand.self, ContactCommand.self, AuditCommand.self,
             SubscriptionCommand.self, WatchCommand.self,
-            ExportCommand.self, DataCommand.self, SchemaCommand.self, ManagementTokenCommand.self, ServerKeyCommand.self, ServeCommand.self,
+            ExportCommand.self, DataCommand.self, SchemaCommand.self, ManagementTokenCommand.self, ServerKeyCommand.self,
+            ServeCommand.self, AdminCommand.self,
             VectorsCommand.self, OldKeyCommand.self,
         ])
 

@@ -204,7 +204,7 @@ class Demo:
         self.bob.create_account()
         self.checks.that(
             json.loads(self.bob.key_file.read_text())["sealed"], f"Bob has an account, its key file sealed by a passphrase: {self.bob.user}")
-        self.bob("account", "address", "add", "bob@demo.invalid", "--code-command", self.mailbox.command("bob@demo.invalid"))
+        self.bob("account", "address", "add", "bob@demo.invalid", "--discoverable", "--code-command", self.mailbox.command("bob@demo.invalid"))
         self.checks.ok("Bob proved bob@demo.invalid with a code that came by mail")
 
     def documents(self):

@@ -48,7 +48,7 @@ def print_code(folder, address):
         mails = sorted(path for path in pathlib.Path(folder).iterdir() if path.name.endswith("-" + address))
         if mails:
             message = email.message_from_bytes(mails[-1].read_bytes(), policy=email.policy.default)
-            code = re.search(r"^\s*(\d{8})\s*$", message.get_content(), re.MULTILINE)
+            code = re.search(r"^\s*(\d{8})\s*$", message.get_body(("plain",)).get_content(), re.MULTILINE)
             if code:
                 print(code.group(1))
                 return

@@ -21,6 +21,7 @@ import Testing
 final class TestClock: Sendable {
     private let time = Mutex(Int64(Date().timeIntervalSince1970) * 1_000_000)
     var now: Int64 { time.withLock { $0 } }
+    func set(_ now: Int64) { time.withLock { $0 = now } }
     func advance(seconds: Int64) { time.withLock { $0 += seconds * 1_000_000 } }
 }
 
@@ -227,7 +228,7 @@ struct TestClient: Sendable {
     }
 
     func begin(
-        _ address: String, routingID: [UInt8] = [], container: String = container
+        _ address: String, routingID: [UInt8] = [], container: String = container, language: String = ""
     ) async throws -> Sealkit_V1_BeginVerificationResponse {
         try await call(
             "/1/verification/begin",
@@ -235,16 +236,20 @@ struct TestClient: Sendable {
                 $0.container = container
                 $0.routingID = Data(routingID)
                 $0.address = address
+                $0.language = language
             }, as: Sealkit_V1_BeginVerificationResponse.self)
     }
 
-    func complete(_ id: Data, _ code: String, signer: SigningKey? = nil) async throws -> String {
+    func complete(
+        _ id: Data, _ code: String, signer: SigningKey? = nil, discoverable: Bool = false
+    ) async throws -> String {
         let signed = Challenges.verificationCode(verificationID: [UInt8](id), code: code)
         return try await call(
             "/1/verification/complete",
             Sealkit_V1_CompleteVerificationRequest.with {
                 $0.verificationID = id
                 $0.code = code
+                $0.isDiscoverable = discoverable
                 $0.signature = Data((signer ?? signingKey).sign(signed))
             }, as: Sealkit_V1_CompleteVerificationResponse.self
         ).token

@@ -157,8 +157,15 @@ import Testing
                 description: "Sessions.Issued", texts: ["canary"]),
             Shown(
                 type: "OutgoingMessage",
-                value: OutgoingMessage(recipient: "canary@example.org", subject: "canary", body: "12345678"),
+                value: OutgoingMessage(
+                    id: "canary", recipient: "canary@example.org", subject: "canary", body: "12345678", html: "canary", language: "en"),
                 description: "OutgoingMessage", texts: ["canary", "12345678"]),
+            Shown(
+                type: "CodeMessage", value: CodeMessage(recipient: "canary@example.org", code: "12345678", language: "en"),
+                description: "CodeMessage", texts: ["canary", "12345678"]),
+            Shown(
+                type: "SMSConfiguration", value: SMSConfiguration(url: "https://a.example/canary", token: "canary"),
+                description: "SMSConfiguration(https://a.example", texts: ["canary"]),
             Shown(type: "Address", value: try Address("canary@example.org"), description: "Address", texts: ["canary"]),
             Shown(
                 type: "MailConfiguration", value: mail,

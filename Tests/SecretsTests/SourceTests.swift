@@ -45,19 +45,23 @@ import Testing
                 "SealServer/Accounts/Session.swift: let tokenHash: [UInt8]",
                 // Hidden by `Sessions.Issued`.
                 "SealServer/Accounts/Sessions.swift: let token: String",
+                // Hidden by `MailConfiguration`, and by `SMSConfiguration`.
+                "SealServer/Application/MessageConfiguration.swift: public var url: String",
+                "SealServer/Application/MessageConfiguration.swift: public var password: String?",
+                "SealServer/Application/MessageConfiguration.swift: public var url: String",
+                "SealServer/Application/MessageConfiguration.swift: public var token: String?",
                 // A path.
                 "SealServer/Application/ServerConfiguration.swift: public var secretsFolder: String",
-                // Hidden by `MailConfiguration`.
-                "SealServer/Application/ServerConfiguration.swift: public var url: String",
-                "SealServer/Application/ServerConfiguration.swift: public var password: String?",
                 // Hidden by `WebhookRow`.
                 "SealServer/Push/WebhookRow.swift: let url: String",
                 // Arguments of commands: paths, and a share's URL that its user typed.
                 "sealkit/Account/AccountPassphrase.swift: var newPassphraseFile: String?",
                 "sealkit/Account/AccountRecoveryPassphrase.swift: var recoveryPassphraseFile: String?",
+                "sealkit/Admin/TokenKeysCommand.swift: var secrets: String?",
                 "sealkit/Management/ManagementOptions.swift: var managementTokenFile: String?",
                 "sealkit/Serve/ServeCommand.swift: var secrets: String?",
                 "sealkit/Serve/ServeCommand.swift: var smtpPasswordFile: String?",
+                "sealkit/Serve/ServeCommand.swift: var smsTokenFile: String?",
                 "sealkit/Share/ShareURLArgument.swift: var url: String?",
                 "sealkit/Support/GlobalOptions.swift: var passphraseFile: String?",
             ])
@@ -104,14 +108,14 @@ import Testing
                 "SealPrimitives/Labels.swift text",  // a label's
                 "SealServer/Application/ConfigurationError.swift address",  // that it listens on
                 "SealServer/Application/ListenFailure.swift address",  // that it cannot listen on
-                "SealServer/Application/ServerConfiguration.swift url",  // of the mail relay
+                "SealServer/Application/MessageConfiguration.swift url",  // of the mail relay; the gateway's origin
+                "SealServer/Messages/MailMessage.swift address",  // the mail's headers
+                "SealServer/Messages/MailMessenger.swift address",  // its envelope
+                "SealServer/Messages/MailMessenger.swift recipient",
+                "SealServer/Messages/SMSMessenger.swift token",  // the header itself
                 "SealServer/Sharing/SharePageController.swift url",  // the operator's own, on a page
                 "SealServer/Storage/PrivateFiles.swift code",  // errno
                 "SealServer/Storage/StorageError.swift code",  // SQLite's
-                "SealServer/Verification/CodeMessage.swift code",  // the mail that brings it
-                "SealServer/Verification/MailMessage.swift address",  // the mail's headers
-                "SealServer/Verification/MailMessenger.swift address",  // its envelope
-                "SealServer/Verification/MailMessenger.swift recipient",
             ])
     }
 

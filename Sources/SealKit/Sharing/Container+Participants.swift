@@ -6,48 +6,104 @@ import SealWire
 import SwiftProtobuf
 
 extension Container {
-    /// Somebody to add to a share, by e-mail address. An unknown address is not an error: it gives a placeholder, whose
-    /// `userIdentity.hasAccount` is false and who gets a one-time URL.
+    /// Somebody to add to a share, by e-mail address. An address that nobody is found by is not an error: it gives a
+    /// placeholder, whose `userIdentity.hasAccount` is false and who gets a one-time URL. Whoever has an account, but did not
+    /// let others find it by the address, is such a placeholder too, and needs no code to accept.
     ///
     /// - Throws: `invalidArguments` for what is no address; `integrityFailure` when the server answers with keys that do
     ///   not belong to the name it gives.
     public func shareParticipant(
         forEmailAddress address: String, permission: Share.Participant.Permission = .readOnly
     ) async throws(SealKitError) -> Share.Participant {
-        try await participant(.emailAddress(address), permission)
+        try await shareParticipant(for: .emailAddress(address), permission: permission)
     }
 
     /// Somebody to add to a share, by phone number: `+` and the digits.
     public func shareParticipant(
         forPhoneNumber number: String, permission: Share.Participant.Permission = .readOnly
     ) async throws(SealKitError) -> Share.Participant {
-        try await participant(.phoneNumber(number), permission)
+        try await shareParticipant(for: .phoneNumber(number), permission: permission)
+    }
+
+    public func shareParticipant(
+        forUserRecordID userRecordID: Record.ID, permission: Share.Participant.Permission = .readOnly
+    ) async throws(SealKitError) -> Share.Participant {
+        try await shareParticipant(for: .userRecordName(userRecordID.recordName), permission: permission)
     }
 
     /// Somebody to add to a share, by whatever is known: of a requester its ``Share/AccessRequester/participantLookupInfo``.
     public func shareParticipant(
         for lookupInfo: Share.LookupInfo, permission: Share.Participant.Permission = .readOnly
     ) async throws(SealKitError) -> Share.Participant {
-        try await participant(lookupInfo, permission)
+        guard let result = try await shareParticipants(for: [lookupInfo], permission: permission)[lookupInfo] else {
+            throw Self.incomplete
+        }
+        return try result.get()
     }
 
-    public func shareParticipant(
-        forUserRecordID userRecordID: Record.ID, permission: Share.Participant.Permission = .readOnly
-    ) async throws(SealKitError) -> Share.Participant {
-        try await participant(.userRecordName(userRecordID.recordName), permission)
+    /// Several people to add to a share: CloudKit's `CKFetchShareParticipantsOperation`. Each has a result of their own.
+    ///
+    /// - Throws: what concerns the request as a whole: `networkFailure`, `notAuthenticated`, `requestRateLimited`.
+    public func shareParticipants(
+        for lookupInfos: [Share.LookupInfo], permission: Share.Participant.Permission = .readOnly
+    ) async throws(SealKitError) -> [Share.LookupInfo: Result<Share.Participant, SealKitError>] {
+        var seen: Set<Share.LookupInfo> = []
+        let wanted = lookupInfos.filter { seen.insert($0).inserted }
+        var results: [Share.LookupInfo: Result<Share.Participant, SealKitError>] = [:]
+        for start in stride(from: 0, to: wanted.count, by: Self.handlesPerLookup) {
+            let handles = wanted[start..<min(start + Self.handlesPerLookup, wanted.count)]
+            let request = Sealkit_V1_LookupIdentitiesRequest.with {
+                $0.container = core.identifier
+                $0.handles = handles.map(\.wire)
+            }
+            let response: Sealkit_V1_LookupIdentitiesResponse = try await core.call(path: "/1/directory/lookup", request)
+            guard response.results.count == handles.count else { throw Self.incomplete }
+            for (handle, result) in zip(handles, response.results) {
+                do throws(SealKitError) {
+                    results[handle] = .success(try await participant(handle, result, permission))
+                } catch {
+                    results[handle] = .failure(error)
+                }
+            }
+        }
+        return results
     }
+
+    public func shareParticipants(
+        forEmailAddresses addresses: [String], permission: Share.Participant.Permission = .readOnly
+    ) async throws(SealKitError) -> [String: Result<Share.Participant, SealKitError>] {
+        try await shareParticipants(addresses, permission) { .emailAddress($0) }
+    }
+
+    public func shareParticipants(
+        forPhoneNumbers numbers: [String], permission: Share.Participant.Permission = .readOnly
+    ) async throws(SealKitError) -> [String: Result<Share.Participant, SealKitError>] {
+        try await shareParticipants(numbers, permission) { .phoneNumber($0) }
+    }
+
+    public func shareParticipants(
+        forUserRecordIDs userRecordIDs: [Record.ID], permission: Share.Participant.Permission = .readOnly
+    ) async throws(SealKitError) -> [Record.ID: Result<Share.Participant, SealKitError>] {
+        try await shareParticipants(userRecordIDs, permission) { .userRecordName($0.recordName) }
+    }
+
+    private func shareParticipants<Handle: Hashable>(
+        _ handles: [Handle], _ permission: Share.Participant.Permission, _ lookupInfo: (Handle) -> Share.LookupInfo
+    ) async throws(SealKitError) -> [Handle: Result<Share.Participant, SealKitError>] {
+        let found = try await shareParticipants(for: handles.map(lookupInfo), permission: permission)
+        return Dictionary(handles.map { ($0, found[lookupInfo($0)] ?? .failure(Self.incomplete)) }) { first, _ in first }
+    }
+
+    /// The server's `handlesPerLookup`.
+    private static let handlesPerLookup = 100
+
+    private static let incomplete = SealKitError(
+        .serverRejectedRequest, "the server's answer lacks somebody who was asked for")
 
     private func participant(
-        _ handle: Share.LookupInfo, _ permission: Share.Participant.Permission
+        _ handle: Share.LookupInfo, _ result: Sealkit_V1_IdentityResult, _ permission: Share.Participant.Permission
     ) async throws(SealKitError) -> Share.Participant {
-        let request = Sealkit_V1_LookupIdentitiesRequest.with {
-            $0.container = core.identifier
-            $0.handles = [handle.wire]
-        }
-        let response: Sealkit_V1_LookupIdentitiesResponse = try await core.call(path: "/1/directory/lookup", request)
-        guard let result = response.results.first else {
-            throw SealKitError(.serverRejectedRequest, "the server's answer lacks the person that was asked for")
-        }
+        if result.hasFailure { throw SealKitError(result.failure) }
         let chain = try await core.witnessing { () async throws(SealKitError) in try await known(result, handle) }
         return Share.Participant(
             participantID: Share.Participant.newID(),

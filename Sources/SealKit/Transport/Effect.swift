@@ -37,6 +37,8 @@ extension Sealkit_V1_EndEnrolmentRequest: ChangingRequest { static var effect: E
 extension Sealkit_V1_OpenEnrolmentRequest: ChangingRequest { static var effect: Effect { .once } }
 extension Sealkit_V1_RecoveryBundle: ChangingRequest { static var effect: Effect { .repeatable } }
 extension Sealkit_V1_DeleteRecoveryBundleRequest: ChangingRequest { static var effect: Effect { .repeatable } }
+extension Sealkit_V1_UpdateAddressRequest: ChangingRequest { static var effect: Effect { .repeatable } }
+extension Sealkit_V1_UnlinkAddressRequest: ChangingRequest { static var effect: Effect { .repeatable } }
 
 extension Sealkit_V1_BeginVerificationRequest: ChangingRequest { static var effect: Effect { .once } }
 extension Sealkit_V1_CompleteVerificationRequest: ChangingRequest { static var effect: Effect { .once } }

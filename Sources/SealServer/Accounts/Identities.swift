@@ -57,6 +57,18 @@ enum Identities {
         ) { try Sealkit_V1_IdentityChain(serializedBytes: try $0.data(0)) }
     }
 
+    /// Of whoever has proven an address and lets others find them by it: one statement, whatever there is.
+    static func wireChain(
+        discoverableAddress hash: [UInt8], container: String, in connection: any SQLConnection
+    ) throws -> Sealkit_V1_IdentityChain? {
+        try connection.first(
+            """
+            SELECT i.chain FROM linked_address a JOIN identity i ON i.account = a.account AND i.container = $2
+            WHERE a.address_hash = $1 AND a.discoverable = 1
+            """, [.blob(hash), .text(container)]
+        ) { try Sealkit_V1_IdentityChain(serializedBytes: try $0.data(0)) }
+    }
+
     /// A chain that a client sent, verified.
     static func chain(_ wire: Sealkit_V1_IdentityChain, container: String) throws(ServerError) -> IdentityChain {
         do {

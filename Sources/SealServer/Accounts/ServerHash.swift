@@ -6,6 +6,8 @@ enum ServerHash {
         case sessionToken = "sealkit/1/server/session-token"
         case challenge = "sealkit/1/server/challenge"
         case address = "sealkit/1/server/address"
+        case addressID = "sealkit/1/server/address-id"
+        case outboxKey = "sealkit/1/server/outbox-key"
         case codeKey = "sealkit/1/server/code-key"
         case code = "sealkit/1/server/code"
         case managementToken = "sealkit/1/server/management-token"

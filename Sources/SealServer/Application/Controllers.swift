@@ -14,6 +14,7 @@ enum Controllers {
         EnrolmentController(services: services).addRoutes(to: router)
         DirectoryController(services: services).addRoutes(to: router)
         VerificationController(services: services).addRoutes(to: router)
+        AddressesController(services: services).addRoutes(to: router)
         ZonesController(services: services).addRoutes(to: router)
         RecordsController(services: services).addRoutes(to: router)
         QueriesController(services: services).addRoutes(to: router)

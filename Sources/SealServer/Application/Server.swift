@@ -50,8 +50,8 @@ public struct Server: Sendable {
         try PrivateFiles.createFolder(at: configuration.secretsFolder)
         lock = try DataFolderLock(folder: configuration.dataFolder)
         listen = configuration.listen
-        let messenger = try replacing.messenger ?? configuration.mail.map { try MailMessenger(configuration: $0) }
         let secrets = try ServerSecrets(folder: configuration.secretsFolder)
+        let messengers = try replacing.messengers ?? Self.messengers(configuration, secrets, clock: replacing.clock ?? systemClock)
         let opened = try SQLiteDatabase(
             path: configuration.dataFolder + "/sealkit.sqlite",
             mostWaitingWrites: replacing.mostWaitingWrites ?? SQLiteGroupWriter.defaultMostWaiting)
@@ -62,7 +62,7 @@ public struct Server: Sendable {
         // Last of what can fail: it starts threads, which only `close()` ends.
         let blobs = try FolderBlobStore(folder: configuration.dataFolder + "/blobs")
         services = Services(
-            database: database, blobs: blobs, messenger: messenger, secrets: secrets, configuration: configuration,
+            database: database, blobs: blobs, messengers: messengers, secrets: secrets, configuration: configuration,
             logger: logger, replacing: replacing)
 
         PushService.listen(services)
@@ -72,10 +72,11 @@ public struct Server: Sendable {
             server: http,
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.listen.host, port: configuration.listen.port)),
-            onServerRunning: { [origin = services.origin] channel in
+            onServerRunning: { [origin = services.origin, outbox = services.outbox] channel in
                 let port = channel.localAddress?.port ?? configuration.listen.port
                 // Before the first request: port 0 has become a real one.
                 origin.set(configuration.origin(port: port))
+                await outbox.resume()
                 await onRunning(ListenAddress(host: configuration.listen.host, port: port))
             },
             logger: logger)
@@ -113,7 +114,7 @@ public struct Server: Sendable {
 
     /// Closes what `init` opened. `run()` does it; a server that never ran is closed with this.
     public func close() async {
-        services.outbox?.close()
+        await services.outbox.close()
         await services.blobs.close()
         do {
             try await services.database.close()
@@ -139,6 +140,17 @@ public struct Server: Sendable {
         try addRoutes(router, services)
         routes.fill(from: router)
         return router
+    }
+
+    private static func messengers(
+        _ configuration: ServerConfiguration, _ secrets: ServerSecrets, clock: @escaping @Sendable () -> Int64
+    ) throws -> [Address.Kind: any Messenger] {
+        var messengers: [Address.Kind: any Messenger] = [:]
+        if let mail = configuration.mail { messengers[.email] = try MailMessenger(configuration: mail) }
+        if let sms = configuration.sms {
+            messengers[.phone] = SMSMessenger(configuration: sms, keys: secrets.webhookKeys, clock: clock)
+        }
+        return messengers
     }
 
     private static func logger(_ configuration: ServerConfiguration) -> Logger {

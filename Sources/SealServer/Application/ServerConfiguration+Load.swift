@@ -8,7 +8,9 @@ extension ServerConfiguration {
         "tls-certificate": ["tls", "certificate"], "tls-key": ["tls", "key"], "behind-proxy": ["behind", "proxy"],
         "smtp-url": ["smtp", "url"], "smtp-from": ["smtp", "from"], "smtp-username": ["smtp", "username"],
         "smtp-password": ["smtp", "password"], "smtp-ca-file": ["smtp", "ca", "file"],
-        "smtp-starttls": ["smtp", "starttls"], "log-level": ["log", "level"], "log-format": ["log", "format"],
+        "smtp-starttls": ["smtp", "starttls"], "sms-webhook": ["sms", "webhook"], "sms-token": ["sms", "token"],
+        "mail-per-hour": ["mail", "per", "hour"], "texts-per-hour": ["texts", "per", "hour"],
+        "log-level": ["log", "level"], "log-format": ["log", "format"],
         "max-message-size": ["max", "message", "size"], "max-asset-size": ["max", "asset", "size"],
         "tombstone-age": ["tombstone", "age"], "shutdown-grace": ["shutdown", "grace"], "webhook-allow": ["webhook", "allow"],
         "fallback-url": ["fallback", "url"],
@@ -18,6 +20,9 @@ extension ServerConfiguration {
         "storage-quota": ["storage", "quota"], "public-storage-quota": ["public", "storage", "quota"],
         "records-per-zone": ["records", "per", "zone"], "zones-per-user": ["zones", "per", "user"],
     ]
+
+    /// What shows in no error and no log.
+    private static let secretSettings: Set<String> = ["smtp-password", "sms-token", "sms-webhook"]
 
     /// Reads the settings: flags win over the environment (`SEALKIT_…`), which wins over the file (YAML, or JSON by its
     /// name), which wins over the defaults. The result is validated.
@@ -29,7 +34,7 @@ extension ServerConfiguration {
         var given: [AbsoluteConfigKey: ConfigValue] = [:]
         for (name, value) in flags {
             guard let key = settings[name] else { throw ConfigurationError.unknownFlag(name) }
-            given[AbsoluteConfigKey(key)] = ConfigValue(.string(value), isSecret: name == "smtp-password")
+            given[AbsoluteConfigKey(key)] = ConfigValue(.string(value), isSecret: secretSettings.contains(name))
         }
         var providers: [any ConfigProvider] = [
             InMemoryProvider(name: "flags", values: given),
@@ -58,7 +63,7 @@ extension ServerConfiguration {
 
         func text(_ name: String) -> String? {
             guard let key = ServerConfiguration.settings[name].map({ ConfigKey($0) }) else { return nil }
-            let isSecret = name == "smtp-password"
+            let isSecret = ServerConfiguration.secretSettings.contains(name)
             let value =
                 config.string(forKey: key, isSecret: isSecret)
                 ?? config.int(forKey: key, isSecret: isSecret).map { String($0) }
@@ -117,6 +122,11 @@ extension ServerConfiguration {
                     authorityFile: text("smtp-ca-file"),
                     startTLS: try choice("smtp-starttls", MailConfiguration.StartTLS.self) ?? .required)
             }
+            switch (text("sms-webhook"), text("sms-token")) {
+            case (let url?, let token): result.sms = SMSConfiguration(url: url, token: token)
+            case (nil, nil): break
+            case (nil, _): throw .missing(setting: "sms-webhook")
+            }
             if let level = try choice("log-level", LogLevel.self) { result.logLevel = level }
             if let format = try choice("log-format", LogFormat.self) { result.logFormat = format }
             if let size = try number("max-message-size", in: 1024...(1 << 30)) { result.maximumMessageSize = Int(size) }
@@ -153,6 +163,9 @@ extension ServerConfiguration {
             if let rate = try number("anonymous-rate", in: rates) { result.anonymousRate = Int(rate) }
             if let count = try number("requests-in-flight", in: 0...1_000_000) { result.requestsInFlight = Int(count) }
             if let size = try number("bytes-in-flight", in: 0...(1 << 40)) { result.bytesInFlight = Int(size) }
+            let messages: ClosedRange<Int64> = 0...10_000
+            if let count = try number("mail-per-hour", in: messages) { result.mailPerHour = Int(count) }
+            if let count = try number("texts-per-hour", in: messages) { result.textsPerHour = Int(count) }
             let amounts: ClosedRange<Int64> = 0...(1 << 60)
             if let size = try number("storage-quota", in: amounts) { result.storageQuota = size }
             if let size = try number("public-storage-quota", in: amounts) { result.publicStorageQuota = size }

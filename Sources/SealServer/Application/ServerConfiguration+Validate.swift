@@ -12,6 +12,7 @@ extension ServerConfiguration {
         }
         if let publicOrigin { try Self.validate(origin: publicOrigin) }
         if let mail { try Self.validate(mail) }
+        if let sms { try Self.validate(sms) }
         guard fallbackURLs.allSatisfy({ Self.isFallback(container: $0.key, url: $0.value) }) else {
             throw .invalid(setting: "fallback-url", expected: Self.fallbackURLForm)
         }
@@ -46,6 +47,15 @@ extension ServerConfiguration {
         else { throw .invalid(setting: "smtp-url", expected: "smtp://host:port or smtps://host:port, without a user") }
         guard Mailbox(mail.from) != nil else {
             throw .invalid(setting: "smtp-from", expected: "an address, or a name with an address in <>")
+        }
+    }
+
+    private static func validate(_ sms: SMSConfiguration) throws(ConfigurationError) {
+        guard WebhookTargets.origin(of: sms.url) != nil else {
+            throw .invalid(setting: "sms-webhook", expected: "https://host/path (http:// on this machine only), without a user")
+        }
+        guard sms.token?.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) != false else {
+            throw .invalid(setting: "sms-token", expected: "printable ASCII characters without spaces")
         }
     }
 }

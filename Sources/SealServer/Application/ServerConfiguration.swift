@@ -11,6 +11,7 @@ public struct ServerConfiguration: Sendable {
     /// A proxy in front of this server ends TLS, so that listening beyond loopback without TLS is meant.
     public var isBehindProxy: Bool
     public var mail: MailConfiguration?
+    public var sms: SMSConfiguration?
     public var logLevel: LogLevel
     public var logFormat: LogFormat
     /// The largest wire message, in bytes.
@@ -39,6 +40,7 @@ public struct ServerConfiguration: Sendable {
         tls: TLSFiles? = nil,
         isBehindProxy: Bool = false,
         mail: MailConfiguration? = nil,
+        sms: SMSConfiguration? = nil,
         logLevel: LogLevel = .info,
         logFormat: LogFormat = .json,
         maximumMessageSize: Int = defaultMaximumMessageSize,
@@ -56,6 +58,7 @@ public struct ServerConfiguration: Sendable {
         self.tls = tls
         self.isBehindProxy = isBehindProxy
         self.mail = mail
+        self.sms = sms
         self.logLevel = logLevel
         self.logFormat = logFormat
         self.maximumMessageSize = maximumMessageSize
@@ -93,44 +96,4 @@ public struct ServerConfiguration: Sendable {
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
         return path
     }
-}
-
-/// How verification codes leave by mail.
-public struct MailConfiguration: Sendable {
-    /// `smtp://host:port` or `smtps://host:port`.
-    public var url: String
-    /// The sender: `codes@example.org`, or `Notes <codes@example.org>`.
-    public var from: String
-    public var username: String?
-    public var password: String?
-    /// PEM file of the authorities to trust instead of the system's.
-    public var authorityFile: String?
-    public var startTLS: StartTLS
-
-    public enum StartTLS: String, Sendable, CaseIterable {
-        /// Never: for a relay on this machine.
-        case off
-        /// When the relay offers it.
-        case opportunistic
-        /// Fail without it.
-        case required
-    }
-
-    public init(
-        url: String, from: String, username: String? = nil, password: String? = nil, authorityFile: String? = nil,
-        startTLS: StartTLS = .required
-    ) {
-        self.url = url
-        self.from = from
-        self.username = username
-        self.password = password
-        self.authorityFile = authorityFile
-        self.startTLS = startTLS
-    }
-}
-
-extension MailConfiguration: CustomStringConvertible, CustomReflectable {
-    /// The password shows nowhere.
-    public var description: String { "MailConfiguration(url: \(url), from: \(from), startTLS: \(startTLS))" }
-    public var customMirror: Mirror { Mirror(self, children: ["url": url, "from": from, "startTLS": startTLS]) }
 }

@@ -3,7 +3,8 @@ import Logging
 /// What tests put in the place of the real thing. Nil: the real thing.
 struct ServiceReplacements: Sendable {
     var clock: (@Sendable () -> Int64)?
-    var messenger: (any Messenger)?
+    /// In the place of those that were configured.
+    var messengers: [Address.Kind: any Messenger]?
     var limits: AbuseLimits?
     var seats: (any PlaceholderSeats)?
     var outboxWaits: [Duration]?

@@ -6,7 +6,6 @@ import SealPrimitives
 final class Services: Sendable {
     let database: any SQLDatabase
     let blobs: any BlobStore
-    let messenger: (any Messenger)?
     let configuration: ServerConfiguration
     let logger: Logger
     /// Microseconds since 1970.
@@ -26,8 +25,8 @@ final class Services: Sendable {
     let tokenIssuer: TokenIssuer
     let tokenVerifier: TokenVerifier
     let seats: any PlaceholderSeats
-    /// Nil when the server is not set up to send mail.
-    let outbox: Outbox?
+    let outbox: Outbox
+    let sendingRefusals = SendingRefusals()
 
     // Zones and sharing
     let rosters = RosterCache()
@@ -49,7 +48,7 @@ final class Services: Sendable {
 
     /// Puts everything together; what can fail has been opened before.
     init(
-        database: any SQLDatabase, blobs: any BlobStore, messenger: (any Messenger)?, secrets: ServerSecrets,
+        database: any SQLDatabase, blobs: any BlobStore, messengers: [Address.Kind: any Messenger], secrets: ServerSecrets,
         configuration: ServerConfiguration, logger: Logger, replacing: ServiceReplacements
     ) {
         let origin = ServerOrigin(configuration.origin(port: configuration.listen.port))
@@ -58,7 +57,6 @@ final class Services: Sendable {
         let clock = replacing.clock ?? systemClock
         self.database = database
         self.blobs = blobs
-        self.messenger = messenger
         self.configuration = configuration
         self.logger = logger
         self.clock = clock
@@ -71,9 +69,11 @@ final class Services: Sendable {
         tokenIssuer = TokenIssuer(keys: secrets.tokenKeys, origin: origin)
         tokenVerifier = TokenVerifier(keys: secrets.tokenKeys, origin: origin)
         seats = replacing.seats ?? SharingPlaceholderSeats()
-        outbox = messenger.map {
-            Outbox(messenger: $0, logger: logger, waits: replacing.outboxWaits ?? Outbox.defaultWaits)
-        }
+        outbox = Outbox(
+            messengers: messengers, key: secrets.addresses.outboxKey(), database: database, origin: origin, clock: clock,
+            logger: logger, waits: replacing.outboxWaits ?? Outbox.defaultWaits)
+        secrets.tokenKeys.report(to: logger)
+        secrets.webhookKeys.report(to: logger)
         self.schemas = schemas
         webhookKeys = secrets.webhookKeys
         webhooks = WebhookSender(

@@ -20,7 +20,8 @@ struct DirectoryController: Sendable {
         case address([UInt8])
     }
 
-    /// One result a handle, in order; one without a chain for a person whom nobody here is known to be.
+    /// One result a handle, in order; one without a chain for a person whom nobody here is known to be. Who has an address is
+    /// told only where they allowed it: everything else about it is as if nobody had it.
     private func lookup(_ request: Request, _ context: SealRequestContext) async throws -> Response {
         let session = try context.requireSession()
         let message = try await request.decode(Sealkit_V1_LookupIdentitiesRequest.self, context)
@@ -30,37 +31,35 @@ struct DirectoryController: Sendable {
                 .limitExceeded, "One request looks up at most \(Self.mostHandles) handles.",
                 remedy: "Split the request.")
         }
-        var handles: [Handle] = []
-        for (index, info) in message.handles.enumerated() {
-            handles.append(try handle(info, index))
-        }
+        let handles = message.handles.map { info in Result { () throws(ServerError) in try handle(info) } }
         // By account, not by session: logging in again must not give another try at guessing who has an account.
         try services.limiter.count(
             .lookup, .account(session.accountID), amount: handles.count, rule: services.limits.lookup,
             now: services.clock())
         let found = try await services.database.read { [handles] connection in
             try handles.map { handle -> Sealkit_V1_IdentityChain? in
-                switch handle {
+                switch try? handle.get() {
+                case nil: return nil
                 case .user(let user):
                     return try Identities.wireChain(user: user, container: container, isLive: true, in: connection)
                 case .address(let hash):
-                    guard let account = try LinkedAddresses.account(of: hash, in: connection) else { return nil }
-                    return try Identities.wireChain(account: account, container: container, in: connection)
+                    return try Identities.wireChain(discoverableAddress: hash, container: container, in: connection)
                 }
             }
         }
         let answer = Sealkit_V1_LookupIdentitiesResponse.with {
-            $0.results = zip(message.handles, found).map { info, chain in
+            $0.results = zip(message.handles, zip(handles, found)).map { info, result in
                 .with {
                     $0.handle = info
-                    if let chain { $0.chain = chain }
+                    if case .failure(let error) = result.0 { $0.failure = error.failure }
+                    if let chain = result.1 { $0.chain = chain }
                 }
             }
         }
         return try Response(answer, for: request)
     }
 
-    private func handle(_ info: Sealkit_V1_LookupInfo, _ index: Int) throws(ServerError) -> Handle {
+    private func handle(_ info: Sealkit_V1_LookupInfo) throws(ServerError) -> Handle {
         do {
             switch info.handle {
             case .userRecordName(let name): return .user(try UserID(recordName: name))
@@ -68,14 +67,14 @@ struct DirectoryController: Sendable {
             case .phone(let text): return .address(services.addresses.hash(try Address(phone: text)))
             case nil:
                 throw ServerError(
-                    .invalidArguments, "It names nobody.",
+                    .invalidArguments, "The handle names nobody.",
                     remedy: "Give a user record name, an e-mail address or a phone number.")
             }
         } catch let error as ServerError {
-            throw ServerError(error.code, "Handle \(index) is not usable. \(error.reason)", remedy: error.remedy)
+            throw error
         } catch {
             throw ServerError(
-                .invalidArguments, "Handle \(index) is not a user record name.",
+                .invalidArguments, "This is not a user record name.",
                 remedy: "A user record name is an underscore and 32 lower-case hexadecimal digits.")
         }
     }

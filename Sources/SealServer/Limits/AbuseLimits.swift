@@ -36,7 +36,7 @@ struct AbuseLimits: Sendable {
     var stagedBlobsPerAccount = 10_000
     /// Event streams that one account has open.
     var streamsPerAccount = 100
-    var sending = SendingLimits()
+    var sending: SendingLimits
 
     init(_ limits: ServerLimits = ServerLimits()) {
         request = Self.rule(limits.requestRate)
@@ -44,6 +44,7 @@ struct AbuseLimits: Sendable {
         read = Self.rule(limits.readRate)
         sharing = Self.rule(limits.sharingRate)
         anonymousRequest = Self.rule(limits.anonymousRate)
+        sending = SendingLimits(limits)
     }
 
     private static func rule(_ perSecond: Int) -> RateLimiter.Rule? {

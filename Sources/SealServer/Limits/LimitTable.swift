@@ -55,6 +55,13 @@ enum LimitTable {
             row("serverKeyCreations", Int(rules.serverKeyCreation.count), "an hour", .requestRateLimited),
             row("enrolments", Int(rules.enrolment.count), "an hour", .requestRateLimited),
             row("recoveries", Int(rules.recovery.count), "10 minutes", .requestRateLimited),
+            row("codesPerAddress", rules.sending.shortest(.address), "15 minutes", .requestRateLimited),
+            row("codesPerAddressDaily", rules.sending.longest(.address), "a day", .requestRateLimited),
+            row("codesPerAccount", rules.sending.longest(.account), "an hour", .requestRateLimited),
+            row("codesPerShare", rules.sending.longest(.share), "an hour", .requestRateLimited),
+            row("codesPerClient", rules.sending.longest(.client), "an hour", .requestRateLimited),
+            row("mailPerHour", rules.sending.longest(.allMail), "an hour", .requestRateLimited),
+            row("textsPerHour", rules.sending.longest(.allPhones), "an hour", .requestRateLimited),
             // Of everybody together
             row("enrolmentsOpen", Enrolments.mostOpen, "enrolments", .serviceUnavailable),
             row("requestsInFlight", limits.requestsInFlight, "requests", .serviceUnavailable),

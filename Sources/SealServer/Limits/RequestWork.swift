@@ -132,6 +132,18 @@ extension Sealkit_V1_CompleteVerificationRequest: CountedMessage {
     static var kind: RateLimiter.Kind { .sharing }
 }
 
+extension Sealkit_V1_ListAddressesRequest: CountedMessage {
+    static var kind: RateLimiter.Kind { .sharing }
+}
+
+extension Sealkit_V1_UpdateAddressRequest: CountedMessage {
+    static var kind: RateLimiter.Kind { .sharing }
+}
+
+extension Sealkit_V1_UnlinkAddressRequest: CountedMessage {
+    static var kind: RateLimiter.Kind { .sharing }
+}
+
 extension Sealkit_V1_RegisterIdentityRequest: CountedMessage {
     static var kind: RateLimiter.Kind { .sharing }
 }

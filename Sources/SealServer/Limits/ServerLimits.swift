@@ -14,6 +14,12 @@ public struct ServerLimits: Sendable, Equatable {
     /// Requests without a session from one client address.
     public var anonymousRate = 100
 
+    // Messages with codes, to everybody together, in an hour
+
+    public var mailPerHour = 5_000
+    /// They cost money: whoever has numbers of their own in many countries may earn by them.
+    public var textsPerHour = 500
+
     // What is under way at once, from everybody
 
     public var requestsInFlight = 4_096

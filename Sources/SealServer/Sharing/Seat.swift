@@ -53,7 +53,12 @@ enum Seat {
         if try LinkedAddresses.isLinked(hash, to: caller.accountID, in: connection) {
             return .free(id, .linkedAddress(hash))
         }
-        guard offersToken else { throw mayNeedVerification }
+        guard offersToken else {
+            // Whoever is a participant already, though a pending one, has nothing to prove: this URL is somebody else's.
+            if let own = roster.invitation(for: caller.userID), own.isOpen(at: now) { throw needsOwnURL }
+            if case .own = try placeholder(for: caller, link.zone, roster, now: now, in: connection) { throw needsOwnURL }
+            throw mayNeedVerification
+        }
         return .free(id, .token(hash))
     }
 

@@ -40,6 +40,7 @@ extension Migration {
         .knownKeys,
         .serverRuns,
         .newKeys,
+        .messages,
     ]
 }
 

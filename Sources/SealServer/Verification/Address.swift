@@ -58,7 +58,8 @@ struct Address: Sendable, Equatable {
         return true
     }
 
-    /// Two or more labels of letters, digits and hyphens; the last is not a number, so no IP addresses.
+    /// Two or more labels of letters, digits and hyphens; the last is not a number, so no IP addresses. Of the labels that are
+    /// reserved for codings (RFC 5890: `??--…`), A-labels alone are in use.
     private static func isDomain(_ bytes: ArraySlice<UInt8>) -> Bool {
         let labels = bytes.split(separator: 0x2E, omittingEmptySubsequences: false)
         guard labels.count >= 2, let last = labels.last, last.contains(where: { !(0x30...0x39).contains($0) }) else {
@@ -67,6 +68,7 @@ struct Address: Sendable, Equatable {
         return labels.allSatisfy { label in
             (1...63).contains(label.count) && label.first != 0x2D && label.last != 0x2D
                 && label.allSatisfy { isLetterOrDigit($0) || $0 == 0x2D }
+                && (!label.dropFirst(2).starts(with: [0x2D, 0x2D]) || (label.count > 4 && label.starts(with: [0x78, 0x6E])))
         }
     }
 

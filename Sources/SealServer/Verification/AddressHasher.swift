@@ -24,6 +24,14 @@ struct AddressHasher: Sendable {
     /// Seals query cursors, over restarts too. Made of the one secret that there is for such.
     func cursorKey() -> SecretBytes { ServerHash.key(key, .cursorKey) }
 
+    /// Seals messages that wait to be sent.
+    func outboxKey() -> SecretBytes { ServerHash.key(key, .outboxKey) }
+
+    /// What its account may know an address by: it says nothing to whoever has the database.
+    func publicID(of addressHash: [UInt8]) -> [UInt8] {
+        Array(ServerHash.keyed(key, .addressID, addressHash).prefix(ID16.byteCount))
+    }
+
     /// For rows that count what was sent to whom, which are no business of a database's reader either.
     func sendingSubject(_ kind: SendingLimits.Kind, _ bytes: [UInt8]) -> [UInt8] {
         ServerHash.keyed(key, .sendingSubject, ServerBytes.of(kind.rawValue), bytes)

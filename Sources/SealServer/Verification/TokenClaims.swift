@@ -47,10 +47,10 @@ struct TokenClaims: Codable, Sendable, Equatable {
 
     init(decoding bytes: [UInt8]) throws { self = try JSONDecoder().decode(TokenClaims.self, from: Data(bytes)) }
 
-    /// Whether the token is good at this time.
+    /// Whether the token is good at this time. A clock that is set back by seconds does not undo what was just proven.
     func isInForce(at now: Int64) -> Bool {
         guard let start = Self.time(nbf), let end = Self.time(exp) else { return false }
-        return start <= now && now < end
+        return start - PendingVerification.clockTolerance <= now && now < end
     }
 
     /// ISO 8601, whole seconds, UTC. Microseconds in, microseconds out.

@@ -4,6 +4,9 @@ import SealWire
 
 /// Checks verification tokens, and makes sure that each is used once.
 struct TokenVerifier: Sendable {
+    /// How long a spent token is remembered after its time: a clock that jumps forth and back gives none a second life.
+    static let memory: Int64 = 7 * 86_400_000_000
+
     let keys: TokenKeys
     let origin: ServerOrigin
 
@@ -20,8 +23,8 @@ struct TokenVerifier: Sendable {
             constantTimeEqual(Array(claims.adr.utf8), Array(Hex.encode(addressHash).utf8)), claims.isInForce(at: now),
             let expires = TokenClaims.time(claims.exp)
         else { throw ServerError.verificationFailed }
-        // Expired tokens are refused by their time: nothing needs to be remembered of them.
-        try connection.execute("DELETE FROM spent_token WHERE expires <= $1", [.integer(now)])
+        // Expired tokens are refused by their time.
+        try connection.execute("DELETE FROM spent_token WHERE expires <= $1", [.integer(now - Self.memory)])
         let inserted = try connection.execute(
             "INSERT INTO spent_token (token_id, expires) VALUES ($1, $2) ON CONFLICT (token_id) DO NOTHING",
             [.text(claims.jti), .integer(expires)])

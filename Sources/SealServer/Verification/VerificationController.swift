@@ -21,8 +21,8 @@ struct VerificationController: Sendable {
         router.get(".well-known/sealkit/token-keys") { request, _ in try Self.answer(services.tokenIssuer.keys, to: request) }
     }
 
-    /// Sends a code. Whether the address was invited is not even looked up here, so neither the answer nor its time can
-    /// tell; and the sending happens after the answer.
+    /// Sends a code. Whether the address was invited, or is anybody's, is not even looked up here, so neither the answer nor
+    /// its time can tell; and the sending happens after the answer.
     private func begin(_ request: Request, _ context: SealRequestContext) async throws -> Response {
         let session = try context.requireSession()
         let message = try await request.decode(Sealkit_V1_BeginVerificationRequest.self, context)
@@ -34,7 +34,8 @@ struct VerificationController: Sendable {
                 remedy: "Send the one from the share's URL, or none to link an address to the account.")
         }
         let address = try Address(message.address)
-        let outbox = try outbox(for: address)
+        let language = try MessageTexts.language(message.language, acceptLanguage: request.headers[.acceptLanguage])
+        try checkOutbox(for: address)
 
         let now = services.clock()
         let id = services.randomBytes(PendingVerification.idBytes)
@@ -42,25 +43,34 @@ struct VerificationController: Sendable {
         let addressHash = services.addresses.hash(address)
         let expires = now + PendingVerification.lifetime
         let subjects = subjects(
-            account: session.accountID, routingID: routingID, addressHash: addressHash,
+            account: session.accountID, routingID: routingID, address: address, addressHash: addressHash,
             client: ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy))
-        let (codeHash, limits) = (codes.hash(code, verification: id), services.limits.sending)
-        try await services.database.write { connection in
+        try services.sendingRefusals.check(subjects, now: now)
+        let (codeHash, limits, outbox) = (codes.hash(code, verification: id), services.limits.sending, services.outbox)
+        let waiting = WaitingMessage(
+            id: try ID16(services.randomBytes(ID16.byteCount)), kind: address.kind,
+            // Sent to as typed: folding case is for comparing only.
+            message: CodeMessage(recipient: message.address, code: code, language: language), attempts: 0, expires: expires)
+        let blocked = try await services.database.write { connection -> [SendingLimits.Subject: Int64] in
             let identity = try Identities.idAndName(account: session.accountID, container: container, in: connection)
             guard let identity else {
                 throw ServerError(
                     .permissionFailure, "The account has no identity in this container yet.",
                     remedy: "Register the identity first.")
             }
-            try limits.count(subjects, now: now, in: connection)
+            let blocked = try limits.count(subjects, now: now, in: connection)
+            guard blocked.isEmpty else { return blocked }
             try Verifications.insert(
                 PendingVerification(
                     id: id, account: session.accountID, container: container, userID: identity.userID,
-                    routingID: routingID, addressHash: addressHash, codeHash: codeHash, expires: expires),
+                    routingID: routingID, addressHash: addressHash, kind: address.kind, codeHash: codeHash, expires: expires),
                 now: now, in: connection)
+            try outbox.store(waiting, in: connection)
+            return [:]
         }
-        // Sent to as typed: folding case is for comparing only.
-        outbox.enqueue(CodeMessage.mail(to: message.address, code: code, origin: services.origin.value))
+        services.sendingRefusals.note(blocked, now: now)
+        if let until = blocked.values.max() { throw ServerError.rateLimited(until: until, now: now) }
+        outbox.send(waiting)
         return try Response(
             Sealkit_V1_BeginVerificationResponse.with {
                 $0.verificationID = Data(id)
@@ -68,29 +78,32 @@ struct VerificationController: Sendable {
             }, for: request)
     }
 
-    private func outbox(for address: Address) throws(ServerError) -> Outbox {
-        guard address.kind == .email else {
-            throw ServerError(
-                .serverRejectedRequest, "This server cannot send codes to phones.", remedy: "Use an e-mail address.")
+    private func checkOutbox(for address: Address) throws(ServerError) {
+        guard services.outbox.carries(address.kind) else {
+            switch address.kind {
+            case .email:
+                throw ServerError(
+                    .serverRejectedRequest, "This server is not set up to send mail.",
+                    remedy: "Ask the server's operator to configure an SMTP relay.")
+            case .phone:
+                throw ServerError(
+                    .serverRejectedRequest, "This server cannot send codes to phones.",
+                    remedy: "Use an e-mail address, or ask the server's operator to configure an SMS gateway.")
+            }
         }
-        guard let outbox = services.outbox else {
-            throw ServerError(
-                .serverRejectedRequest, "This server is not set up to send mail.",
-                remedy: "Ask the server's operator to configure an SMTP relay.")
-        }
-        guard outbox.hasRoom else {
+        guard services.outbox.hasRoom else {
             throw ServerError(
                 .serviceUnavailable, "Too many messages are waiting to be sent.", remedy: "Try again later.",
                 retryAfter: 120)
         }
-        return outbox
     }
 
     private func subjects(
-        account: Int64, routingID: [UInt8], addressHash: [UInt8], client: [UInt8]
+        account: Int64, routingID: [UInt8], address: Address, addressHash: [UInt8], client: [UInt8]
     ) -> [SendingLimits.Subject] {
         var subjects: [(SendingLimits.Kind, [UInt8])] = [
             (.address, addressHash), (.account, ServerBytes.of(account)), (.client, client),
+            (address.kind == .email ? .allMail : .allPhones, []),
         ]
         if !routingID.isEmpty { subjects.append((.share, routingID)) }
         return subjects.map { kind, bytes in
@@ -110,7 +123,7 @@ struct VerificationController: Sendable {
         guard id.count == PendingVerification.idBytes, code.utf8.count <= Limits.nameBytes else {
             throw ServerError.verificationFailed
         }
-        let jti = services.randomBytes(16)
+        let (jti, isDiscoverable) = (services.randomBytes(16), message.isDiscoverable)
         let token = try await services.database.write { [services, codes] connection -> String? in
             guard let verification = try Verifications.countTry(id, now: now, in: connection),
                 verification.account == session.accountID,
@@ -121,7 +134,9 @@ struct VerificationController: Sendable {
                 Self.isSigned(signature, by: identity.chain.current.signingKey, id: id, code: code)
             else { return nil }
             try Verifications.delete(id, in: connection)
-            try LinkedAddresses.link(verification.addressHash, to: session.accountID, now: now, in: connection)
+            try LinkedAddresses.link(
+                verification.addressHash, verification.kind, to: session.accountID, isDiscoverable: isDiscoverable, now: now,
+                in: connection)
             let seat = verification.routingID.isEmpty
                 ? nil
                 : try services.seats.invitationID(

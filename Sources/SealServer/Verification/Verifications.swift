@@ -7,6 +7,8 @@ struct PendingVerification: Sendable {
     static let tries: Int64 = 5
     static let idBytes = 16
     static let codeDigits = 8
+    /// How far a clock may be set back without what was made before losing its use.
+    static let clockTolerance: Int64 = 2 * 60_000_000
 
     let id: [UInt8]
     let account: Int64
@@ -15,6 +17,7 @@ struct PendingVerification: Sendable {
     /// 16 bytes, or empty to link an address only.
     let routingID: [UInt8]
     let addressHash: [UInt8]
+    let kind: Address.Kind?
     let codeHash: [UInt8]
     let expires: Int64
 }
@@ -26,28 +29,36 @@ enum Verifications {
         try connection.execute(
             """
             INSERT INTO verification
-                (id, account, container, user_name, routing_id, address_hash, code_hash, attempts, created, expires)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9)
+                (id, account, container, user_name, routing_id, address_hash, code_hash, attempts, created, expires, kind)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9, $10)
             """,
             [
                 .blob(verification.id), .integer(verification.account), .text(verification.container),
                 .text(verification.userID.recordName), .blob(verification.routingID), .blob(verification.addressHash),
                 .blob(verification.codeHash), .integer(now), .integer(verification.expires),
+                .text(verification.kind?.rawValue ?? ""),
             ])
     }
 
-    /// Counts a try and returns what it is a try at; nil when there is none, it has expired, or its tries are used up.
+    /// Counts a try and returns what it is a try at; nil when there is none, it has expired, or its tries are used up. One
+    /// that would live longer than any does was made before a clock was set back: it has expired too.
     static func countTry(_ id: [UInt8], now: Int64, in connection: any SQLConnection) throws -> PendingVerification? {
         try connection.first(
             """
-            UPDATE verification SET attempts = attempts + 1 WHERE id = $1 AND expires > $2 AND attempts < $3
-            RETURNING account, container, user_name, routing_id, address_hash, code_hash, expires
-            """, [.blob(id), .integer(now), .integer(PendingVerification.tries)]
+            UPDATE verification SET attempts = attempts + 1
+            WHERE id = $1 AND expires > $2 AND attempts < $3 AND expires <= $4
+            RETURNING account, container, user_name, routing_id, address_hash, code_hash, expires, kind
+            """,
+            [
+                .blob(id), .integer(now), .integer(PendingVerification.tries),
+                .integer(now + PendingVerification.lifetime + PendingVerification.clockTolerance),
+            ]
         ) { row in
             PendingVerification(
                 id: id, account: try row.int64(0), container: try row.text(1),
                 userID: try UserID(recordName: try row.text(2)), routingID: try row.bytes(3),
-                addressHash: try row.bytes(4), codeHash: try row.bytes(5), expires: try row.int64(6))
+                addressHash: try row.bytes(4), kind: Address.Kind(rawValue: try row.text(7)), codeHash: try row.bytes(5),
+                expires: try row.int64(6))
         }
     }
 

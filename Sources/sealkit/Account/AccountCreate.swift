@@ -1,6 +1,4 @@
 import ArgumentParser
-import Foundation
-import SealEnvelope
 import SealKit
 
 struct AccountCreate: ClientCommand {
@@ -23,28 +21,7 @@ struct AccountCreate: ClientCommand {
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
-        let target = NewKeyFile(global)
-        try target.check()
-        let passphrase = try global.newPassphrase(ask: passphrase)
-        let trust = try TrustStore(file: global.trustFileURL)
-        let (account, recoveryKey) = try await Account.create(transport: try global.transport(server: server), trust: trust)
-        let container = try global.makeContainer(account, trust: trust)
-        let name = try container.userRecordID().recordName
-        let key = recoveryKey.text()
-        output.result(
-            """
-            Your recovery key – write it down, it is shown this once:
-
-                \(key)
-
-            """, bare: key,
-            json: ["recoveryKey": .string(key), "userRecordName": .string(name), "keyFile": .string(global.keyFileURL.path)])
-        // After the key was shown: should the file fail, the account can still be recovered.
-        try target.write(account, passphrase: passphrase)
-        output.note(
-            "key file: \(global.keyFileURL.path)\(passphrase == nil ? " (not sealed by a passphrase)" : " (sealed)")\nuser name: \(name)")
-        // The first question introduces the account to the container, so that others can invite it from now on.
-        _ = try await container.privateDatabase.allRecordZones()
-        try? await account.logOut()
+        let made = try await NewAccount.make(global, server: server, passphrase: passphrase, output)
+        try? await made.account.logOut()
     }
 }

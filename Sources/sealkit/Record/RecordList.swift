@@ -26,35 +26,17 @@ struct RecordList: AccountHolderCommand {
     func run(_ client: Client) async throws {
         let (database, zoneID) = zone.resolve(client)
         var token = try savedToken()
-        var count = 0
-        var failed: SealKitError?
+        var shown = ShownChanges()
         var isMore = true
         while isMore {
             let changes = try await changes(in: zoneID, of: database, since: token)
-            for (id, result) in changes.modifications {
-                switch result {
-                case .success(let record):
-                    count += 1
-                    output.result(
-                        RecordText.line(record), bare: id.recordName.escaped, json: ["record": RecordText.json(record)])
-                case .failure(let error):
-                    failed = error
-                    output.result(
-                        "! \(id.recordName.escaped): \(error.reason.escaped)",
-                        json: ["failure": .object(["recordName": .string(id.recordName), "code": .string(error.code.rawValue), "reason": .string(error.reason)])])
-                }
-            }
-            for (id, type) in changes.deletions {
-                output.result(
-                    "\(type.escaped) \(id.recordName.escaped)  deleted",
-                    json: ["deleted": .object(["recordName": .string(id.recordName), "recordType": .string(type)])])
-            }
+            shown.show(changes, output)
             token = changes.changeToken
             isMore = changes.moreComing
         }
-        if let failed { throw failed }
+        if let failed = shown.failed { throw failed }
         try save(token)
-        output.note("\(count) record\(count == 1 ? "" : "s")")
+        output.note(shown.countText)
     }
 
     /// What is new; from the start again where the kept place is no longer good.

@@ -35,6 +35,12 @@ struct LimitOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Zones that one user has in one container. Default: 10000.", valueName: "number"))
     var zonesPerUser: String?
 
+    @Option(help: ArgumentHelp("Mails with codes an hour, to everybody together. Default: 5000.", valueName: "number"))
+    var mailPerHour: String?
+
+    @Option(help: ArgumentHelp("Text messages with codes an hour, to everybody together. Default: 500.", valueName: "number"))
+    var textsPerHour: String?
+
     /// By name, where they were given.
     var flags: [String: String] {
         var flags: [String: String] = [:]
@@ -49,6 +55,8 @@ struct LimitOptions: ParsableArguments {
         flags["public-storage-quota"] = publicStorageQuota
         flags["records-per-zone"] = recordsPerZone
         flags["zones-per-user"] = zonesPerUser
+        flags["mail-per-hour"] = mailPerHour
+        flags["texts-per-hour"] = textsPerHour
         return flags
     }
 }

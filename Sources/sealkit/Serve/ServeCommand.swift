@@ -56,6 +56,12 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("required, opportunistic or off (for a relay on this machine). Default: required.", valueName: "mode"))
     var smtpStarttls: String?
 
+    @Option(help: ArgumentHelp("SMS gateway for verification codes: each text message is a signed POST of JSON to this URL. $SEALKIT_SMS_WEBHOOK serves too, should the URL be a secret.", valueName: "url"))
+    var smsWebhook: String?
+
+    @Option(help: ArgumentHelp("File with a token that the gateway wants: Authorization: Bearer. $SEALKIT_SMS_TOKEN serves too.", valueName: "file"))
+    var smsTokenFile: String?
+
     @Option(help: ArgumentHelp("trace, debug, info, notice, warning, error or critical. Default: info.", valueName: "level"))
     var logLevel: String?
 
@@ -119,9 +125,11 @@ struct ServeCommand: AsyncParsableCommand {
         flags["smtp-url"] = smtpUrl
         flags["smtp-from"] = smtpFrom
         flags["smtp-username"] = smtpUsername
-        flags["smtp-password"] = try smtpPassword()
+        flags["smtp-password"] = try secret(in: smtpPasswordFile, "password")
         flags["smtp-ca-file"] = smtpCaFile
         flags["smtp-starttls"] = smtpStarttls
+        flags["sms-webhook"] = smsWebhook
+        flags["sms-token"] = try secret(in: smsTokenFile, "token")
         flags["log-level"] = logLevel
         flags["log-format"] = logFormat
         flags["max-message-size"] = maxMessageSize
@@ -134,10 +142,11 @@ struct ServeCommand: AsyncParsableCommand {
         return flags
     }
 
-    private func smtpPassword() throws -> String? {
-        guard let smtpPasswordFile else { return nil }
-        guard let data = FileManager.default.contents(atPath: smtpPasswordFile) else {
-            throw Failure.Local(status: .badInput, reason: "there is no password file to read at \(smtpPasswordFile)")
+    /// A file's first line.
+    private func secret(in file: String?, _ what: String) throws -> String? {
+        guard let file else { return nil }
+        guard let data = FileManager.default.contents(atPath: file) else {
+            throw Failure.Local(status: .badInput, reason: "there is no \(what) file to read at \(file)")
         }
         return String(decoding: data.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
     }

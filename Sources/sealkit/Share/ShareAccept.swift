@@ -1,51 +1,128 @@
 import ArgumentParser
+import Foundation
 import SealKit
 
-struct ShareAccept: AccountHolderCommand {
+struct ShareAccept: ClientCommand {
     static let configuration = CommandConfiguration(
         commandName: "accept",
-        abstract: "Accept a share.",
+        abstract: "Accept a share, with an account or without one yet.",
         discussion: """
-            Somebody who was invited by an address that is not linked to an account yet proves the address first: the server \
-            sends a code to it.
+            Whoever has no key file yet is asked whether to make an account on the share's server. Somebody who was invited by \
+            an address that is not linked to an account yet proves the address: the server sends a code to it.
 
               sealkit share accept
-              pbpaste | sealkit share accept - --email carol@example.org
+              pbpaste | sealkit share accept - --new-account --address carol@example.org --code-command 'pass-the-code' --read
 
             Then the zone is there: sealkit record list --zone Notes --owner _0123…
             """)
 
     @OptionGroup var link: ShareURLArgument
 
-    @Option(help: "The invited address, should it have to be proven. Without one, it is asked for.")
-    var email: String?
+    @Option(
+        name: [.customLong("address"), .customLong("email")],
+        help: "The invited address, should it have to be proven. Without one, it is asked for.")
+    var address: String?
+
+    @Flag(help: "Make an account where there is no key file, without asking.")
+    var newAccount = false
+
+    @Flag(help: "Ask for a passphrase to seal a new account's key file with.")
+    var passphrase = false
+
+    @Flag(help: "Then show the share's records.")
+    var read = false
 
     @OptionGroup var code: CodeOptions
     @OptionGroup var global: GlobalOptions
 
-    func run(_ client: Client) async throws {
+    func run() async throws {
         let url = try link.read()
-        var token: VerificationToken?
-        var metadata = try await metadata(url, client)
-        if metadata == nil {
-            output.note("The share waits for somebody without an account. Prove the address that was invited.")
-            let address = try email ?? Prompt.line("Address: ", missing: "no address was given")
-            token = try await code.verify(address, for: url, client, output)
-            metadata = try await client.container.shareMetadata(for: url)
+        let isNewcomer = !FileManager.default.fileExists(atPath: global.keyFileURL.path)
+        let client = isNewcomer ? try await newcomer(url) : try await Client(global)
+        do {
+            try await accept(url, client, isNewcomer: isNewcomer)
+        } catch {
+            await client.end()
+            throw error
         }
-        guard let metadata else { return }
-        let zoneID = try await client.container.accept(metadata, token: token)
+        await client.end()
+    }
+
+    /// Somebody without an account makes one, on the server that the URL names.
+    private func newcomer(_ url: String) async throws -> Client {
+        let server = try Share.server(of: url)
+        if !newAccount {
+            output.note("There is no account at \(global.keyFileURL.path). The share is on \(server.escaped).")
+            guard Prompt.isAtTerminal else {
+                throw SealKitError(
+                    .notAuthenticated, "there is no account to accept the share with",
+                    remedy: "name its key file with --key-file, or give --new-account to make one on the share's server")
+            }
+            guard ["y", "yes"].contains(Prompt.answer("Make an account there? [y/N] ")?.lowercased()) else {
+                throw SealKitError(.operationCancelled, "no account was made")
+            }
+        }
+        return try await NewAccount.make(global, server: server, passphrase: passphrase, output)
+    }
+
+    private func accept(_ url: String, _ client: Client, isNewcomer: Bool) async throws {
+        var accepted: Share.Metadata?
+        let invitee = TerminalInvitee(address: address, code: code, output: output)
+        let zoneID = try await client.container.accept(url, as: invitee, language: code.language) { accepted = $0 }
+        guard let metadata = accepted else { return }
         output.result(
             metadata.text(.accepted)
                 + "\nRead it with: sealkit record list --zone \(zoneID.zoneName.escaped) --owner \(zoneID.ownerName.escaped)",
             bare: "\(zoneID.ownerName.escaped)/\(zoneID.zoneName.escaped)", json: metadata.json(.accepted))
+        // Whoever came only to read has not learned how yet.
+        guard read || (isNewcomer && Prompt.isAtTerminal) else { return }
+        var shown = ShownChanges()
+        var token: ServerChangeToken?
+        var isMore = true
+        while isMore {
+            let changes = try await client.container.sharedDatabase.recordZoneChanges(inZoneWith: zoneID, since: token)
+            shown.show(changes, output)
+            (token, isMore) = (changes.changeToken, changes.moreComing)
+        }
+        if let failed = shown.failed { throw failed }
+        output.note(shown.countText)
+    }
+}
+
+/// Asks what has to be known at the terminal; without one, answers come from options and standard input, once.
+private struct TerminalInvitee: Invitee {
+    let given: String?
+    let code: CodeOptions
+    let output: Output
+
+    init(address: String?, code: CodeOptions, output: Output) {
+        (given, self.code, self.output) = (address, code, output)
     }
 
-    /// nil when an address has to be proven first.
-    private func metadata(_ url: String, _ client: Client) async throws(SealKitError) -> Share.Metadata? {
-        do { return try await client.container.shareMetadata(for: url) } catch {
-            guard error.code == .participantMayNeedVerification else { throw error }
-            return nil
+    func address(isAgain: Bool) async throws(SealKitError) -> String {
+        if !isAgain {
+            output.note("The share waits for somebody by their address. Prove the one that was invited.")
+            if let given { return given }
         }
+        return try Prompt.line("Address: ", missing: "no address was given")
+    }
+
+    func code(sentTo address: String, expires: Date, triesLeft: Int) async throws(SealKitError) -> String? {
+        let isFirst = triesLeft == Verification.tries
+        if isFirst {
+            output.note("A code was sent to \(address.escaped); it is good until \(Timestamp.text(expires)).")
+        } else {
+            output.note("That was not it; \(triesLeft) tr\(triesLeft == 1 ? "y" : "ies") left.")
+        }
+        guard code.codeCommand == nil, Prompt.isAtTerminal else {
+            guard isFirst else {
+                throw SealKitError(.verificationFailed, "the code is wrong", remedy: "start again for a new one")
+            }
+            do { return try code.code() } catch let error as SealKitError { throw error } catch {
+                throw SealKitError(.invalidArguments, "no code was given: the code command failed or printed nothing")
+            }
+        }
+        let answer = Prompt.answer("Code (an empty line for another address or a new code): ") ?? ""
+        return answer.isEmpty ? nil : answer
     }
 }

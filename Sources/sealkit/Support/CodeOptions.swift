@@ -9,14 +9,18 @@ struct CodeOptions: ParsableArguments {
         valueName: "command"))
     var codeCommand: String?
 
+    @Option(help: ArgumentHelp("Of the message with the code: de, pt-BR. Default: this machine's.", valueName: "tag"))
+    var language: String?
+
     /// Has a code sent to an address, and gives it back.
-    func verify(_ address: String, for url: String?, _ client: Client, _ output: Output) async throws -> VerificationToken {
-        let verification = try await client.container.beginVerification(of: address, for: url)
+    func link(_ address: String, discoverable: Bool, _ client: Client, _ output: Output) async throws {
+        let verification = try await client.container.beginVerification(of: address, language: language)
         output.note("A code was sent to \(address.escaped); it is good until \(Timestamp.text(verification.expires)).")
-        return try await verification.complete(code: try code())
+        _ = try await verification.complete(code: try code(), discoverable: discoverable)
     }
 
-    private func code() throws -> String {
+    /// The code that was sent.
+    func code() throws -> String {
         guard let codeCommand else {
             return try Prompt.line("Code: ", missing: "no code was given")
         }

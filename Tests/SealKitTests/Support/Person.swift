@@ -52,10 +52,10 @@ struct Person {
         return Person(account: account, container: container, server: server)
     }
 
-    /// Proves an address to the server, so that others find this account by it.
-    func link(_ address: String) async throws {
+    /// Proves an address to the server; others find this account by it unless told otherwise.
+    func link(_ address: String, discoverable: Bool = true) async throws {
         let verification = try await container.beginVerification(of: address)
-        _ = try await verification.complete(code: try await code(address))
+        _ = try await verification.complete(code: try await code(address), discoverable: discoverable)
     }
 
     func code(_ address: String) async throws -> String {

@@ -24,7 +24,7 @@ struct LimitProbe: Sendable, CustomStringConvertible {
 
     var description: String { name }
 
-    static let all = requests + things + cascades + stored + accessRequests + rates + together + queries + schemas + push
+    static let all = requests + things + cascades + stored + accessRequests + rates + codes + together + queries + schemas + push
 
     // MARK: One request
 

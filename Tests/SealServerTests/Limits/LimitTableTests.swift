@@ -114,7 +114,7 @@ import Testing
         var rules = AbuseLimits(probe.serverLimits)
         probe.rules(&rules)
         try await RunningServer.with(
-            limits: rules, behindProxy: true, serverLimits: probe.serverLimits, maximumAssetSize: probe.maximumAssetSize
+            limits: rules, behindProxy: true, sendsTexts: true, serverLimits: probe.serverLimits, maximumAssetSize: probe.maximumAssetSize
         ) { server in
             for (amount, code) in [(limit - 1, nil), (limit, nil), (limit + 1, expected)] as [(Int, ErrorCode?)] {
                 let outcome = try await probe.run(server, amount)

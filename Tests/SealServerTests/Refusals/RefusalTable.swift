@@ -111,6 +111,9 @@ enum RefusalTable {
                 $0.handles = [.with { $0.email = "canary@example.org" }]
             }),
         .post("/1/verification/begin", Sealkit_V1_BeginVerificationRequest.with { $0.address = "canary@example.org" }),
+        .post("/1/addresses/list", Sealkit_V1_ListAddressesRequest()),
+        .post("/1/addresses/update", Sealkit_V1_UpdateAddressRequest.with { $0.address.address = "canary@example.org" }),
+        .post("/1/addresses/unlink", Sealkit_V1_UnlinkAddressRequest.with { $0.address.address = "canary@example.org" }),
         .post("/1/verification/complete", Sealkit_V1_CompleteVerificationRequest.with { $0.verificationID = id }),
 
         // Shares

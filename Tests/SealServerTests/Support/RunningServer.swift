@@ -12,6 +12,7 @@ struct RunningServer: Sendable {
     let services: Services
     let clock: TestClock
     let mail: CapturingMessenger
+    let phones: CapturingMessenger
     let folder: TemporaryFolder
     /// Method and path of everything that the server answers.
     let routes: [(method: String, path: String)]
@@ -22,7 +23,9 @@ struct RunningServer: Sendable {
 
     static func with(
         limits: AbuseLimits? = nil, seats: (any PlaceholderSeats)? = nil, behindProxy: Bool = false, sendsMail: Bool = true,
-        mailConfiguration: MailConfiguration? = nil, publicOrigin: String? = nil, folder: TemporaryFolder = TemporaryFolder(),
+        sendsTexts: Bool = false,
+        mailConfiguration: MailConfiguration? = nil, smsConfiguration: SMSConfiguration? = nil, publicOrigin: String? = nil, folder: TemporaryFolder = TemporaryFolder(),
+        clock: TestClock = TestClock(), outboxWaits: [Duration] = [.milliseconds(5), .milliseconds(5)],
         logger: Logger? = nil, mostWaitingWrites: Int? = nil, serverLimits: ServerLimits = ServerLimits(),
         maximumAssetSize: Int64 = 16 << 30, counter: StatementCounter? = nil,
         webhookOrigins: [String] = [], fallbackURLs: [String: String] = [:],
@@ -30,18 +33,19 @@ struct RunningServer: Sendable {
     ) async throws {
         await turnstile.enter()
         defer { turnstile.leave() }
-        let (clock, mail) = (TestClock(), CapturingMessenger())
+        let (mail, phones) = (CapturingMessenger(), CapturingMessenger())
         let (addresses, continuation) = AsyncStream<ListenAddress>.makeStream()
         let services = Mutex<Services?>(nil)
         let routes = Mutex<[(method: String, path: String)]>([])
         let server = try await SealServer.Server(
             configuration: ServerConfiguration(
                 dataFolder: folder.file("data"), listen: ListenAddress(host: "127.0.0.1", port: 0),
-                publicOrigin: publicOrigin, isBehindProxy: behindProxy, mail: mailConfiguration, logLevel: .critical,
+                publicOrigin: publicOrigin, isBehindProxy: behindProxy, mail: mailConfiguration, sms: smsConfiguration,
+                logLevel: .critical,
                 maximumAssetSize: maximumAssetSize, webhookOrigins: webhookOrigins, fallbackURLs: fallbackURLs, limits: serverLimits),
             replacing: ServiceReplacements(
-                clock: { clock.now }, messenger: sendsMail ? mail : nil, limits: limits, seats: seats,
-                outboxWaits: [.milliseconds(5), .milliseconds(5)], logger: logger, mostWaitingWrites: mostWaitingWrites,
+                clock: { clock.now }, messengers: sendsMail ? (sendsTexts ? [.email: mail, .phone: phones] : [.email: mail]) : nil, limits: limits, seats: seats,
+                outboxWaits: outboxWaits, logger: logger, mostWaitingWrites: mostWaitingWrites,
                 database: counter?.counting),
             onRunning: { continuation.yield($0) }
         ) { router, made in
@@ -55,7 +59,7 @@ struct RunningServer: Sendable {
             for await address in addresses {
                 do {
                     try await body(
-                        RunningServer(origin: "http://\(address)", services: made, clock: clock, mail: mail, folder: folder,
+                        RunningServer(origin: "http://\(address)", services: made, clock: clock, mail: mail, phones: phones, folder: folder,
                             routes: routes.withLock { $0 }))
                 } catch {
                     await server.shutDown()

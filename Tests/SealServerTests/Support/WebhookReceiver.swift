@@ -12,6 +12,7 @@ final class WebhookReceiver: Sendable {
     struct Delivery: Sendable {
         let path: String
         let signature: String?
+        let authorization: String?
         let body: Data
         var message: Sealkit_V1_WebhookDelivery { get throws { try Sealkit_V1_WebhookDelivery(jsonUTF8Bytes: body) } }
     }
@@ -47,7 +48,10 @@ final class WebhookReceiver: Sendable {
         let body = try await request.body.collect(upTo: 1 << 22)
         let signature = HTTPField.Name("SealKit-Signature").flatMap { request.headers[$0] }
         let status = state.withLock { state in
-            state.deliveries.append(Delivery(path: request.uri.path, signature: signature, body: Data(buffer: body)))
+            state.deliveries.append(
+                Delivery(
+                    path: request.uri.path, signature: signature, authorization: request.headers[.authorization],
+                    body: Data(buffer: body)))
             return state.answers.isEmpty ? .ok : state.answers.removeFirst()
         }
         while state.withLock(\.isHolding) { try await Task.sleep(for: .milliseconds(10)) }

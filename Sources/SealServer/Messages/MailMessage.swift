@@ -1,11 +1,15 @@
 import Foundation
 
-/// An RFC 5322 message: plain text in UTF-8, quoted-printable, so that it passes any relay unchanged.
+/// An RFC 5322 message: plain text and HTML in UTF-8, quoted-printable, so that it passes any relay unchanged.
 struct MailMessage: Sendable {
     let from: Mailbox
     let to: Mailbox
     let subject: String
     let body: String
+    /// The same for readers that show HTML; empty for a message of plain text alone.
+    var html = ""
+    /// BCP 47.
+    var language = "en"
     let date: Date
     /// The left half of the Message-ID.
     let identifier: String
@@ -17,6 +21,9 @@ struct MailMessage: Sendable {
             throw .invalidHeader("Message-ID")
         }
         let domain = from.address.split(separator: "@").last.map(String.init) ?? "localhost"
+        guard Self.isHeaderSafe(language), language.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
+            throw .invalidHeader("Content-Language")
+        }
         let lines = [
             "Date: \(Self.format(date))",
             "From: \(try Self.mailbox(from))",
@@ -24,12 +31,38 @@ struct MailMessage: Sendable {
             "Message-ID: <\(identifier)@\(domain)>",
             "Subject: \(Self.headerText(subject))",
             "MIME-Version: 1.0",
-            "Content-Type: text/plain; charset=utf-8",
-            "Content-Transfer-Encoding: quoted-printable",
+            "Content-Language: \(language)",
             "Auto-Submitted: auto-generated",
         ]
-        return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + Self.quotedPrintable(body)
+        return Self.lines(lines) + content
     }
+
+    private var content: [UInt8] {
+        guard !html.isEmpty else { return Self.part("plain", body) }
+        let boundary = self.boundary
+        // The plainest first, the best last: RFC 2046, 5.1.4.
+        return Self.lines(["Content-Type: multipart/alternative;", " boundary=\"\(boundary)\"", ""])
+            + Self.lines(["--\(boundary)"]) + Self.part("plain", body)
+            + Self.lines(["--\(boundary)"]) + Self.part("html", html) + Self.lines(["--\(boundary)--"])
+    }
+
+    /// Quoted-printable text never has `=_`. In letters: what looks for a code's digits finds none here.
+    private var boundary: String {
+        "=_" + String(String.UnicodeScalarView(identifier.unicodeScalars.compactMap { scalar in
+            switch scalar {
+            case "0"..."9": Unicode.Scalar(UInt8(scalar.value) + 0x37)
+            case "a"..."z", "A"..."Z": scalar
+            default: nil
+            }
+        }))
+    }
+
+    private static func part(_ subtype: String, _ text: String) -> [UInt8] {
+        lines(["Content-Type: text/\(subtype); charset=utf-8", "Content-Transfer-Encoding: quoted-printable", ""])
+            + quotedPrintable(text)
+    }
+
+    private static func lines(_ lines: [String]) -> [UInt8] { Array(lines.map { $0 + "\r\n" }.joined().utf8) }
 
     /// No control characters: nothing that could end the header and start another.
     private static func isHeaderSafe(_ text: String) -> Bool {

@@ -22,9 +22,10 @@ import Testing
                 Message-ID: <abc@example.org>\r
                 Subject: Your code\r
                 MIME-Version: 1.0\r
+                Content-Language: en\r
+                Auto-Submitted: auto-generated\r
                 Content-Type: text/plain; charset=utf-8\r
                 Content-Transfer-Encoding: quoted-printable\r
-                Auto-Submitted: auto-generated\r
                 \r
                 Code: 12=3D34\r
                 .dot=20\r
@@ -55,7 +56,7 @@ import Testing
     }
 
     @Test func nothingOfAMessageIsPrinted() {
-        let message = OutgoingMessage(recipient: "alice@example.net", subject: "s", body: "12345678")
+        let message = OutgoingMessage(id: "i", recipient: "alice@example.net", subject: "s", body: "12345678", html: "", language: "en")
         for text in ["\(message)", String(reflecting: message), "\(Mirror(reflecting: message).children.map(\.value))"] {
             #expect(!text.contains("alice") && !text.contains("1234"))
         }
@@ -64,13 +65,13 @@ import Testing
     @Test func anUnreachableRelayIsAnErrorWithoutTheAddress() async throws {
         let messenger = try MailMessenger(configuration: MailConfiguration(url: "smtp://127.0.0.1:1", from: "n@example.org", startTLS: .off))
         do {
-            try await messenger.send(OutgoingMessage(recipient: "alice@example.net", subject: "s", body: "b"))
+            try await messenger.send(OutgoingMessage(id: "i", recipient: "alice@example.net", subject: "s", body: "b", html: "", language: "en"))
             Issue.record("was sent")
         } catch {
             #expect(error is MessengerError && !"\(error)".contains("alice"))
         }
         await #expect(throws: MessengerError.invalidRecipient) {
-            try await messenger.send(OutgoingMessage(recipient: "a@b>\r\nRCPT TO:<c@d", subject: "s", body: "b"))
+            try await messenger.send(OutgoingMessage(id: "i", recipient: "a@b>\r\nRCPT TO:<c@d", subject: "s", body: "b", html: "", language: "en"))
         }
     }
 
@@ -83,6 +84,7 @@ import Testing
             configuration: MailConfiguration(
                 url: environment["SEALKIT_TEST_SMTP"] ?? "", from: "Ärger <n@example.org>", username: environment["SEALKIT_TEST_SMTP_USER"],
                 password: environment["SEALKIT_TEST_SMTP_USER"], authorityFile: ca, startTLS: ca == nil ? .off : .required))
-        try await messenger.send(OutgoingMessage(recipient: "alice@example.net", subject: "Grüße", body: "line\n.dot\n..two\nend"))
+        try await messenger.send(OutgoingMessage(
+            id: "i", recipient: "alice@example.net", subject: "Grüße", body: "line\n.dot\n..two\nend", html: "", language: "de"))
     }
 }

@@ -26,21 +26,16 @@ final class MailMessenger: Messenger {
     func send(_ message: OutgoingMessage) async throws {
         guard let recipient = Mailbox(message.recipient), recipient.name == nil else { throw MessengerError.invalidRecipient }
         let mail = try MailMessage(
-            from: sender, to: recipient, subject: message.subject, body: message.body, date: Date(),
-            identifier: UUID().uuidString.lowercased()
+            from: sender, to: recipient, subject: message.subject, body: message.body, html: message.html,
+            language: message.language, date: Date(), identifier: message.id
         ).encoded()
-        await slots.acquire()
-        do {
+        try await slots.run {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                 queue.async { [self] in
                     continuation.resume(with: Result { try deliver(mail, to: recipient.address) })
                 }
             }
-        } catch {
-            await slots.release()
-            throw error
         }
-        await slots.release()
     }
 
     private func deliver(_ mail: [UInt8], to recipient: String) throws(MessengerError) {
@@ -92,30 +87,6 @@ final class MailMessenger: Messenger {
     private func check(_ code: CURLcode) throws(MessengerError) {
         guard code == CURLE_OK else {
             throw .notSent(code: Int(code.rawValue), status: 0, reason: String(cString: curl_easy_strerror(code)))
-        }
-    }
-}
-
-/// Lets a few through at a time; the others wait without holding a thread.
-private actor AsyncSlots {
-    private var free: Int
-    private var waiting: [CheckedContinuation<Void, Never>] = []
-
-    init(count: Int) { free = count }
-
-    func acquire() async {
-        if free > 0 {
-            free -= 1
-        } else {
-            await withCheckedContinuation { waiting.append($0) }
-        }
-    }
-
-    func release() {
-        if waiting.isEmpty {
-            free += 1
-        } else {
-            waiting.removeFirst().resume()
         }
     }
 }

@@ -1,0 +1,88 @@
+public import Foundation
+import SealEnvelope
+import SealPrimitives
+
+/// Answers what has to be asked of somebody who comes with a share's URL and may not be known to the server yet: an app's
+/// sheets, or a terminal.
+public protocol Invitee: Sendable {
+    /// The address that was invited, e-mail or phone. Asked only where the share waits for one that is not linked yet.
+    /// - Parameter isAgain: a code to the one before was not to be had.
+    func address(isAgain: Bool) async throws(SealKitError) -> String
+
+    /// The code that was just sent.
+    /// - Parameters:
+    ///   - triesLeft: 5 at first; fewer after codes that were wrong.
+    /// - Returns: nil to have another one sent, or to another address.
+    func code(sentTo address: String, expires: Date, triesLeft: Int) async throws(SealKitError) -> String?
+}
+
+extension Share {
+    /// The server that a share's URL belongs to. Somebody without an account makes one there:
+    ///
+    /// ```swift
+    /// let transport = try HTTPTransport(server: try Share.server(of: url))
+    /// let (account, recoveryKey) = try await Account.create(transport: transport)
+    /// // Keep the account, show the recovery key, then:
+    /// let container = try Container("org.example.notes", account: account)
+    /// let zoneID = try await container.accept(url, as: invitee)
+    /// ```
+    /// - Throws: `invalidArguments` for a URL that is cut short or altered.
+    public static func server(of url: String) throws(SealKitError) -> String {
+        try verifying("the URL") { () throws(SealError) in try ShareURL(url) }.origin
+    }
+}
+
+extension Container {
+    /// The whole way from a share's URL to its zone: looks at the share, has the invited address proven where that is due,
+    /// and accepts.
+    ///
+    /// - Parameters:
+    ///   - language: of the message with the code; nil for this device's.
+    ///   - willAccept: shown the share before it is accepted; throw to leave it.
+    /// - Returns: the zone, which is in the shared database from now on.
+    /// - Throws: what `invitee` and `willAccept` throw; `verificationFailed` after too many wrong codes; `unknownItem` where
+    ///   there is no open invitation, or it was made for another address; what
+    ///   ``shareMetadata(for:)`` and ``accept(_:token:)`` throw.
+    @discardableResult
+    public func accept(
+        _ url: String, as invitee: some Invitee, language: String? = nil,
+        willAccept: (Share.Metadata) async throws(SealKitError) -> Void = { (_) throws(SealKitError) in }
+    ) async throws(SealKitError) -> RecordZone.ID {
+        var token: VerificationToken?
+        let metadata: Share.Metadata
+        do throws(SealKitError) {
+            metadata = try await shareMetadata(for: url)
+        } catch where error.code == .participantMayNeedVerification {
+            token = try await prove(url, as: invitee, language: language)
+            do throws(SealKitError) {
+                metadata = try await shareMetadata(for: url)
+            } catch where error.code == .participantMayNeedVerification {
+                throw SealKitError(
+                    .unknownItem, "the share waits for another address than the one that was proven",
+                    remedy: "prove the address that the invitation was sent to, or ask who sent it for a new one")
+            }
+        }
+        try await willAccept(metadata)
+        return try await accept(metadata, token: token)
+    }
+
+    private func prove(
+        _ url: String, as invitee: some Invitee, language: String?
+    ) async throws(SealKitError) -> VerificationToken {
+        var isAgain = false
+        while true {
+            let address = try await invitee.address(isAgain: isAgain)
+            let verification = try await beginVerification(of: address, for: url, language: language)
+            var triesLeft = Verification.tries
+            while let code = try await invitee.code(sentTo: address, expires: verification.expires, triesLeft: triesLeft) {
+                do throws(SealKitError) {
+                    return try await verification.complete(code: code)
+                } catch where error.code == .verificationFailed {
+                    triesLeft -= 1
+                    guard triesLeft > 0 else { throw error }
+                }
+            }
+            isAgain = true
+        }
+    }
+}

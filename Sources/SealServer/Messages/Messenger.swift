@@ -1,0 +1,55 @@
+/// A message to a person outside the system: a verification code.
+struct OutgoingMessage: Sendable {
+    /// The same in every attempt, so that whoever passes it on can tell a second copy from a second message.
+    var id: String
+    /// A mail address or an E.164 number. Never logged, never part of an error.
+    var recipient: String
+    /// Of a mail; empty for a phone.
+    var subject: String
+    var body: String
+    /// The same as `body` for mail readers that show HTML; empty for a phone.
+    var html: String
+    /// BCP 47, of what is written.
+    var language: String
+}
+
+extension OutgoingMessage: CustomStringConvertible, CustomReflectable {
+    /// Address and code show nowhere.
+    var description: String { "OutgoingMessage" }
+    var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+/// Delivers messages of one kind: SMTP for mail, an HTTP webhook for phones.
+protocol Messenger: Sendable {
+    func send(_ message: OutgoingMessage) async throws
+    /// Nothing is sent after this.
+    func close() async
+}
+
+extension Messenger {
+    func close() async {}
+}
+
+enum MessengerError: Error, Equatable {
+    /// The recipient is not an address that this messenger can send to.
+    case invalidRecipient
+    /// The subject or sender holds a character that no header may hold.
+    case invalidHeader(String)
+    /// The relay cannot be reached, or refused. `code` is libcurl's; `status` the relay's last answer, 0 when there was none.
+    case notSent(code: Int, status: Int, reason: String)
+    /// The gateway answered with this HTTP status; 0 when it did not answer.
+    case gateway(status: Int)
+    case unavailable
+
+    /// False where the other side has decided: the same message would be refused again.
+    var isWorthRetrying: Bool {
+        switch self {
+        case .invalidRecipient, .invalidHeader: false
+        // 4xx is “not now” in SMTP, 5xx is “never”.
+        case .notSent(_, let status, _): !(500..<600).contains(status)
+        // And the other way round in HTTP, but for those that say “later”.
+        case .gateway(let status): !(300..<500).contains(status) || [408, 425, 429].contains(status)
+        case .unavailable: true
+        }
+    }
+}

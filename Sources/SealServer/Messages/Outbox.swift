@@ -1,0 +1,161 @@
+import Logging
+import SealPrimitives
+import Synchronization
+
+/// Sends messages beside the requests that cause them, and tries again for as long as their codes are good.
+///
+/// A message is stored in the transaction that makes its code, and removed once it was sent: so it outlives a restart, and
+/// goes out **at least once**. A process that is killed between sending and removing sends it a second time, with the same
+/// id and the same code.
+final class Outbox: Sendable {
+    private let messengers: [Address.Kind: any Messenger]
+    private let rows: OutgoingMessages
+    private let database: any SQLDatabase
+    private let origin: ServerOrigin
+    private let clock: @Sendable () -> Int64
+    private let logger: Logger
+    /// Waits between tries, by a clock that nobody sets; after the last one the message is given up.
+    private let waits: [Duration]
+    private let capacity: Int
+
+    private struct State {
+        var tasks: [ID16: Task<Void, Never>] = [:]
+        /// Ended before their task was noted.
+        var ended: Set<ID16> = []
+        var isClosed = false
+    }
+    private let state = Mutex(State())
+
+    /// Nearly ten minutes in all, which is how long a code is good.
+    static let defaultWaits: [Duration] = [
+        .seconds(2), .seconds(10), .seconds(30), .seconds(60), .seconds(120), .seconds(180), .seconds(180),
+    ]
+    /// How long a stopping server waits for what is being sent.
+    private static let patience: Duration = .seconds(5)
+
+    init(
+        messengers: [Address.Kind: any Messenger], key: SecretBytes, database: any SQLDatabase, origin: ServerOrigin,
+        clock: @escaping @Sendable () -> Int64, logger: Logger, waits: [Duration] = defaultWaits, capacity: Int = 2_000
+    ) {
+        self.messengers = messengers
+        self.rows = OutgoingMessages(key: key)
+        self.database = database
+        self.origin = origin
+        self.clock = clock
+        self.logger = logger
+        self.waits = waits
+        self.capacity = capacity
+    }
+
+    /// Whether the server is set up to send messages of this kind.
+    func carries(_ kind: Address.Kind) -> Bool { messengers[kind] != nil }
+
+    /// False when there is no room: so many wait that the relay must be out of order.
+    var hasRoom: Bool { state.withLock { !$0.isClosed && $0.tasks.count < capacity } }
+
+    /// How many wait or are being sent.
+    var count: Int { state.withLock(\.tasks.count) }
+
+    // MARK: In
+
+    /// Stores a message in the caller's transaction. Sent by `send`, once that has ended well.
+    func store(_ message: WaitingMessage, in connection: any SQLConnection) throws { try rows.insert(message, in: connection) }
+
+    /// Returns at once.
+    func send(_ message: WaitingMessage) {
+        let mayStart = state.withLock { !$0.isClosed && $0.tasks[message.id] == nil }
+        // Closed: the next start sends it.
+        guard mayStart else { return }
+        let task = Task {
+            await self.deliver(message)
+            self.finish(message.id)
+        }
+        state.withLock { state in
+            if state.ended.remove(message.id) == nil { state.tasks[message.id] = task }
+            if state.isClosed { task.cancel() }
+        }
+    }
+
+    /// Goes on with what waited when the server last ended.
+    func resume() async {
+        guard !messengers.isEmpty else { return }
+        do {
+            let (now, rows) = (clock(), rows)
+            let waiting = try await database.write { try rows.takeOver(now: now, in: $0) }
+            for message in waiting where carries(message.kind) { send(message) }
+        } catch {
+            logger.error("messages that wait could not be read; the next start tries again", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Stops trying, and waits a little for what is on its way. What was not sent is sent after the next start.
+    func close() async {
+        let tasks = state.withLock { state in
+            state.isClosed = true
+            return Array(state.tasks.values)
+        }
+        for task in tasks { task.cancel() }
+        let end = ContinuousClock.now + Self.patience
+        while count > 0, ContinuousClock.now < end {
+            do { try await Task.sleep(for: .milliseconds(20)) } catch { break }
+        }
+        for messenger in messengers.values { await messenger.close() }
+    }
+
+    private func finish(_ id: ID16) {
+        state.withLock { state in
+            if state.tasks.removeValue(forKey: id) == nil { state.ended.insert(id) }
+        }
+    }
+
+    // MARK: Out
+
+    private func deliver(_ waiting: WaitingMessage) async {
+        guard let messenger = messengers[waiting.kind] else { return }
+        var attempts = waiting.attempts
+        while clock() < waiting.expires {
+            // Now, not when it was stored: with port 0 the origin has changed since.
+            let message = waiting.message.written(waiting.kind, id: waiting.id.hex, origin: origin.value)
+            do {
+                try await messenger.send(message)
+                return await store { try $0.delete(waiting.id, in: $1) }
+            } catch is CancellationError {
+                return
+            } catch {
+                attempts += 1
+                // The messenger's errors carry no address; others' words are not repeated.
+                let known = error as? MessengerError
+                let willRetry = attempts <= waits.count && known?.isWorthRetrying != false
+                logger.warning(
+                    "a message was not sent",
+                    metadata: [
+                        "error": "\(known.map { "\($0)" } ?? "\(type(of: error))")", "try": "\(attempts)",
+                        "again": "\(willRetry)",
+                    ])
+                guard willRetry else { return await store { try $0.delete(waiting.id, in: $1) } }
+                await store { try $0.countAttempt(waiting.id, in: $1) }
+                guard await pause(attempts) else { return }
+            }
+        }
+        logger.warning("a message was given up: its code is of no use any more")
+        await store { try $0.delete(waiting.id, in: $1) }
+    }
+
+    /// False when the outbox closes.
+    private func pause(_ attempts: Int) async -> Bool {
+        guard attempts <= waits.count else { return true }
+        do { try await Task.sleep(for: waits[attempts - 1]) } catch { return false }
+        return true
+    }
+
+    /// Notes how a message stands. Where that fails the message is sent once more, after the next start.
+    private func store(_ change: @escaping @Sendable (OutgoingMessages, any SQLConnection) throws -> Void) async {
+        do {
+            let rows = rows
+            try await database.write { try change(rows, $0) }
+        } catch {
+            logger.warning(
+                "what was sent could not be noted; the message may be sent again", metadata: ["error": "\(type(of: error))"])
+        }
+    }
+}

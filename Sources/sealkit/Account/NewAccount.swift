@@ -1,0 +1,41 @@
+import Foundation
+import SealEnvelope
+import SealKit
+
+/// Makes an account on a server together with its key file, and shows its recovery key.
+enum NewAccount {
+    /// - Parameter ask: for a passphrase to seal the key file with.
+    static func make(
+        _ global: GlobalOptions, server: String, passphrase ask: Bool, _ output: Output
+    ) async throws -> Client {
+        let target = NewKeyFile(global)
+        try target.check()
+        let passphrase = try global.newPassphrase(ask: ask)
+        let trust = try TrustStore(file: global.trustFileURL)
+        let (account, recoveryKey) = try await Account.create(transport: try global.transport(server: server), trust: trust)
+        let container = try global.makeContainer(account, trust: trust)
+        let name = try container.userRecordID().recordName
+        let key = recoveryKey.text()
+        output.result(
+            """
+            Your recovery key – write it down, it is shown this once:
+
+                \(key)
+
+            """, bare: key,
+            json: ["recoveryKey": .string(key), "userRecordName": .string(name), "keyFile": .string(global.keyFileURL.path)])
+        // After the key was shown: should the file fail, the account can still be recovered.
+        try target.write(account, passphrase: passphrase)
+        let sealing = passphrase == nil ? "not sealed by a passphrase" : "sealed"
+        output.note("key file: \(global.keyFileURL.path) (\(sealing))\nuser name: \(name)")
+        // The first question introduces the account to the container, so that others can invite it from now on.
+        _ = try await container.privateDatabase.allRecordZones()
+        return Client(account: account, container: container, trust: trust)
+    }
+}
+
+extension Client {
+    fileprivate init(account: Account, container: Container, trust: TrustStore) {
+        (self.account, self.container, self.trust) = (account, container, trust)
+    }
+}

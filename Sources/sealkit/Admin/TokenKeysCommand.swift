@@ -1,0 +1,108 @@
+import ArgumentParser
+import Foundation
+import SealServer
+
+struct TokenKeysCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "token-keys",
+        abstract: "The keys that sign verification tokens.",
+        discussion: """
+            The newest key signs; all verify, and are published at /.well-known/sealkit/token-keys. A running server notices \
+            what is done here by itself.
+            """,
+        subcommands: [TokenKeysList.self, TokenKeysRotate.self, TokenKeysRemove.self])
+}
+
+/// Where the server keeps its secrets.
+struct SecretsOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The server's data folder, as with serve. Default: $SEALKIT_DATA.", valueName: "folder"))
+    var data: String?
+
+    @Option(help: ArgumentHelp("Its secrets folder. Default: $SEALKIT_SECRETS, else <data>.secrets.", valueName: "folder"))
+    var secrets: String?
+
+    @Flag(help: "Print one JSON object a line.")
+    var json = false
+
+    @Flag(help: "Print the bare result only.")
+    var quiet = false
+
+    var output: Output { Output(isJSON: json, isQuiet: quiet) }
+
+    /// - Throws: `badInput`, whatever is wrong with the folder.
+    func rotation<T>(_ body: (TokenKeyRotation) throws -> T) throws -> T {
+        let environment = ProcessInfo.processInfo.environment
+        let secrets = secrets ?? environment["SEALKIT_SECRETS"]
+        guard let data = data ?? environment["SEALKIT_DATA"] ?? secrets, !data.isEmpty else {
+            throw Failure.Local(
+                status: .badInput, reason: "no folder was named", remedy: "give the --data or --secrets that the server runs with")
+        }
+        let configuration = ServerConfiguration(dataFolder: data, secretsFolder: secrets)
+        do {
+            return try body(try TokenKeyRotation(secretsFolder: configuration.secretsFolder))
+        } catch {
+            throw Failure.Local(status: .badInput, reason: "\(error)")
+        }
+    }
+}
+
+struct TokenKeysList: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the keys, oldest first.",
+        discussion: "  sealkit admin token-keys list --data /var/lib/sealkit")
+
+    @OptionGroup var options: SecretsOptions
+
+    func run() throws {
+        for key in try options.rotation({ try $0.keys() }) {
+            options.output.result(
+                "\(key.id)  made \(Timestamp.text(key.made))\(key.isCurrent ? "  signs" : "")", bare: key.id, json: key.json)
+        }
+    }
+}
+
+struct TokenKeysRotate: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rotate", abstract: "Make a new key, which signs from now on.",
+        discussion: """
+            The keys before it go on verifying. Those that another one followed more than a day ago are removed: no token of \
+            theirs can be under way.
+
+              sealkit admin token-keys rotate --data /var/lib/sealkit
+            """)
+
+    @OptionGroup var options: SecretsOptions
+
+    func run() throws {
+        let (made, removed) = try options.rotation { try $0.rotate() }
+        options.output.result(
+            (["\(made.id) signs from now on"] + removed.map { "\($0) was removed" }).joined(separator: "\n"), bare: made.id,
+            json: ["made": .string(made.id), "removed": .array(removed.map { .string($0) })])
+    }
+}
+
+struct TokenKeysRemove: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Remove a key at once, as when somebody else may have it.",
+        discussion: """
+            Its tokens are refused from then on. Rotate first where it is the one that signs.
+
+              sealkit admin token-keys remove k4.pid.… --data /var/lib/sealkit
+            """)
+
+    @Argument(help: "The key's id.")
+    var id: String
+
+    @OptionGroup var options: SecretsOptions
+
+    func run() throws {
+        try options.rotation { try $0.remove(id: id) }
+        options.output.result("\(id.escaped) was removed", json: ["removed": .array([.string(id)])])
+    }
+}
+
+extension TokenKeyRotation.Entry {
+    fileprivate var json: [String: JSONValue] {
+        ["id": .string(id), "made": .string(Timestamp.text(made)), "signs": .bool(isCurrent)]
+    }
+}

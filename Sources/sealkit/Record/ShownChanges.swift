@@ -1,0 +1,36 @@
+import Foundation
+import SealKit
+
+/// Shows pages of a zone's feed, and remembers what of them did not verify.
+struct ShownChanges {
+    private var count = 0
+    /// The last record that could not be shown.
+    private(set) var failed: SealKitError?
+
+    var countText: String { "\(count) record\(count == 1 ? "" : "s")" }
+
+    mutating func show(_ changes: Database.RecordZoneChanges, _ output: Output) {
+        for (id, result) in changes.modifications {
+            switch result {
+            case .success(let record):
+                count += 1
+                output.result(RecordText.line(record), bare: id.recordName.escaped, json: ["record": RecordText.json(record)])
+            case .failure(let error):
+                failed = error
+                output.result(
+                    "! \(id.recordName.escaped): \(error.reason.escaped)",
+                    json: [
+                        "failure": .object([
+                            "recordName": .string(id.recordName), "code": .string(error.code.rawValue),
+                            "reason": .string(error.reason),
+                        ])
+                    ])
+            }
+        }
+        for (id, type) in changes.deletions {
+            output.result(
+                "\(type.escaped) \(id.recordName.escaped)  deleted",
+                json: ["deleted": .object(["recordName": .string(id.recordName), "recordType": .string(type)])])
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import SealLab
+import SealWire
+import SwiftProtobuf
+import Testing
+
+@testable import SealKit
+
+/// From a share's URL to reading on the command line, the commands about addresses, and those of the server's operator.
+@Suite struct InviteeCommandTests {
+    private func codeCommand(_ server: ServerProcess, _ address: String) -> String {
+        let mails = server.folder.appendingPathComponent("mail/new").path
+        return """
+            for i in $(seq 300); do
+                code=$(grep -l '\(address)' '\(mails)'/* 2>/dev/null | xargs -r grep -hoE '^ +[0-9]{8}$' | tail -n 1)
+                [ -n "$code" ] && echo $code && exit
+                sleep 0.1
+            done
+            exit 1
+            """
+    }
+
+    @Test func oneCommandTakesAnInviteeFromTheURLToReading() async throws {
+        let server = try ServerProcess()
+        defer { server.stop() }
+        let place = try await InviteeTests.Invited(server)
+        let folder = try TemporaryFolder()
+        let keyFile = folder.url.appendingPathComponent("carol.json").path
+        let environment = [
+            "SEALKIT_KEY_FILE": keyFile, "SEALKIT_CONTAINER": place.ann.container.containerIdentifier, "SHARE_URL": place.url,
+            "CODE": codeCommand(place.ann.server, place.mail), "SEALKIT": ServerProcess.executable.path,
+        ]
+        func run(_ script: String) async throws -> Command {
+            try await Command.finished(URL(fileURLWithPath: "/bin/sh"), ["-c", script], environment: environment)
+        }
+        // Without a terminal nobody gets an account by mistake.
+        let refused = try await run(#"printf '%s\n' "$SHARE_URL" | "$SEALKIT" share accept -"#)
+        #expect(refused.status != 0 && refused.errors.contains("--new-account") && !FileManager.default.fileExists(atPath: keyFile))
+        // One pipe: the URL, the address that it asks for, and the code from a command.
+        let said = try await run(
+            #"printf '%s\n%s\n' "$SHARE_URL" "\#(place.mail)" | "$SEALKIT" share accept - --new-account --code-command "$CODE" --read"#)
+        #expect(said.status == 0, "\(said.errors)")
+        #expect(said.output.contains("Your recovery key") && said.output.contains(place.note.recordID.recordName))
+        #expect(said.errors.contains("A code was sent to \(place.mail)") && said.errors.contains(" records"))
+        let mode = try FileManager.default.attributesOfItem(atPath: keyFile)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        // The account is there from now on: the share is accepted already, and its address is linked.
+        let again = try await run(#"printf '%s\n' "$SHARE_URL" | "$SEALKIT" share accept - --quiet"#)
+        #expect(again.status == 0 && again.output.hasPrefix(place.ann.name), "\(again.errors)")
+        let list = try await run(#""$SEALKIT" account address list"#)
+        #expect(list.output.contains("e-mail") && list.output.contains("not discoverable"))
+        let on = try await run(#""$SEALKIT" account address discoverable \#(place.mail) on --json"#)
+        #expect(on.status == 0 && on.output.contains(#""discoverable":true"#), "\(on.errors)")
+        #expect(try await place.ann.container.shareParticipant(forEmailAddress: place.mail).userIdentity.hasAccount)
+        let id = list.output.prefix(32)
+        let off = try await run(#""$SEALKIT" account address remove \#(id)"#)
+        #expect(off.status == 0)
+        let empty = try await run(#""$SEALKIT" account address list --quiet"#)
+        #expect(empty.status == 0 && empty.output.isEmpty)
+    }
+
+    /// With nothing on the command line: everything is asked for.
+    @Test func atATerminalEverythingIsAskedFor() async throws {
+        let server = try ServerProcess()
+        defer { server.stop() }
+        let place = try await InviteeTests.Invited(server)
+        let folder = try TemporaryFolder()
+        let keyFile = folder.url.appendingPathComponent("carol.json").path
+        let terminal = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Support/terminal.py")
+        func atTerminal(_ answers: [[Any]]) async throws -> Command {
+            let answers = String(decoding: try JSONSerialization.data(withJSONObject: answers), as: UTF8.self)
+            return try await Command.finished(
+                URL(fileURLWithPath: "/usr/bin/python3"),
+                ["-B", terminal.path, answers, ServerProcess.executable.path, "share", "accept", "--language", "fr"],
+                environment: ["SEALKIT_KEY_FILE": keyFile, "SEALKIT_CONTAINER": place.ann.container.containerIdentifier])
+        }
+        let declined = try await atTerminal([["Share URL: ", place.url], ["Make an account there? [y/N] ", "n"]])
+        #expect(declined.status == 130 && !FileManager.default.fileExists(atPath: keyFile), "\(declined.output)\(declined.errors)")
+        let mail: [String: Any] = ["mail": server.folder.appendingPathComponent("mail/new").path, "to": place.mail, "count": 2]
+        let said = try await atTerminal([
+            ["Share URL: ", place.url], ["Make an account there? [y/N] ", "y"], ["Address: ", place.mail], ["Code (", "1234 5678"],
+            ["4 tries left", ""], ["Address: ", place.mail], ["Code (", mail],
+        ])
+        #expect(said.status == 0, "\(said.output)\(said.errors)")
+        #expect(said.output.contains("Your recovery key") && said.output.contains(place.note.recordID.recordName))
+        #expect(!said.output.contains(place.url), "the URL is a secret, and shows nowhere")
+    }
+
+    @Test func wrongAnswersEndTheCommand() async throws {
+        let server = try ServerProcess()
+        defer { server.stop() }
+        let place = try await InviteeTests.Invited(server)
+        let folder = try TemporaryFolder()
+        let keyFile = folder.url.appendingPathComponent("carol.json").path
+        func accept(_ arguments: [String]) async throws -> Command {
+            try await Command.finished(
+                ServerProcess.executable, ["share", "accept", place.url] + arguments,
+                environment: ["SEALKIT_KEY_FILE": keyFile, "SEALKIT_CONTAINER": place.ann.container.containerIdentifier])
+        }
+        let wrong = try await accept(["--new-account", "--address", place.mail, "--code-command", "echo 1"])
+        #expect(wrong.status != 0 && wrong.errors.contains("code"), "\(wrong.errors)")
+        // The account was made, and is used from then on; without one there is nothing to read an address from.
+        #expect(FileManager.default.fileExists(atPath: keyFile))
+        let silent = try await accept([])
+        #expect(silent.status != 0 && silent.errors.contains("no address"))
+        let failing = try await accept(["--address", place.mail, "--code-command", "exit 3"])
+        #expect(failing.status != 0 && failing.errors.contains("code command"))
+        let nobody = try await accept(["--address", "nobody"])
+        #expect(nobody.status != 0 && !nobody.errors.contains(place.url))
+    }
+
+    @Test func tokenKeysAreRotatedFromTheCommandLine() async throws {
+        let server = try ServerProcess(mail: false)
+        defer { server.stop() }
+        func admin(_ arguments: String..., status: Int32 = 0) async throws -> String {
+            let said = try await Command.finished(
+                ServerProcess.executable, ["admin", "token-keys"] + arguments, environment: ["SEALKIT_DATA": server.dataFolder.path])
+            #expect(said.status == status, "\(arguments): \(said.errors)")
+            return said.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+        func published() async throws -> [String] {
+            let answer = try await HTTPTransport(server: server.origin).get("/.well-known/sealkit/token-keys", token: nil)
+            return try Sealkit_V1_TokenKeysResponse(serializedBytes: answer.body).keys.map(\.keyID)
+        }
+        let before = try await published()
+        let made = try await admin("rotate", "--quiet")
+        let after = try await published()
+        #expect(before.count == 1 && after == before + [made])
+        #expect(try await admin("list", "--quiet").split(separator: "\n").map(String.init) == after)
+        #expect(try await admin("list").contains("signs"))
+        _ = try await admin("remove", made, status: 65)
+        _ = try await admin("remove", "k4.pid.nobody", status: 65)
+        _ = try await admin("remove", before[0])
+        #expect(try await published() == [made])
+        let elsewhere = try await Command.finished(ServerProcess.executable, ["admin", "token-keys", "list", "--data", "/nonexistent"])
+        #expect(elsewhere.status != 0 && elsewhere.errors.contains("no token keys"))
+    }
+}

@@ -1,0 +1,192 @@
+import Foundation
+import SealLab
+import SealPrimitives
+import SealWire
+import Synchronization
+import Testing
+
+@testable import SealServer
+
+/// Codes reach their mailboxes in the end, or are given up: whatever relay, process and clock do.
+@Suite struct OutboxTests {
+    /// Messages that wait, as the database has them.
+    private static func waiting(_ server: RunningServer) async throws -> [(sealed: [UInt8], attempts: Int64)] {
+        try await server.services.database.read { connection in
+            try connection.rows("SELECT sealed, attempts FROM outgoing_message", []) { (try $0.bytes(0), try $0.int64(1)) }
+        }
+    }
+
+    @Test func aMessageThatWaitsOutlivesARestart() async throws {
+        let (folder, clock) = (TemporaryFolder(), TestClock())
+        try await RunningServer.with(folder: folder, clock: clock, outboxWaits: [.seconds(3600)]) { server in
+            server.mail.fail(with: [.notSent(code: 7, status: 0, reason: "")])
+            let alice = try await TestClient.ready(server)
+            _ = try await alice.begin("Alice@example.org", language: "de")
+            try await waitUntil("it was tried once, and that is noted") { try await Self.waiting(server).first?.attempts == 1 }
+            // What waits shows neither address nor code.
+            let stored = try server.storedBytes()
+            #expect(!stored.contains(bytes: Array("lice@".utf8)))
+        }
+        // The same folder, another process as far as it knows.
+        try await RunningServer.with(folder: folder, clock: clock) { server in
+            _ = try await server.mail.code(1)
+            let sent = server.mail.sent[0]
+            #expect(sent.recipient == "Alice@example.org" && sent.language == "de" && sent.body.contains(server.origin))
+            try await waitUntil("nothing waits") { try await Self.waiting(server).isEmpty }
+        }
+        try await RunningServer.with(folder: folder, clock: clock) { server in
+            try await Task.sleep(for: .milliseconds(200))
+            #expect(server.mail.tries == 0, "sent once")
+        }
+    }
+
+    @Test func theCodeInItCountsAfterTheRestart() async throws {
+        let (folder, clock) = (TemporaryFolder(), TestClock())
+        let client = Mutex<TestClient?>(nil)
+        let id = Mutex(Data())
+        try await RunningServer.with(folder: folder, clock: clock, outboxWaits: [.seconds(3600)]) { server in
+            server.mail.fail(with: [.notSent(code: 7, status: 0, reason: "")])
+            let alice = try await TestClient.ready(server)
+            let begun = try await alice.begin("alice@example.org")
+            id.withLock { $0 = begun.verificationID }
+            client.withLock { $0 = alice }
+        }
+        try await RunningServer.with(folder: folder, clock: clock) { server in
+            let (known, begun) = (client.withLock { $0 }, id.withLock { $0 })
+            var alice = try #require(known)
+            alice.server = server
+            let code = try await server.mail.code(1)
+            _ = try await alice.complete(begun, code)
+            #expect(try await alice.me().linkedAddresses == 1)
+        }
+    }
+
+    @Test func whatDiedBetweenSendingAndStoringGoesOutAgainWithTheSameCode() async throws {
+        let (folder, clock) = (TemporaryFolder(), TestClock())
+        let first = Mutex<OutgoingMessage?>(nil)
+        let rows = Mutex<[[SQLValue]]>([])
+        try await RunningServer.with(folder: folder, clock: clock, outboxWaits: [.seconds(3600)]) { server in
+            server.mail.fail(with: [.notSent(code: 7, status: 0, reason: "")])
+            let alice = try await TestClient.ready(server)
+            _ = try await alice.begin("alice@example.org")
+            try await waitUntil("it was tried") { server.mail.tries == 1 }
+            let found = try await server.services.database.read { connection in
+                try connection.rows("SELECT id, kind, sealed, attempts, expires FROM outgoing_message", []) { row -> [SQLValue] in
+                    [.blob(try row.bytes(0)), .text(try row.text(1)), .blob(try row.bytes(2)), .integer(0), .integer(try row.int64(4))]
+                }
+            }
+            rows.withLock { $0 = found }
+        }
+        // Sent, and then as if the process had died before it could take the row away: the row is back.
+        try await RunningServer.with(folder: folder, clock: clock) { server in
+            _ = try await server.mail.code(1)
+            first.withLock { $0 = server.mail.sent[0] }
+            try await waitUntil("nothing waits") { try await Self.waiting(server).isEmpty }
+            let kept = rows.withLock { $0.first }
+            let row = try #require(kept)
+            try await server.services.database.write { connection in
+                try connection.execute(
+                    "INSERT INTO outgoing_message (id, kind, sealed, attempts, expires) VALUES ($1, $2, $3, $4, $5)", row)
+            }
+        }
+        try await RunningServer.with(folder: folder, clock: clock) { server in
+            let code = try await server.mail.code(1)
+            let again = server.mail.sent[0]
+            let kept = first.withLock { $0 }
+            let before = try #require(kept)
+            #expect(before.id == again.id && before.body.contains(code), "a second copy, which can be told as such")
+            try await waitUntil("nothing waits") { try await Self.waiting(server).isEmpty }
+        }
+    }
+
+    @Test func aRelayThatRefusesForGoodIsNotAskedAgain() async throws {
+        try await RunningServer.with { server in
+            let alice = try await TestClient.ready(server)
+            server.mail.fail(with: [.notSent(code: 55, status: 550, reason: "")])
+            let begun = try await alice.begin("a@example.org")
+            #expect(begun.verificationID.count == 16, "the answer is the same")
+            try await waitUntil("it was given up") { try await Self.waiting(server).isEmpty && server.mail.tries == 1 }
+            // One that says “not now” is.
+            server.mail.fail(with: [.notSent(code: 55, status: 451, reason: ""), .unavailable])
+            _ = try await alice.begin("b@example.org")
+            _ = try await server.mail.code(1)
+            #expect(server.mail.tries == 4)
+        }
+    }
+
+    @Test func aRelayThatStaysDownLosesTheMessageAndNothingElse() async throws {
+        try await RunningServer.with { server in
+            let alice = try await TestClient.ready(server)
+            server.mail.fail(with: Array(repeating: .notSent(code: 7, status: 0, reason: ""), count: 3))
+            _ = try await alice.begin("a@example.org")
+            try await waitUntil("it was given up") { try await Self.waiting(server).isEmpty && server.mail.tries == 3 }
+            // A relay that takes mail and loses it looks the same to whoever waits: another code is asked for, and works.
+            let again = try await alice.begin("a@example.org")
+            _ = try await alice.complete(again.verificationID, server.mail.code(1))
+        }
+    }
+
+    @Test func aMessageWhoseCodeHasExpiredIsNotSent() async throws {
+        let (folder, clock) = (TemporaryFolder(), TestClock())
+        try await RunningServer.with(folder: folder, clock: clock, outboxWaits: [.seconds(3600)]) { server in
+            server.mail.fail(with: [.unavailable])
+            let alice = try await TestClient.ready(server)
+            _ = try await alice.begin("a@example.org")
+            try await waitUntil("it was tried") { server.mail.tries == 1 }
+        }
+        // Neither late, nor after the clock was set back by a day, when it would seem to have a day left.
+        clock.advance(seconds: -86_400)
+        try await RunningServer.with(folder: folder, clock: clock) { server in
+            let waiting = try await Self.waiting(server)
+            #expect(waiting.isEmpty && server.mail.tries == 0)
+        }
+    }
+
+    /// Connections are made, and nothing is said on them.
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/usr/lib/python3/dist-packages/aiosmtpd")))
+    func aRelayThatHangsHoldsNobody() async throws {
+        let mails = TemporaryFolder()
+        let relay = try MailServer(folder: URL(fileURLWithPath: mails.file("mail")))
+        defer { relay.stop() }
+        try await relay.waitUntilListening()
+        relay.pause()
+        let mail = MailConfiguration(url: relay.url, from: "codes@example.org", startTLS: .off)
+        try await RunningServer.with(sendsMail: false, mailConfiguration: mail) { server in
+            let alice = try await TestClient.ready(server)
+            for number in 0..<12 { _ = try await alice.begin("a\(number)@example.org") }
+            #expect(server.services.outbox.count == 12 && server.services.outbox.hasRoom)
+            #expect(try await alice.me().linkedAddresses == 0)
+            #expect(try await Self.waiting(server).count == 12)
+            // It stops all the same, and leaves behind what libcurl would have waited half a minute for.
+            await server.services.outbox.close()
+            #expect(server.services.outbox.count > 0, "it did not wait for the relay")
+            #expect(try await Self.waiting(server).count == 12, "nothing was lost")
+        }
+    }
+
+    @Test func aFullOutboxIsSaid() async throws {
+        try await RunningServer.with(outboxWaits: [.seconds(3600)]) { server in
+            let alice = try await TestClient.ready(server)
+            let outbox = Outbox(
+                messengers: [.email: server.mail], key: SecretBytes(copying: [UInt8](repeating: 1, count: 32)),
+                database: server.services.database, origin: server.services.origin, clock: { server.clock.now },
+                logger: server.services.logger, waits: [.seconds(3600)], capacity: 2)
+            server.mail.fail(with: Array(repeating: .unavailable, count: 2))
+            for number in 0..<2 {
+                let message = CodeMessage(recipient: "a@example.org", code: "1", language: "en")
+                #expect(outbox.hasRoom)
+                outbox.send(
+                    WaitingMessage(
+                        id: try ID16([UInt8](repeating: UInt8(number), count: 16)), kind: .email, message: message, attempts: 0,
+                        expires: server.clock.now + 1_000_000))
+            }
+            #expect(!outbox.hasRoom && outbox.carries(.email) && !outbox.carries(.phone))
+            await outbox.close()
+            #expect(outbox.count == 0 && !outbox.hasRoom)
+            // A server whose outbox is closed says so, and stores nothing.
+            await server.services.outbox.close()
+            try await expectRefusal(.serviceUnavailable) { try await alice.begin("a@example.org") }
+            #expect(try await Self.waiting(server).isEmpty)
+        }
+    }
+}

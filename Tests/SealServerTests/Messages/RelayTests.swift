@@ -1,0 +1,143 @@
+import Foundation
+import SealLab
+import SealWire
+import Testing
+
+@testable import SealServer
+
+private let hasRelay = FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl")
+    && FileManager.default.fileExists(atPath: "/usr/lib/python3/dist-packages/aiosmtpd")
+
+/// Mail through a real relay: with TLS and authentication, and where either is not as it should be.
+@Suite(.enabled(if: hasRelay, "aiosmtpd or openssl is not installed")) struct RelayTests {
+    /// A relay and the certificate that it shows.
+    private final class Relay: @unchecked Sendable {
+        // Unchecked: started in the initialiser, then only read, and stopped once.
+        let port: Int
+        let certificate: String
+        private let folder: TemporaryFolder
+        private let process = Process()
+
+        init(_ arguments: [String]) async throws {
+            folder = TemporaryFolder()
+            certificate = folder.file("c.pem")
+            let key = folder.file("k.pem")
+            try FileManager.default.createDirectory(atPath: folder.file("mail"), withIntermediateDirectories: true)
+            _ = try await Command.finished(
+                URL(fileURLWithPath: "/usr/bin/openssl"),
+                ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1", "-addext",
+                 "subjectAltName=IP:127.0.0.1", "-out", certificate, "-keyout", key])
+            port = try MailServer.freePort()
+            let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+                .appendingPathComponent("Support/smtp-relay.py")
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+            process.arguments = ["-B", script.path, folder.file("mail"), "\(port)", "--certificate", certificate, "--key", key] + arguments
+            process.standardInput = FileHandle.nullDevice
+            process.standardOutput = FileHandle.nullDevice
+            process.standardError = FileHandle.nullDevice
+            try process.start()
+            let port = port
+            try await waitUntil("the relay listens") { (try? HTTPConnection(port: port)) != nil }
+        }
+
+        deinit { kill(process.processIdentifier, SIGKILL) }
+
+        /// All that it kept.
+        var mails: [String] {
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.file("mail"))) ?? []
+            return names.filter { $0.hasSuffix(".mail") }.sorted()
+                .compactMap { try? String(contentsOfFile: folder.file("mail/" + $0), encoding: .utf8) }
+        }
+
+        /// How often it was given a message.
+        var tries: Int { (try? String(contentsOfFile: folder.file("mail/tries"), encoding: .utf8)).flatMap { Int($0) } ?? 0 }
+
+        func messenger(
+            _ scheme: String = "smtp", user: String? = nil, password: String? = nil, trusted: Bool = true,
+            startTLS: MailConfiguration.StartTLS = .required
+        ) throws -> MailMessenger {
+            try MailMessenger(configuration: configuration(scheme, user: user, password: password, trusted: trusted, startTLS: startTLS))
+        }
+
+        func configuration(
+            _ scheme: String = "smtp", user: String? = nil, password: String? = nil, trusted: Bool = true,
+            startTLS: MailConfiguration.StartTLS = .required
+        ) -> MailConfiguration {
+            MailConfiguration(
+                url: "\(scheme)://127.0.0.1:\(port)", from: "Codes <codes@example.org>", username: user, password: password,
+                authorityFile: trusted ? certificate : nil, startTLS: startTLS)
+        }
+    }
+
+    private func message() -> OutgoingMessage {
+        CodeMessage(recipient: "canary@example.net", code: "12345678", language: "en").written(.email, id: "one", origin: "https://o.example")
+    }
+
+    /// What sending fails with; nil where it is taken.
+    private func failure(_ messenger: MailMessenger) async -> MessengerError? {
+        do {
+            try await messenger.send(message())
+            return nil
+        } catch {
+            #expect(!"\(error)".contains("canary") && !"\(error)".contains("word"), "\(error)")
+            return error as? MessengerError
+        }
+    }
+
+    @Test func startTLSWithAuthentication() async throws {
+        let relay = try await Relay(["--tls", "starttls", "--user", "codes", "--password", "right-word"])
+        let good = await failure(try relay.messenger(user: "codes", password: "right-word"))
+        #expect(good == nil)
+        let mail = try #require(relay.mails.first)
+        #expect(relay.mails.count == 1 && mail.hasPrefix("canary@example.net\n") && mail.contains("12345678"))
+        // A wrong password is final, and nothing is sent; so is a certificate that nobody vouches for, but for as long as it lasts.
+        let wrong = await failure(try relay.messenger(user: "codes", password: "wrong-word"))
+        #expect(wrong != nil)
+        let untrusted = await failure(try relay.messenger(user: "codes", password: "right-word", trusted: false))
+        #expect(untrusted != nil && untrusted?.isWorthRetrying == true)
+        let nobody = await failure(try relay.messenger())
+        #expect(nobody != nil)
+        #expect(relay.tries == 1)
+    }
+
+    @Test func tlsFromTheStart() async throws {
+        let relay = try await Relay(["--tls", "from-the-start", "--user", "codes", "--password", "right-word"])
+        let good = await failure(try relay.messenger("smtps", user: "codes", password: "right-word"))
+        #expect(good == nil && relay.mails.count == 1)
+        let untrusted = await failure(try relay.messenger("smtps", user: "codes", password: "right-word", trusted: false))
+        #expect(untrusted != nil && relay.tries == 1)
+    }
+
+    @Test func whereTLSIsRequiredNothingIsSaidWithoutIt() async throws {
+        let relay = try await Relay([])
+        let refused = await failure(try relay.messenger())
+        #expect(refused != nil && relay.tries == 0)
+        let opportunistic = await failure(try relay.messenger(startTLS: .opportunistic))
+        #expect(opportunistic == nil && relay.tries == 1)
+    }
+
+    @Test func relaysThatFailEachInTheirWay() async throws {
+        for (behaviour, tries, mails) in [("refuse", 1, 0), ("later", 2, 1), ("lose", 1, 0)] {
+            let relay = try await Relay(["--behaviour", behaviour])
+            let log = LogCapture()
+            try await RunningServer.with(sendsMail: false, mailConfiguration: relay.configuration(startTLS: .off), logger: log.logger) { server in
+                let alice = try await TestClient.ready(server)
+                let begun = try await alice.begin("canary@example.net")
+                #expect(begun.verificationID.count == 16, "\(behaviour)")
+                try await waitUntil("it was sent, or given up: \(behaviour)") { relay.tries > 0 && server.services.outbox.count == 0 }
+                #expect(relay.tries == tries && relay.mails.count == mails, "\(behaviour)")
+                if behaviour == "lose" {
+                    // Nobody can tell; a second message is asked for.
+                    _ = try await alice.begin("canary@example.net")
+                    try await waitUntil("it was sent") { relay.tries == 2 }
+                }
+                let waiting = try await server.services.database.read { connection in
+                    try connection.exists("SELECT 1 FROM outgoing_message", [])
+                }
+                #expect(!waiting || behaviour == "lose")
+            }
+            // The relay's words repeat the address; ours do not.
+            #expect(!log.lines.contains { $0.contains("canary") }, "\(behaviour)")
+        }
+    }
+}

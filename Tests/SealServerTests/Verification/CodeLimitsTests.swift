@@ -1,0 +1,151 @@
+import Foundation
+import SealEnvelope
+import SealPrimitives
+import SealWire
+import SwiftProtobuf
+import Testing
+
+@testable import SealServer
+
+/// How many codes go out, whatever the clock does; and that asking is the same work for every address.
+@Suite struct CodeLimitsTests {
+    private static func limits(_ rules: [SendingLimits.Rule]) -> AbuseLimits {
+        var limits = AbuseLimits()
+        limits.sending.rules = rules
+        return limits
+    }
+
+    @Test func everybodyTogether() async throws {
+        let hour: Int64 = 3_600_000_000
+        let limits = Self.limits([
+            .init(kind: .allMail, count: 3, window: hour), .init(kind: .allPhones, count: 2, window: hour),
+        ])
+        try await RunningServer.with(limits: limits, sendsTexts: true) { server in
+            for number in 0..<3 {
+                let client = try await TestClient.ready(server)
+                _ = try await client.begin("a\(number)@example.org")
+            }
+            let late = try await TestClient.ready(server)
+            try await expectRefusal(.requestRateLimited) { try await late.begin("b@example.org") }
+            // Phones are counted by themselves.
+            for number in 0..<2 { _ = try await late.begin("+4930123456\(number)") }
+            try await expectRefusal(.requestRateLimited) { try await late.begin("+49301234569") }
+            server.clock.advance(seconds: 3_600)
+            _ = try await late.begin("b@example.org")
+            _ = try await late.begin("+49301234569")
+        }
+    }
+
+    @Test func whatIsRefusedReachesTheDatabaseOnce() async throws {
+        let counter = StatementCounter()
+        try await RunningServer.with(behindProxy: true, counter: counter) { server in
+            var clients: [TestClient] = []
+            for number in 0..<4 {
+                var client = try await TestClient.ready(server)
+                client.forwardedFor = "203.0.113.\(number)"
+                clients.append(client)
+            }
+            for client in clients.prefix(3) { _ = try await client.begin("a@example.org") }
+            let asking = clients
+            try await expectRefusal(.requestRateLimited) { try await asking[3].begin("a@example.org") }
+            try await waitUntil("all is sent and noted") { server.services.outbox.count == 0 }
+            let before = counter.count
+            var seen: Set<Double> = []
+            for round in 0..<50 {
+                do {
+                    _ = try await asking[round % 4].begin(round % 2 == 0 ? "a@example.org" : "A@EXAMPLE.org")
+                    Issue.record("was sent")
+                } catch let refusal as Refusal {
+                    #expect(refusal.code == .requestRateLimited)
+                    seen.insert(refusal.failure.retryAfter)
+                }
+            }
+            #expect(counter.count == before, "refused from memory")
+            #expect(seen == [900])
+            // As soon as the oldest is old enough it is sent again, and a restart would not have forgotten.
+            server.clock.advance(seconds: 900)
+            _ = try await asking[3].begin("a@example.org")
+        }
+    }
+
+    @Test func aClockThatIsSetBackAndForth() async throws {
+        try await RunningServer.with { server in
+            let alice = try await TestClient.ready(server)
+            let start = server.clock.now
+            for _ in 0..<3 { _ = try await alice.begin("a@example.org") }
+            // Back by a month: what was sent then lies in the future, and blocks for no longer than its window.
+            server.clock.advance(seconds: -30 * 86_400)
+            do {
+                _ = try await alice.begin("a@example.org")
+                Issue.record("was sent")
+            } catch let refusal as Refusal {
+                #expect(refusal.code == .requestRateLimited && refusal.failure.retryAfter <= 900)
+            }
+            server.clock.advance(seconds: 901)
+            let begun = try await alice.begin("a@example.org")
+            let code = try await server.mail.code(4)
+            // A clock that is set back by seconds, as clocks are, takes nothing away.
+            server.clock.advance(seconds: -30)
+            _ = try await alice.complete(begun.verificationID, code)
+            // Forward again.
+            server.clock.set(start + 86_400_000_000)
+            _ = try await alice.begin("a@example.org")
+        }
+    }
+
+    @Test func aCodeLivesNoLongerThroughASetClock() async throws {
+        try await RunningServer.with { server in
+            let alice = try await TestClient.ready(server)
+            let begun = try await alice.begin("a@example.org")
+            let code = try await server.mail.code(1)
+            // An hour back: it would be good for seventy minutes.
+            server.clock.advance(seconds: -3_600)
+            try await expectRefusal(.verificationFailed) { try await alice.complete(begun.verificationID, code) }
+            server.clock.advance(seconds: 3_600)
+            _ = try await alice.complete(begun.verificationID, code)
+        }
+    }
+
+    /// An invited address, one that is linked, one that nobody knows: the same statements, and one message each.
+    @Test func beginningIsTheSameWorkForEveryAddress() async throws {
+        let (folder, counter) = (TemporaryFolder(), StatementCounter())
+        try await RunningServer.with(folder: folder, counter: counter) { server in
+            let anna = try await Person.ready(server)
+            var zone = try await anna.makeSharedZone()
+            let invitation = try anna.invitation(to: nil, in: zone)
+            try await anna.append(
+                try anna.next(on: zone, invitations: [invitation.draft]), to: &zone, links: [invitation.link],
+                addresses: [(invitation.keys.id, "invited@example.org")])
+            let bob = try await TestClient.ready(server)
+            let linked = try await bob.begin("linked@example.org")
+            _ = try await bob.complete(linked.verificationID, server.mail.code(1), discoverable: true)
+            let mallory = try await TestClient.ready(server)
+            _ = try await mallory.begin("first@example.org", routingID: invitation.routingID)
+            try await waitUntil("all is sent and noted") { server.services.outbox.count == 0 }
+
+            var counts: Set<Int> = []
+            let addresses = ["invited@example.org", "linked@example.org", "nobody@example.org"]
+            for round in 0..<2 {
+                for address in addresses {
+                    let (before, sent) = (counter.count, server.mail.sent.count)
+                    let begun = try await mallory.begin(address, routingID: invitation.routingID)
+                    try await waitUntil("all is sent and noted") { server.services.outbox.count == 0 }
+                    counts.insert(counter.count - before)
+                    #expect(server.mail.sent.count == sent + 1 && server.mail.sent[sent].recipient == address, "round \(round)")
+                    // Nothing is left of the answer but what is random or the time's.
+                    let rest = Sealkit_V1_BeginVerificationResponse.with {
+                        $0.verificationID = begun.verificationID
+                        $0.expires = begun.expires
+                    }
+                    #expect(begun == rest && begun.expires == server.clock.now + PendingVerification.lifetime)
+                }
+            }
+            #expect(counts.count == 1, "as many statements, whoever it is: \(counts)")
+            // And by the share's own routing id or by any other.
+            let before = counter.count
+            _ = try await mallory.begin("other@example.org", routingID: [UInt8](repeating: 9, count: 16))
+            try await waitUntil("all is sent and noted") { server.services.outbox.count == 0 }
+            #expect(counts.contains(counter.count - before))
+        }
+    }
+}

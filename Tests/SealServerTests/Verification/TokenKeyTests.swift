@@ -1,0 +1,154 @@
+import Foundation
+import SealLab
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+import Testing
+
+@testable import SealServer
+
+/// The keys of verification tokens: rotated under a running server, and tokens checked by somebody else's library.
+@Suite struct TokenKeyTests {
+    private func published(_ server: RunningServer) async throws -> [Sealkit_V1_TokenKey] {
+        try await TestClient(server).call("/.well-known/sealkit/token-keys", nil, as: Sealkit_V1_TokenKeysResponse.self).keys
+    }
+
+    private func kid(_ token: String) throws -> String {
+        try TokenFooter(decoding: PasetoPublic.unverifiedFooter(token)).kid
+    }
+
+    private func token(_ client: TestClient, _ server: RunningServer, _ address: String) async throws -> String {
+        let count = server.mail.sent.count
+        let begun = try await client.begin(address)
+        return try await client.complete(begun.verificationID, server.mail.code(count + 1))
+    }
+
+    @Test func aRunningServerTakesTheNewKeyAndKeepsTheOldOne() async throws {
+        try await RunningServer.with { server in
+            let rotation = try TokenKeyRotation(secretsFolder: server.folder.file("data.secrets"))
+            let alice = try await TestClient.ready(server)
+            let first = try await token(alice, server, "a@example.org")
+            let (made, removed) = try rotation.rotate()
+            #expect(removed.isEmpty && made.isCurrent)
+            let second = try await token(alice, server, "b@example.org")
+            let (old, new) = (try kid(first), try kid(second))
+            #expect(old != new && new == made.id)
+            let keys = try await published(server)
+            #expect(keys.map(\.keyID) == [old, new], "both are published")
+            // Both verify.
+            let (verifier, now, user) = (server.services.tokenVerifier, server.clock.now, alice.chain.userID)
+            let key = try #require(server.services.tokenIssuer.keys.key(old))
+            let claims = TokenClaims(
+                iss: server.origin, aud: TestClient.container, sub: user.recordName, adr: Hex.encode([1]),
+                shr: Base64URL.encode([UInt8](repeating: 5, count: 16)), par: try ID16([UInt8](repeating: 8, count: 16)).hex, issued: now,
+                jti: "one")
+            func signed(_ jti: String, by key: TokenKeys.Key) throws -> String {
+                var claims = claims
+                claims.jti = jti
+                return PasetoPublic.sign(try claims.encoded(), footer: try TokenFooter(kid: key.id).encoded(), key: key.signingKey)
+            }
+            @Sendable func spend(_ token: String) async throws {
+                try await server.services.database.write { connection in
+                    try verifier.spend(
+                        token, container: TestClient.container, user: user, routingID: [UInt8](repeating: 5, count: 16),
+                        invitationID: ID16([UInt8](repeating: 8, count: 16)), addressHash: [1], now: now, in: connection)
+                }
+            }
+            let (one, two, three) = (try signed("1", by: key), try signed("2", by: server.services.tokenIssuer.keys.newest), try signed("3", by: key))
+            try await spend(one)
+            try await spend(two)
+            // A key that somebody else may have is gone at once, and its tokens with it.
+            try rotation.remove(id: old)
+            await #expect(throws: ServerError.self) { try await spend(three) }
+            #expect(try await published(server).map(\.keyID) == [new])
+        }
+    }
+
+    @Test func oldKeysGoAfterTheOverlap() throws {
+        let folder = TemporaryFolder()
+        _ = try TokenKeys(secretsFolder: folder.file("s"), randomBytes: systemRandomBytes)
+        let rotation = try TokenKeyRotation(secretsFolder: folder.file("s"))
+        let first = try #require(try rotation.keys().last)
+        let second = try rotation.rotate().made
+        #expect(try rotation.rotate(now: second.made + TokenKeyRotation.overlap - 60).removed.isEmpty)
+        let (made, removed) = try rotation.rotate(now: second.made + TokenKeyRotation.overlap + 60)
+        // The one before the newest verifies still, however old it is: it signed until now.
+        #expect(removed.first == first.id && !removed.contains(made.id))
+        let left = try rotation.keys()
+        #expect(left.last == made && left.count + removed.count == 4 && left.count >= 2)
+        #expect(throws: RotationError.isCurrent) { try rotation.remove(id: made.id) }
+        #expect(throws: RotationError.unknownKey) { try rotation.remove(id: first.id) }
+        #expect(throws: RotationError.self) { try TokenKeyRotation(secretsFolder: folder.file("elsewhere")) }
+        // Keys are their owner's alone, and none is ever replaced.
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.file("s/token-keys")) {
+            #expect(FileStatus(path: folder.file("s/token-keys/" + name))?.mode == 0o600, "\(name)")
+        }
+        #expect(throws: FileError.self) { try SecretFile.create(at: folder.file("s/token-keys/000004.key"), randomBytes: systemRandomBytes) }
+    }
+
+    @Test func filesThatCannotBeUsedChangeNothing() async throws {
+        let log = LogCapture()
+        try await RunningServer.with(logger: log.logger) { server in
+            let alice = try await TestClient.ready(server)
+            let before = try kid(try await token(alice, server, "a@example.org"))
+            let folder = server.folder.file("data.secrets/token-keys/")
+            try Data(count: 31).write(to: URL(fileURLWithPath: folder + "000002.key"))
+            #expect(chmod(folder + "000002.key", 0o600) == 0)
+            #expect(try kid(try await token(alice, server, "b@example.org")) == before)
+            try Data(count: 32).write(to: URL(fileURLWithPath: folder + "000002.key"))
+            #expect(chmod(folder + "000002.key", 0o644) == 0)
+            #expect(try await published(server).map(\.keyID) == [before], "others can read it")
+            for name in ["2.key", "000003.key.new", "00000a.key", "notes"] {
+                try Data(count: 32).write(to: URL(fileURLWithPath: folder + name))
+            }
+            try FileManager.default.removeItem(atPath: folder + "000002.key")
+            #expect(try kid(try await token(alice, server, "c@example.org")) == before)
+        }
+        let isSaid = log.lines.contains { $0.contains("signing keys could not be read") }
+        #expect(isSaid)
+    }
+
+    /// pyseto, which has no code of ours: see `Tests/Support/verifier`.
+    private static let python = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(".build/verifier/bin/python")
+
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: python.path), "the verifier's libraries are not installed"))
+    func anOutsideLibraryChecksTheTokens() async throws {
+        try await RunningServer.with { server in
+            let rotation = try TokenKeyRotation(secretsFolder: server.folder.file("data.secrets"))
+            let alice = try await TestClient.ready(server)
+            let first = try await token(alice, server, "a@example.org")
+            _ = try rotation.rotate()
+            let second = try await token(alice, server, "b@example.org")
+            let parts = first.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+            var message = try Base64URL.decode(parts[2])
+            message[10] ^= 1
+            let other = try PasetoPublic.unverifiedFooter(second)
+            let tokens = [
+                first, second,
+                // Refused: another version or purpose, an altered claim, no footer, another key's name.
+                "v3" + first.dropFirst(2), "v4.local." + parts[2] + "." + parts[3],
+                ["v4", "public", Base64URL.encode(message), parts[3]].joined(separator: "."),
+                parts.prefix(3).joined(separator: "."), ["v4", "public", parts[2], Base64URL.encode(other)].joined(separator: "."),
+            ]
+            let keys = Dictionary(uniqueKeysWithValues: try await published(server).map { ($0.keyID, Hex.encode([UInt8]($0.publicKey))) })
+            let request = try JSONSerialization.data(withJSONObject: ["keys": keys, "tokens": tokens])
+            let file = server.folder.file("tokens.json")
+            try request.write(to: URL(fileURLWithPath: file))
+            let script = Self.python.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+                .deletingLastPathComponent().appendingPathComponent("Tests/Support/check-tokens.py")
+            let run = try await Command.finished(
+                URL(fileURLWithPath: "/bin/sh"), ["-c", "exec \"$0\" -B \"$1\" <\"$2\"", Self.python.path, script.path, file])
+            #expect(run.status == 0, "\(run.errors)")
+            let answers = try #require(JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [Any])
+            let claims = answers.map { ($0 as? [String: String]) ?? [:] }
+            #expect(claims.count == tokens.count)
+            for (address, claims) in zip(["a@example.org", "b@example.org"], claims) {
+                #expect(claims["iss"] == server.origin && claims["sub"] == alice.chain.userID.recordName)
+                #expect(claims["adr"] == Hex.encode(try server.services.addresses.hash(address)))
+            }
+            #expect(claims[0]["jti"] != claims[1]["jti"] && claims.dropFirst(2).allSatisfy(\.isEmpty))
+        }
+    }
+}
