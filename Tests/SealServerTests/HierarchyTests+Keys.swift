@@ -14,7 +14,9 @@ import Testing
 extension HierarchyTests {
     /// A move as the owner's devices make it: the record's key goes along.
     /// - Parameter former: the scope as it was while the record was written.
-    private func carry(_ name: String, of anna: Person, from former: TestZone, to scope: TestZone, in zone: TestZone) async throws -> SavedRecord {
+    private func carry(
+        _ name: String, of anna: Person, from former: TestZone, to scope: TestZone, in zone: TestZone
+    ) async throws -> SavedRecord {
         let record = try await anna.lookup([name], in: zone, keys: []).results[0].record
         var verifier = StatementVerifier(roster: former.roster)
         let verified = try verifier.verify([UInt8](record.statement), proof: try StatementProof(record.proof), recordName: name)

@@ -38,7 +38,8 @@ extension HierarchyTests {
             on: share, [.settings(.init(linkID: Digest(randomBytes(32))))], invitations: [invitation.draft], rotating: rotating)
         opening.following = anna.appendRequest(draft, to: share, links: [link])
         try share.roster.append(draft.entry)
-        return New(share: share, opened: opened, opening: opening, invitation: invitation, routingID: invitation.routingID, writes: writes)
+        return New(
+            share: share, opened: opened, opening: opening, invitation: invitation, routingID: invitation.routingID, writes: writes)
     }
 
     @Test func aShareBeginsWithItsURLAndInvitations() async throws {
@@ -93,9 +94,9 @@ extension HierarchyTests {
                 try change(&opening.following)
                 refusals.append((what, code, opening))
             }
-            add("no entry", .integrityFailure) { $0.entry = .init() }
+            add("no entry", .invalidArguments) { $0.entry = .init() }
             add("another's signature", .integrityFailure) { $0.entry.signature[0] ^= 1 }
-            add("no grant for the invitation", .invalidArguments) { $0.grants = [] }
+            add("no grant for the invitation", .integrityFailure) { $0.grants = [] }
             add("a link for no invitation", .invalidArguments) { $0.links[0].invitationID = Data(randomBytes(16)) }
             add("a routing id of another length", .invalidArguments) { $0.links[0].routingID = Data([1]) }
             add("two share-wide links", .invalidArguments) { request in

@@ -141,7 +141,8 @@ struct ZoneBatch {
         for one in placed {
             guard case .save(let record) = one.item, let base = record.base, base.statement.kind == .save else { continue }
             let epoch = ground[one.scopeID]?.roster.currentEpoch.context
-            if base.statement.epochContext != epoch || base.statement.isKeyCarried, !record.omittedKeys.isEmpty { missing.append(record.recordID) }
+            let isSealedAgain = base.statement.epochContext != epoch || base.statement.isKeyCarried
+            if isSealedAgain, !record.omittedKeys.isEmpty { missing.append(record.recordID) }
         }
         guard !missing.isEmpty else { return placed }
         var full: [Record.ID: Outcome] = [:]

@@ -11,7 +11,9 @@ extension Database {
         if shareID.recordName == Share.recordName { return try await share(for: shareID.zoneID) }
         let keeper = try keeper(ofShare: shareID)
         let view: ZoneView
-        do throws(SealKitError) { view = await revokingExpired(try await keeper.refresh(), keeper) } catch where error.code == .zoneNotFound {
+        do throws(SealKitError) {
+            view = await revokingExpired(try await keeper.refresh(), keeper)
+        } catch where error.code == .zoneNotFound {
             throw Database.noShare(shareID)
         }
         guard view.isMember, let root = view.roster.rootRecordName else { throw Database.noShare(shareID) }

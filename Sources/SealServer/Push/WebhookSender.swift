@@ -102,7 +102,9 @@ final class WebhookSender: Sendable {
         return try await database.read { connection in
             var due: [WebhookRow] = []
             // Each origin for itself: however many wait for a slow one, those of the others are seen.
-            var origin = try connection.first("SELECT MIN(origin) FROM webhook WHERE due > 0", []) { try $0.optionalText(0) } ?? nil
+            var origin = try connection.first("SELECT MIN(origin) FROM webhook WHERE due > 0", []) {
+                try $0.optionalText(0)
+            } ?? nil
             while let current = origin {
                 let underWay = byOrigin[current, default: 0]
                 let room = current.isEmpty ? Self.mostUnnamed : max(Self.mostPerOrigin - underWay, 0)

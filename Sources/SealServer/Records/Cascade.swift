@@ -103,7 +103,9 @@ struct Cascade {
                 size.steps += step.count
                 let proofBytes = next.proofBytes + step.count
                 guard size.steps <= bounds.steps else { return Refusal(error: Self.tooLarge) }
-                if let error = Self.refusal(count: names.count + found.count + 1, proofBytes: proofBytes) { return Refusal(error: error) }
+                if let error = Self.refusal(count: names.count + found.count + 1, proofBytes: proofBytes) {
+                    return Refusal(error: error)
+                }
                 reached.insert(source)
                 ways[source] = next.name
                 found.append(

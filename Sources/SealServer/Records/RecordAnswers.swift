@@ -7,7 +7,9 @@ import SwiftProtobuf
 
 extension WireWriter {
     /// A `RecordResult` as field 1: `{ record_name = 1, record = 2, failure = 3, server_record = 4, dependents = 210 }`.
-    private mutating func result(_ name: String, _ field: UInt64, _ content: [UInt8], serverRecord: [UInt8]? = nil, dependents: [String] = []) {
+    private mutating func result(
+        _ name: String, _ field: UInt64, _ content: [UInt8], serverRecord: [UInt8]? = nil, dependents: [String] = []
+    ) {
         var result = WireWriter(capacity: content.count + (serverRecord?.count ?? 0) + name.utf8.count + 32)
         result.text(1, name)
         result.head(field, count: content.count)

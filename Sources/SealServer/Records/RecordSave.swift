@@ -153,7 +153,8 @@ struct RecordSave {
             let before = try? Statement(canonicalBytes: known.statement), before.share == statement.share
         else { return false }
         if statement.isKeyCarried { return content.fields == known.fields }
-        return try (before.epochContext != statement.epochContext || before.isKeyCarried) && Self.showsTheSame(content.fields, as: known.fields)
+        return try (before.epochContext != statement.epochContext || before.isKeyCarried)
+            && Self.showsTheSame(content.fields, as: known.fields)
     }
 
     /// The client signed after exactly what the server has.

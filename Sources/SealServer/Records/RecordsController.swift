@@ -89,7 +89,8 @@ struct RecordsController: Sendable {
             let schema = try schemas.schema(path.container, path.environment, in: connection)
             let save = RecordSave(
                 batch: batch.fitting(schema), isAtomic: message.atomic && zone.isAtomic || !changes.isEmpty, caller: caller, zone: zone, schema: schema, now: now,
-                quotas: quotas, connection: connection, rights: try PublicRights.of(session, path, schemas, in: connection), shareChanges: changes, rosters: rosters)
+                quotas: quotas, connection: connection, rights: try PublicRights.of(session, path, schemas, in: connection),
+                shareChanges: changes, rosters: rosters)
             let (outcomes, hasWritten, leftGarbage) = try save.run()
             let answer = try save.serialized(outcomes)
             if hasWritten {

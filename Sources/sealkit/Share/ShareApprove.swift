@@ -21,7 +21,8 @@ struct ShareApprove: AccountHolderCommand {
         let saved = try await place.change(client) { share in
             let requester = try share.existingRequester(named: user)
             share.addParticipant(
-                try await client.container.shareParticipant(for: requester.participantLookupInfo, permission: permission.permission))
+                try await client.container.shareParticipant(
+                    for: requester.participantLookupInfo, permission: permission.permission))
         }
         output.result("\(user.escaped) may accept now", json: ShareText.json(saved))
     }

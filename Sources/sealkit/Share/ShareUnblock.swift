@@ -17,7 +17,9 @@ struct ShareUnblock: AccountHolderCommand {
     func run(_ client: Client) async throws {
         let saved = try await place.change(client) { share in
             let found = share.blockedIdentities.filter { $0.userRecordID.recordName == user }
-            guard !found.isEmpty else { throw SealKitError(.unknownItem, "nobody by that name is blocked", remedy: "see share show --json") }
+            guard !found.isEmpty else {
+                throw SealKitError(.unknownItem, "nobody by that name is blocked", remedy: "see share show --json")
+            }
             share.unblockIdentities(found)
         }
         output.result("unblocked \(user.escaped)", json: ShareText.json(saved))

@@ -57,7 +57,9 @@ extension TimeAttacks {
             let body: [(name: String, field: FieldDraft)] = [("body", .encrypted(.string("Bob's")))]
             let forged = try Forgery.record(save, body, by: bob, key: key)
             let gone = try Forgery.record(tombstone, [], by: bob, key: key)
-            #expect(try Forgery.verifies(forged, it.list.roster) && Forgery.verifies(gone, it.list.roster), "in his own share it would be a record like any other")
+            #expect(
+                try Forgery.verifies(forged, it.list.roster) && Forgery.verifies(gone, it.list.roster),
+                "in his own share it would be a record like any other")
             let (novice, open) = try ann.freshBehindAttacker()
             open.show([forged], citing: [it.list, it.diary])
             let shown = try await novice.own.record(for: record.recordID).encryptedValues["body"] as String?
@@ -77,7 +79,9 @@ extension TimeAttacks {
             for lie in [carried, intruding] {
                 let (reader, network) = try ann.behindAttacker()
                 network.show([lie], citing: [it.list, it.diary])
-                await expectRefused(.integrityFailure, by: .authorNotPermitted) { _ = try await reader.own.record(for: record.recordID) }
+                await expectRefused(.integrityFailure, by: .authorNotPermitted) {
+                    _ = try await reader.own.record(for: record.recordID)
+                }
             }
             let (reader, network) = try carol.behindAttacker()
             network.show([forged])
