@@ -67,13 +67,10 @@ import Testing
                 try await client.call(Self.path, bare, as: Sealkit_V1_DeleteAccountResponse.self)
             }
             // Nor is a deletion's signature a login.
-            let login = Sealkit_V1_LoginRequest.with {
-                $0.loginKey = good.loginKey
-                $0.challenge = good.challenge
-                $0.time = good.time
-                $0.signature = good.signature
-            }
-            try await expectRefusal(.notAuthenticated) { try await client.login(login) }
+            var login = try await client.loginRequest(challenge: [UInt8](good.challenge))
+            (login.time, login.signature) = (good.time, good.signature)
+            let disguised = login
+            try await expectRefusal(.notAuthenticated) { try await client.login(disguised) }
             #expect(try await client.me().account.count == 32)
             let stranger = try TestClient(server)
             try await expectRefusal(.unknownItem) { try await delete(stranger) }
