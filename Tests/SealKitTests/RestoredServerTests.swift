@@ -95,8 +95,10 @@ import Testing
             _ = try await late.view(of: bob)
             try server.restore()
             let lost = await failure { _ = try await ann.own.recordZoneChanges(inZoneWith: late.zoneID) }
-            #expect(lost == .zoneNotFound)
-            // As apps do where a zone is not found.
+            #expect(lost == .rollback)
+            // It is back, and Bob brings his part of its roster; as apps do where a zone is not found, it is saved.
+            let told = try await settle(late, bob)
+            #expect(told?.code == .rollback)
             #expect(try await ann.own.save(RecordZone(zoneName: late.zoneID.zoneName)).isShared)
             try await ann.own.save(ann.note(in: late.zoneID, "again", name: "note"))
             #expect(try await body(late, for: bob) == "again")
@@ -194,7 +196,7 @@ import Testing
             let remote = try await bob.shared.fetchingAssets(.onDemand).record(for: zone.recordID("photo", for: bob))
             try server.restore()
             _ = try await settle(zone, bob)
-            for (copy, code) in [(half, SealKitError.Code.invalidArguments), (remote, .invalidArguments)] {
+            for (copy, code) in [(half, SealKitError.Code.invalidArguments), (remote, .assetFileNotFound)] {
                 let results = try await bob.shared.modifyRecords(saving: [copy], savePolicy: .restoring)
                 #expect(results.saveResults[copy.recordID]?.failureCode == code)
             }

@@ -37,7 +37,8 @@ extension Database {
     ) async throws(SealKitError) -> RecordZoneChanges {
         let (request, known) = try await request(
             zoneID, ZoneChangesConfiguration(previousServerChangeToken: token, resultsLimit: resultsLimit, desiredKeys: desiredKeys))
-        let response: Sealkit_V1_RecordChangesResponse = try await core.call(scope, "records/changes", request)
+        let response: Sealkit_V1_RecordChangesResponse
+        do { response = try await core.call(scope, "records/changes", request) } catch { throw await confirmed(error, zoneID) }
         return try await changes(in: response, zoneID, since: token, desiredKeys: desiredKeys, asked: known)
     }
 
@@ -94,7 +95,9 @@ extension Database {
         }
         for ((zoneID, known), zone) in zip(asked, response.zones) {
             do throws(SealKitError) {
-                guard case .changes(let changes)? = zone.outcome else { throw SealKitError(zone.failure) }
+                guard case .changes(let changes)? = zone.outcome else {
+                    throw await confirmed(SealKitError(zone.failure), zoneID)
+                }
                 let configuration = configurations[zoneID]
                 results[zoneID] = .success(
                     try await self.changes(
@@ -160,6 +163,7 @@ extension Database {
             caughtUp: ground.caughtUp(by: response))
         if response.unsettled, scope == .private { await settleQuietly(zoneID) }
         if !response.moreComing { await revokeExpired(in: ground) }
+        await grantAgain(ground)
         return changes
     }
 

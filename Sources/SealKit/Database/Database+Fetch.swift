@@ -86,7 +86,8 @@ extension Database {
                 $0.recordNames = ids.map(\.recordName)
                 if let desiredKeys { $0.desiredKeys = Sealkit_V1_DesiredKeys(desiredKeys) }
             }
-            let response: Sealkit_V1_LookupRecordsResponse = try await core.call(scope, "records/lookup", request)
+            let response: Sealkit_V1_LookupRecordsResponse
+            do { response = try await core.call(scope, "records/lookup", request) } catch { throw await confirmed(error, zone) }
             let ground = try await asked.settled(by: response.scopes, response.authors, core)
             guard response.results.count == ids.count else {
                 throw SealKitError(.serverRejectedRequest, "the server answered \(response.results.count) of \(ids.count) records")

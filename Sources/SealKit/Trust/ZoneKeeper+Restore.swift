@@ -19,7 +19,9 @@ extension ZoneKeeper {
                 givenBack != roster.sequence
             else { throw error }
             do { try await giveBack(roster, from: 0) } catch { throw error.code == .rollback ? error : shortened() }
-            return try await fetch(after: self.roster?.sequence)
+            let tail = try await fetch(after: self.roster?.sequence)
+            _ = await core.noted(mended(), scope: scope)
+            return tail
         }
         // A server of before there was this does not say where its log ends.
         guard let roster, tail.head.count == Digest.byteCount else { return tail }
@@ -29,6 +31,8 @@ extension ZoneKeeper {
             try await giveBack(roster, from: head.sequence + 1)
             let again = try await fetch(after: roster.sequence)
             guard again.headSequence >= roster.sequence else { throw shortened() }
+            // Kept for the user to see: a server that loses what it had may have lost records too.
+            _ = await core.noted(mended(), scope: scope)
             return again
         }
         let next = try? tail.entries.first.map {
@@ -46,8 +50,6 @@ extension ZoneKeeper {
     }
 
     /// Gives the server the newest entries of the roster, which it has lost, and this account's grants.
-    ///
-    /// It is kept for the user to see: a server that loses what it had may have lost records too.
     private func giveBack(_ roster: Roster, from first: UInt64) async throws(SealKitError) {
         let entries = stored[Int(first)...].map(\.wire)
         var grants: [Sealkit_V1_Grant] = []
@@ -70,7 +72,6 @@ extension ZoneKeeper {
             start = end
         }
         givenBack = roster.sequence
-        _ = await core.noted(mended(), scope: scope)
     }
 
     static let entriesAtOnce = 500

@@ -217,6 +217,8 @@ final class OrderZone: @unchecked Sendable {
                 guard let refused = error as? SealKitError, [.rollback, .zoneNotFound].contains(refused.code) else { throw error }
             }
         }
+        // By and by everybody reads on; where keys of others were lost, its owner's device opens another one for all.
+        _ = try await database(.ann).recordZoneChanges(inZoneWith: try zoneID(.ann))
         for actor in order {
             guard let copy = copies[actor], model.members.contains(actor) else { continue }
             let results = try await database(actor).modifyRecords(saving: [copy], savePolicy: .restoring)
