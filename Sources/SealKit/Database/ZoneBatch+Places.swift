@@ -101,7 +101,9 @@ extension ZoneBatch {
             // What was looked up just now may be of a newer life of the zone than the one that this began with.
             if placed.contains(where: { $0.item.isNewer(than: view) }) { view = try await keeper.current() }
             // This device may have seen the zone's end, or that this account may not write: that may have changed since.
-            if view.roster.isClosed || view.roster.permission(of: view.user) != .readWrite { view = try await keeper.refresh() }
+            // Nor may it have the key yet that somebody has opened where grants were lost.
+            let isReady = !view.roster.isClosed && view.roster.permission(of: view.user) == .readWrite
+            if !isReady || view.keys[view.roster.currentEpoch.number] == nil { view = try await keeper.refresh() }
             guard view.isMember else {
                 throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)", remedy: "make it first")
             }
