@@ -25,7 +25,8 @@ extension AccountDeletionTests {
         "storage_usage": ["account", "owner"], "public_change": ["zone_owner"], "share": ["owner"],
         "share_view": ["viewer", "owner"], "departure": ["owner"], "unsettled_parent": ["owner"], "sealed_link": ["owner"],
         "share_access": ["owner"], "access_request": ["owner", "requester"], "account_deletion": ["account"],
-        "device": ["account"], "enrolment": ["account"],
+        "device": ["account"], "enrolment": ["account"], "zone_end": ["owner"], "view_end": ["viewer"],
+        "restored_scope": ["owner"], "abandoned_entry": ["owner"],
     ]
 
     /// What stays: the names, so that nobody else gets them, and a number that says nothing.

@@ -32,7 +32,9 @@ struct AccountErasure {
 
     /// The identity's own zones: what of them nobody else has seen.
     private static let zoneTables: [(name: String, key: String)] = [
-        ("roster_entry", "owner, zone, share, sequence"), ("share", "owner, zone, share"), ("zone", "owner, zone"),
+        ("roster_entry", "owner, zone, share, sequence"), ("abandoned_entry", "owner, zone, share, branch, sequence"),
+        ("restored_scope", "owner, zone, share"), ("zone_end", "owner, zone, run"), ("share", "owner, zone, share"),
+        ("zone", "owner, zone"),
     ]
 
     let account: Int64
@@ -106,7 +108,8 @@ struct AccountErasure {
             ON CONFLICT (account) DO NOTHING
             """, [.integer(identity), .integer(Int64.max)])
         let shares = try erase("share_view", "viewer, owner, zone, share", "viewer = $1", identity)
-        return try shares > 0 || erase("zone_view", "viewer, environment, shared, owner, zone", "viewer = $1", identity) > 0
+        let ends = try erase("view_end", "viewer, environment, shared, run", "viewer = $1", identity)
+        return try shares + ends > 0 || erase("zone_view", "viewer, environment, shared, owner, zone", "viewer = $1", identity) > 0
     }
 
     private func eraseSomeUsage() throws -> Bool {
