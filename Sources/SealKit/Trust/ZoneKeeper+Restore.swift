@@ -40,7 +40,7 @@ extension ZoneKeeper {
         }
         if head.sequence > roster.sequence, next?.previous ?? roster.head == roster.head { return tail }
         if head.sequence == roster.sequence, head.hash == roster.head.bytes { return tail }
-        try await succeed(roster, abandoned: tail.abandoned.map { SignedRosterEntry($0) }, at: head.sequence, tail.head)
+        try await succeed(roster, abandoned: tail.abandoned.map { SignedRosterEntry($0) })
         return nil
     }
 
@@ -65,7 +65,7 @@ extension ZoneKeeper {
             do {
                 try await send(Array(entries[start..<end]), grants: end == entries.count ? grants : [])
             } catch where error.code == .rosterChanged {
-                throw forked(from: roster, at: first, Data())
+                throw forked(from: roster)
             } catch where error.code == .permissionFailure {
                 throw shortened()
             }
@@ -95,7 +95,7 @@ extension ZoneKeeper {
     /// Goes over to the server's log where it ends a fork with the opening that gives this device's branch up.
     /// - Parameter abandoned: what followed in that branch, as the server says; the rules judge it like everything else.
     private func succeed(
-        _ roster: Roster, abandoned: [SignedRosterEntry], at sequence: UInt64, _ head: Data
+        _ roster: Roster, abandoned: [SignedRosterEntry]
     ) async throws(SealKitError) {
         let whole = try await fetch(after: nil)
         let entries = whole.entries.map { SignedRosterEntry($0) }
@@ -106,7 +106,7 @@ extension ZoneKeeper {
         // One that does not even replay is no better than another one.
         guard let theirs = try? Roster(replaying: entries, scope: scope), theirs.succeeds(branch), self.roster?.head == roster.head
         else {
-            throw forked(from: roster, at: sequence, head)
+            throw forked(from: roster)
         }
         _ = try await takeOver(entries, theirs, grants: whole.grants)
     }
@@ -164,7 +164,7 @@ extension ZoneKeeper {
 
     // MARK: Errors
 
-    func forked(from roster: Roster?, at sequence: UInt64, _ head: Data) -> SealKitError {
+    func forked(from roster: Roster?) -> SealKitError {
         SealKitError(
             .rollback,
             "the server shows another roster of the zone \(scope.zoneName) than this device has verified"

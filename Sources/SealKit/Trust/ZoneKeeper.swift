@@ -59,7 +59,7 @@ actor ZoneKeeper {
             throw givenBack == before ? shortened() : mended()
         }
         if !known.roster.has(head) { known = try await refresh() }
-        guard known.roster.has(head) else { throw forked(from: known.roster, at: head.sequence, head.head) }
+        guard known.roster.has(head) else { throw forked(from: known.roster) }
         return known
     }
 
@@ -105,7 +105,7 @@ actor ZoneKeeper {
         let known = try await refresh()
         let tail = try await fetch(after: nil)
         guard tail.entries.map({ SignedRosterEntry($0) }).starts(with: stored), tail.entries.count >= known.roster.hashes.count else {
-            throw await core.noted(forked(from: known.roster, at: known.roster.sequence, Data()), scope: scope)
+            throw await core.noted(forked(from: known.roster), scope: scope)
         }
         return tail
     }
@@ -122,7 +122,7 @@ actor ZoneKeeper {
             do {
                 if next == nil { next = try Roster(opening: entry, scope: scope) } else { try next?.append(entry) }
             } catch .notNextEntry {
-                throw forked(from: roster, at: roster?.sequence ?? 0, Data())
+                throw forked(from: roster)
             } catch {
                 throw SealKitError.integrity(error, "the roster of the zone \(scope.zoneName)")
             }
@@ -131,7 +131,7 @@ actor ZoneKeeper {
             throw SealKitError(.zoneNotFound, "there is no zone \(scope.zoneName)", remedy: "make it, or accept its share, first")
         }
         if let floor {
-            guard next.reaches(floor) else { throw next.sequence < floor.sequence ? shortened() : forked(from: nil, at: floor.sequence, Data()) }
+            guard next.reaches(floor) else { throw next.sequence < floor.sequence ? shortened() : forked(from: nil) }
             self.floor = nil
         }
         if !fresh.isEmpty {

@@ -19,6 +19,9 @@ struct AccountDelete: AccountHolderCommand {
 
     @OptionGroup var global: GlobalOptions
 
+    /// There is no account left.
+    static var warnsOfDevices: Bool { false }
+
     func run(_ client: Client) async throws {
         if !yes {
             try Prompt.confirm(

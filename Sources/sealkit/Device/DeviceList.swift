@@ -13,6 +13,9 @@ struct DeviceList: AccountHolderCommand {
 
     @OptionGroup var global: GlobalOptions
 
+    /// It shows them itself.
+    static var warnsOfDevices: Bool { false }
+
     func run(_ client: Client) async throws {
         let devices = try await client.account.devices()
         output.result(DeviceText.lines(devices), bare: DeviceText.bare(devices), json: DeviceText.json(devices))

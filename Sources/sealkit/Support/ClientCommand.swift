@@ -16,10 +16,13 @@ protocol AccountHolderCommand: ClientCommand {
     func run(_ client: Client) async throws
     /// Whether it asks the server anything.
     static var needsServer: Bool { get }
+    /// Whether new devices are told of after it.
+    static var warnsOfDevices: Bool { get }
 }
 
 extension AccountHolderCommand {
     static var needsServer: Bool { true }
+    static var warnsOfDevices: Bool { needsServer }
 
     func run() async throws {
         var client = try await Client(global)
@@ -30,7 +33,7 @@ extension AccountHolderCommand {
             await client.end()
             throw error
         }
-        await client.warnOfDevices(output)
+        if Self.warnsOfDevices { await client.warnOfDevices(output) }
         await client.end()
     }
 }
