@@ -116,7 +116,9 @@ import Testing
         #expect(stopped < 1200)
         let rest = try await Command.finished(ServerProcess.executable, arguments + ["--json"])
         #expect(rest.status == 0)
-        #expect(rest.output.contains("\"rekeyed\":\(stopped)"), "\(rest.output) \(rest.errors)")
+        // What was on its way when it was killed may still have arrived.
+        let rekeyed = rest.output.split(separator: "\"rekeyed\":").last.flatMap { Int($0.prefix(while: \.isNumber)) }
+        #expect(try #require(rekeyed) <= stopped, "\(rest.output) \(rest.errors)")
         #expect(try await ann.own.keyStatus(of: zone).staleRecordCount == 0)
         let status = try await Command.finished(
             ServerProcess.executable,

@@ -40,15 +40,7 @@ extension Database {
         }
         let request = Sealkit_V1_ModifyZonesRequest.with {
             $0.operationID = newOperationID()
-            $0.saves = [
-                .with {
-                    $0.zoneID = zone.zoneIDOnWire
-                    $0.open = opening.entry.wire
-                    if let grant = opening.grants.first {
-                        $0.grant = Sealkit_V1_Grant(subject: grant.subject, epoch: grant.epoch, sealed: grant.sealed)
-                    }
-                }
-            ]
+            $0.saves = [Sealkit_V1_ZoneSave(zone, opening)]
             $0.deletes = [
                 .with {
                     $0.zoneID = zone.zoneIDOnWire

@@ -207,15 +207,7 @@ extension Database {
         }
         let request = Sealkit_V1_ModifyZonesRequest.with {
             $0.operationID = newOperationID()
-            $0.saves = [
-                .with {
-                    $0.zoneID = zoneScope.zoneIDOnWire
-                    $0.open = draft.entry.wire
-                    if let grant = draft.grants.first {
-                        $0.grant = Sealkit_V1_Grant(subject: grant.subject, epoch: grant.epoch, sealed: grant.sealed)
-                    }
-                }
-            ]
+            $0.saves = [Sealkit_V1_ZoneSave(zoneScope, draft)]
         }
         let response: Sealkit_V1_ModifyZonesResponse = try await core.call(scope, "zones/modify", request)
         // Another device may have been faster: the server's log decides, and it is verified like any other.
@@ -265,5 +257,18 @@ extension Database {
         case .deleted, nil: break
         }
         throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)")
+    }
+}
+
+extension Sealkit_V1_ZoneSave {
+    /// - Parameter opening: with the owner's own grant.
+    init(_ scope: SealStatements.Scope, _ opening: RosterAuthor<XWingHPKE>.Draft) {
+        self = .with {
+            $0.zoneID = scope.zoneIDOnWire
+            $0.open = opening.entry.wire
+            if let grant = opening.grants.first {
+                $0.grant = Sealkit_V1_Grant(subject: grant.subject, epoch: grant.epoch, sealed: grant.sealed)
+            }
+        }
     }
 }

@@ -2,7 +2,8 @@ import NIOCore
 
 /// The parts of a request's body as long as its session is in force: what is sent after its end is not taken.
 ///
-/// The database is asked only when a session, of whichever account, has ended since the part before.
+/// The database is asked at the first part, since the session may have ended after it was looked up, and then only when a
+/// session, of whichever account, has ended since the part before.
 struct SessionBody<Body: AsyncSequence>: AsyncSequence where Body.Element == ByteBuffer {
     let body: Body
     let session: Session
@@ -12,7 +13,8 @@ struct SessionBody<Body: AsyncSequence>: AsyncSequence where Body.Element == Byt
         var parts: Body.AsyncIterator
         let session: Session
         let services: Services
-        var generation: UInt64
+        /// As of the part before; nil at the first.
+        var generation: UInt64?
 
         mutating func next() async throws -> ByteBuffer? {
             guard let part = try await parts.next() else { return nil }
@@ -27,7 +29,6 @@ struct SessionBody<Body: AsyncSequence>: AsyncSequence where Body.Element == Byt
     }
 
     func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(
-            parts: body.makeAsyncIterator(), session: session, services: services, generation: services.sessions.generation)
+        AsyncIterator(parts: body.makeAsyncIterator(), session: session, services: services)
     }
 }

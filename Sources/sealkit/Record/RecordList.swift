@@ -26,7 +26,7 @@ struct RecordList: AccountHolderCommand {
     func run(_ client: Client) async throws {
         let (database, zoneID) = zone.resolve(client)
         var token = try savedToken()
-        var shown = ShownChanges()
+        var shown = ShownRecords()
         var isMore = true
         while isMore {
             let changes = try await changes(in: zoneID, of: database, since: token)

@@ -56,29 +56,17 @@ struct RecordQuery: AccountHolderCommand {
         let query = try query()
         let (database, zoneID) = place(client)
         var rest = limit
-        var failed: SealKitError?
+        var shown = ShownRecords()
         var page = try await database.records(
             matching: query, inZoneWith: zoneID, resultsLimit: rest ?? Query.maximumResults)
-        var count = 0
         while true {
-            for (id, result) in page.matchResults {
-                switch result {
-                case .success(let record):
-                    count += 1
-                    output.result(RecordText.line(record), bare: id.recordName.escaped, json: ["record": RecordText.json(record)])
-                case .failure(let error):
-                    failed = error
-                    output.result(
-                        "! \(id.recordName.escaped): \(error.reason.escaped)",
-                        json: ["failure": .object(["recordName": .string(id.recordName), "code": .string(error.code.rawValue), "reason": .string(error.reason)])])
-                }
-            }
+            shown.show(page.matchResults, output)
             rest = rest.map { $0 - page.matchResults.count }
             guard let cursor = page.queryCursor, rest ?? 1 > 0 else { break }
             page = try await database.records(continuingMatchFrom: cursor, resultsLimit: rest ?? Query.maximumResults)
         }
-        if let failed { throw failed }
-        output.note("\(count) record\(count == 1 ? "" : "s")")
+        if let failed = shown.failed { throw failed }
+        output.note(shown.countText)
     }
 
     /// - Returns: no zone for all of the database's.

@@ -76,7 +76,7 @@ struct ShareAccept: ClientCommand {
             bare: "\(zoneID.ownerName.escaped)/\(zoneID.zoneName.escaped)", json: metadata.json(.accepted))
         // Whoever came only to read has not learned how yet.
         guard read || (isNewcomer && Prompt.isAtTerminal) else { return }
-        var shown = ShownChanges()
+        var shown = ShownRecords()
         var token: ServerChangeToken?
         var isMore = true
         while isMore {

@@ -9,8 +9,8 @@ struct ZoneEndFork: AccountHolderCommand {
               sealkit zone end-fork Notes
               sealkit zone end-fork Notes --abandon 17:3f2a…
 
-            The server's roster counts from then on; the other one is given up: this device's own, or the one whose end a member's
-            error names. The zone begins anew, without records and participants: save what there is first, then save it again and
+            The server's roster counts from then on; the other one is given up: this device's own, or the one whose end a member's \
+            error names. The zone begins anew, without records and participants: save what there is first, then save it again and \
             share the zone anew.
             """)
 

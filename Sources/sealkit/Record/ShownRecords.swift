@@ -1,8 +1,8 @@
 import Foundation
 import SealKit
 
-/// Shows pages of a zone's feed, and remembers what of them did not verify.
-struct ShownChanges {
+/// Shows records that come in pages, and remembers what of them did not verify.
+struct ShownRecords {
     private var count = 0
     /// The last record that could not be shown.
     private(set) var failed: SealKitError?
@@ -10,7 +10,16 @@ struct ShownChanges {
     var countText: String { "\(count) record\(count == 1 ? "" : "s")" }
 
     mutating func show(_ changes: Database.RecordZoneChanges, _ output: Output) {
-        for (id, result) in changes.modifications {
+        show(changes.modifications.map { ($0.recordID, $0.result) }, output)
+        for (id, type) in changes.deletions {
+            output.result(
+                "\(type.escaped) \(id.recordName.escaped)  deleted",
+                json: ["deleted": .object(["recordName": .string(id.recordName), "recordType": .string(type)])])
+        }
+    }
+
+    mutating func show(_ results: [(Record.ID, Result<Record, SealKitError>)], _ output: Output) {
+        for (id, result) in results {
             switch result {
             case .success(let record):
                 count += 1
@@ -26,11 +35,6 @@ struct ShownChanges {
                         ])
                     ])
             }
-        }
-        for (id, type) in changes.deletions {
-            output.result(
-                "\(type.escaped) \(id.recordName.escaped)  deleted",
-                json: ["deleted": .object(["recordName": .string(id.recordName), "recordType": .string(type)])])
         }
     }
 }
