@@ -106,7 +106,9 @@ class Canaries:
                 content = path.read_bytes()
                 if place == "mail":
                     message = email.message_from_bytes(content, policy=email.policy.default)
-                    content += message.get_content().encode()
+                    for part in message.walk():
+                        if not part.is_multipart():
+                            content += part.get_content().encode()
                 size += len(content)
                 planted += content.count(self.planted.encode())
                 for pattern, name in patterns.items():
