@@ -34,10 +34,8 @@ public final class HTTPConnection {
         let connected = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) == 0 }
         }
-        guard connected else {
-            close(descriptor)
-            throw Failure(description: "the server does not accept connections")
-        }
+        // What is thrown from here runs `deinit`, which closes: a second time, it might be another thread's new descriptor.
+        guard connected else { throw Failure(description: "the server does not accept connections") }
         var on: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
     }
