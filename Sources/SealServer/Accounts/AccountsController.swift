@@ -31,57 +31,38 @@ struct AccountsController: Sendable {
     /// The same login key again logs in: an answer that was lost costs nothing.
     private func create(_ request: Request, _ context: SealRequestContext) async throws -> Response {
         let message = try await request.decode(Sealkit_V1_CreateAccountRequest.self, context)
-        let proof = try LoginProof(message)
+        let login = try Login(message)
         let bundle = message.hasRecovery ? try RecoveryBundle(message.recovery) : nil
         let now = services.clock()
         let client = ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy)
         try services.limiter.count(.accountCreation, .client(client), rule: services.limits.accountCreation, now: now)
-        try await proof.verify(services, makesAccount: true)
+        try await login.verify(services, makesAccount: true)
         let token = services.randomBytes(32)
         let name = Hex.encode(services.randomBytes(16))
         let answer = try await services.database.write { connection in
             let account =
-                try Accounts.find(loginKey: proof.loginKey, in: connection)
-                ?? Accounts.create(loginKey: proof.loginKey, name: name, now: now, in: connection)
+                try Accounts.find(loginKey: login.loginKey, in: connection)
+                ?? Accounts.create(loginKey: login.loginKey, name: name, now: now, in: connection)
             try bundle?.save(account: account.id, now: now, in: connection)
-            return try Self.begin(account, proof, token: token, now: now, in: connection)
+            return try login.begin(account, token: token, now: now, in: connection)
         }
         return try Response(answer, for: request)
     }
 
     private func login(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let proof = try LoginProof(try await request.decode(Sealkit_V1_LoginRequest.self, context))
-        try await proof.verify(services, makesAccount: false)
+        let login = try Login(try await request.decode(Sealkit_V1_LoginRequest.self, context))
+        try await login.verify(services, makesAccount: false)
         let now = services.clock()
         let token = services.randomBytes(32)
         let answer = try await services.database.write { connection in
             // Only who holds the key learns that it has no account.
-            guard let account = try Accounts.find(loginKey: proof.loginKey, in: connection) else {
-                if try KeyRotation.isReplaced(proof.loginKey, in: connection) { throw KeyRotation.replaced }
+            guard let account = try Accounts.find(loginKey: login.loginKey, in: connection) else {
+                if try KeyRotation.isReplaced(login.loginKey, in: connection) { throw KeyRotation.replaced }
                 throw ServerError(.unknownItem, "No account has this login key.", remedy: "Create the account.")
             }
-            return try Self.begin(account, proof, token: token, now: now, in: connection)
+            return try login.begin(account, token: token, now: now, in: connection)
         }
         return try Response(answer, for: request)
-    }
-
-    static func begin(
-        _ account: Accounts.Row, _ proof: LoginProof, token: [UInt8], now: Int64, in connection: any SQLConnection
-    ) throws -> Sealkit_V1_SessionResponse {
-        guard let statement = proof.device else {
-            throw ServerError(.invalidArguments, "A session is some device's.", remedy: "Name the device that logs in.")
-        }
-        let device = try Devices.enter(statement, account: account.id, loginKey: proof.loginKey, now: now, in: connection)
-        let issued = try Sessions.issue(
-            account: account.id, device: device.row, now: now, randomToken: token, in: connection)
-        let isKnown = proof.knownDevices == UInt64(clamping: device.revision)
-        let devices = isKnown ? nil : try Devices.list(account: account.id, revision: device.revision, in: connection)
-        return .with {
-            if let devices { $0.devices = devices }
-            $0.token = issued.token
-            $0.expires = issued.expires
-            $0.account = account.name
-        }
     }
 
     /// The answer is an empty message.

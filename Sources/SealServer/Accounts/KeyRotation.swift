@@ -5,7 +5,7 @@ import SealWire
 
 /// A login key that takes the place of another: signed by both, with the recovery bundles that go with it.
 struct KeyRotation: Sendable {
-    let proof: LoginProof
+    let login: Login
     let formerKey: VerificationKey
     let bundles: [RecoveryBundle]
 
@@ -15,7 +15,7 @@ struct KeyRotation: Sendable {
 
     /// - Throws: `invalidArguments`; `notAuthenticated` unless the former key has signed the new one.
     init(_ message: Sealkit_V1_RotateKeysRequest, origin: String) throws(ServerError) {
-        proof = try LoginProof(message.login)
+        login = try Login(message.login)
         formerKey = try LoginProof.loginKey(message.formerLoginKey)
         var bundles: [RecoveryBundle] = []
         for wire in message.recovery.prefix(3) { bundles.append(try RecoveryBundle(wire)) }
@@ -24,7 +24,7 @@ struct KeyRotation: Sendable {
                 .invalidArguments, "Two recovery bundles are of one kind.", remedy: "Send one of each kind at most.")
         }
         self.bundles = bundles
-        let signed = Challenges.loginRotation(origin: origin, newKey: proof.loginKey)
+        let signed = Challenges.loginRotation(origin: origin, newKey: login.loginKey)
         guard (try? formerKey.verify([UInt8](message.formerSignature), over: signed)) != nil else {
             throw ServerError(
                 .notAuthenticated, "The login key in use has not signed the new one for this server.",
@@ -42,7 +42,7 @@ struct KeyRotation: Sendable {
     /// The same rotation again, after a lost answer, brings its recovery bundles and changes nothing else.
     /// - Throws: `keysReplaced` when another key has taken the old one's place; `unknownItem`.
     func run(now: Int64, in connection: any SQLConnection) throws -> Accounts.Row {
-        if let account = try Accounts.find(loginKey: proof.loginKey, in: connection) {
+        if let account = try Accounts.find(loginKey: login.loginKey, in: connection) {
             let isRepeated = try connection.exists(
                 "SELECT 1 FROM login_key WHERE public_key = $1 AND account = $2 AND replaced <> 0",
                 [.blob(formerKey.bytes), .integer(account.id)])
@@ -50,7 +50,7 @@ struct KeyRotation: Sendable {
             try replaceBundles(of: account, now: now, in: connection)
             return account
         }
-        guard try !Self.isReplaced(proof.loginKey, in: connection) else { throw Self.taken }
+        guard try !Self.isReplaced(login.loginKey, in: connection) else { throw Self.taken }
         guard let account = try Accounts.find(loginKey: formerKey, in: connection) else {
             if try Self.isReplaced(formerKey, in: connection) { throw Self.replaced }
             throw ServerError(.unknownItem, "No account has this login key.", remedy: "Create the account.")
@@ -59,7 +59,7 @@ struct KeyRotation: Sendable {
             "UPDATE login_key SET replaced = $1 WHERE account = $2 AND replaced = 0",
             [.integer(max(1, now)), .integer(account.id)])
         try connection.execute(
-            "INSERT INTO login_key (public_key, account) VALUES ($1, $2)", [.blob(proof.loginKey.bytes), .integer(account.id)])
+            "INSERT INTO login_key (public_key, account) VALUES ($1, $2)", [.blob(login.loginKey.bytes), .integer(account.id)])
         try replaceBundles(of: account, now: now, in: connection)
         try Sessions.endAll(of: account.id, in: connection)
         try Devices.forgetAll(of: account.id, in: connection)

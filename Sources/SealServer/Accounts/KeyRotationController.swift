@@ -16,17 +16,17 @@ struct KeyRotationController: Sendable {
         let message = try await request.decode(Sealkit_V1_RotateKeysRequest.self, context)
         let rotation = try KeyRotation(message, origin: services.origin.value)
         // Whoever signs with a key of no account is one stranger of many.
-        let (formerKey, newKey) = (rotation.formerKey, rotation.proof.loginKey)
+        let (formerKey, newKey) = (rotation.formerKey, rotation.login.loginKey)
         let hasAccount = try await services.database.read { connection in
             try Accounts.find(loginKey: formerKey, in: connection) != nil
                 || Accounts.find(loginKey: newKey, in: connection) != nil
         }
-        try await rotation.proof.verify(services, makesAccount: hasAccount)
+        try await rotation.login.verify(services, makesAccount: hasAccount)
         let now = services.clock()
         let token = services.randomBytes(32)
         let (answer, account) = try await services.database.write { connection in
             let account = try rotation.run(now: now, in: connection)
-            return (try AccountsController.begin(account, rotation.proof, token: token, now: now, in: connection), account.id)
+            return (try rotation.login.begin(account, token: token, now: now, in: connection), account.id)
         }
         services.sessions.forget(account: account)
         return try Response(answer, for: request)

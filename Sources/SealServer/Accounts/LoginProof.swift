@@ -12,10 +12,6 @@ struct LoginProof: Sendable {
     let challenge: [UInt8]
     let time: Int64
     let signature: [UInt8]
-    /// Nil where the proof is for a deletion.
-    let device: DeviceStatement?
-    /// The revision of the account's list of devices that the client has.
-    let knownDevices: UInt64
     private let purpose: Purpose
 
     /// What the signature is for: none is taken for the other.
@@ -23,36 +19,20 @@ struct LoginProof: Sendable {
         case login, deletion
     }
 
-    init(_ request: Sealkit_V1_DeleteAccountRequest) throws(ServerError) {
-        loginKey = try Self.loginKey(request.loginKey)
-        challenge = [UInt8](request.challenge)
-        time = request.time
-        signature = [UInt8](request.signature)
-        (device, knownDevices, purpose) = (nil, 0, .deletion)
-    }
-
     init(_ request: Sealkit_V1_LoginRequest) throws(ServerError) {
         loginKey = try Self.loginKey(request.loginKey)
         challenge = [UInt8](request.challenge)
         time = request.time
         signature = [UInt8](request.signature)
-        device = try DeviceStatement(
-            id: request.deviceID, name: request.deviceName, added: request.deviceAdded, signature: request.deviceSignature)
-        (knownDevices, purpose) = (request.knownDevices, .login)
+        purpose = .login
     }
 
-    init(_ request: Sealkit_V1_CreateAccountRequest) throws(ServerError) {
-        try self.init(
-            Sealkit_V1_LoginRequest.with {
-                $0.loginKey = request.loginKey
-                $0.challenge = request.challenge
-                $0.time = request.time
-                $0.signature = request.signature
-                $0.deviceID = request.deviceID
-                $0.deviceName = request.deviceName
-                $0.deviceAdded = request.deviceAdded
-                $0.deviceSignature = request.deviceSignature
-            })
+    init(_ request: Sealkit_V1_DeleteAccountRequest) throws(ServerError) {
+        loginKey = try Self.loginKey(request.loginKey)
+        challenge = [UInt8](request.challenge)
+        time = request.time
+        signature = [UInt8](request.signature)
+        purpose = .deletion
     }
 
     static func loginKey(_ bytes: Data) throws(ServerError) -> VerificationKey {
@@ -65,25 +45,8 @@ struct LoginProof: Sendable {
         }
     }
 
-    /// Checks everything and uses the challenge up.
-    ///
-    /// The challenge is spent last: what fails before that leaves it as it was, so nobody can use up another's.
-    /// - Parameter makesAccount: a key without an account gets one now.
-    func verify(_ services: Services, makesAccount: Bool) async throws {
-        try check(services)
-        let hasAccount: Bool
-        if makesAccount {
-            hasAccount = true
-        } else {
-            hasAccount = try await services.database.read { try Accounts.find(loginKey: loginKey, in: $0) != nil }
-        }
-        guard try services.challenges.spend(challenge, by: hasAccount ? .account : .stranger, now: services.clock()) else {
-            throw ServerError(
-                .notAuthenticated, "The challenge has been used before.", remedy: "Ask for a new challenge.")
-        }
-    }
-
-    private func check(_ services: Services) throws(ServerError) {
+    /// Checks all but whether the challenge was used before.
+    func check(_ services: Services) throws(ServerError) {
         let now = services.clock()
         guard services.challenges.isGood(challenge, for: loginKey, now: now) else {
             throw ServerError(
@@ -109,6 +72,20 @@ struct LoginProof: Sendable {
                 "The signature does not hold for this server's origin, \(origin), the challenge and the time.",
                 remedy: "Sign the origin that the server is known under, with the login key that the challenge is for.")
         }
-        try device?.verify(by: loginKey)
+    }
+
+    /// Uses the challenge up, after all else has been checked: what fails before leaves it as it was, so nobody can use up another's.
+    /// - Parameter makesAccount: a key without an account gets one now.
+    func spendChallenge(_ services: Services, makesAccount: Bool) async throws {
+        let hasAccount: Bool
+        if makesAccount {
+            hasAccount = true
+        } else {
+            hasAccount = try await services.database.read { try Accounts.find(loginKey: loginKey, in: $0) != nil }
+        }
+        guard try services.challenges.spend(challenge, by: hasAccount ? .account : .stranger, now: services.clock()) else {
+            throw ServerError(
+                .notAuthenticated, "The challenge has been used before.", remedy: "Ask for a new challenge.")
+        }
     }
 }

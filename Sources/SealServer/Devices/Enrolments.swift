@@ -22,7 +22,7 @@ enum Enrolments {
     static func open(
         _ id: ID16, ticketHash: [UInt8], commitment: [UInt8], now: Int64, in connection: any SQLConnection
     ) throws -> Int64 {
-        try connection.execute("DELETE FROM enrolment WHERE expires <= $1", [.integer(now)])
+        try sweep(now: now, in: connection)
         let count = try connection.first("SELECT COUNT(*) FROM enrolment", []) { try $0.int64(0) } ?? 0
         guard count < mostOpen else {
             throw ServerError(

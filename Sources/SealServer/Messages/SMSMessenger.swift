@@ -1,29 +1,15 @@
-import AsyncHTTPClient
-import Foundation
-import NIOCore
-import NIOHTTP1
-import SealCoding
-import SealPrimitives
 import SealWire
 import SwiftProtobuf
 
 /// Hands text messages to a gateway: one HTTP POST each, JSON, signed as webhooks of subscriptions are.
 final class SMSMessenger: Messenger {
     private let configuration: SMSConfiguration
-    private let keys: TokenKeys
-    private let clock: @Sendable () -> Int64
-    private let client: HTTPClient
+    private let client: SignedClient
     private let slots = AsyncSlots(count: 8)
 
-    private static let timeout = TimeAmount.seconds(15)
-
     init(configuration: SMSConfiguration, keys: TokenKeys, clock: @escaping @Sendable () -> Int64) {
-        (self.configuration, self.keys, self.clock) = (configuration, keys, clock)
-        var settings = HTTPClient.Configuration()
-        settings.redirectConfiguration = .disallow
-        settings.timeout = .init(connect: Self.timeout, read: Self.timeout)
-        settings.decompression = .disabled
-        client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: settings)
+        self.configuration = configuration
+        client = SignedClient(keys: keys, clock: clock)
     }
 
     func send(_ message: OutgoingMessage) async throws {
@@ -34,33 +20,21 @@ final class SMSMessenger: Messenger {
             $0.text = message.body
             $0.language = message.language
         }
-        let body: [UInt8] = try delivery.jsonUTF8Bytes()
-        let key = keys.newest
-        let time = clock() / 1_000_000
-        let signed = WebhookSignature.signedBytes(keyID: key.id, time: time, url: configuration.url, body: body)
-        let signature = WebhookSignature(keyID: key.id, time: time, signature: key.signingKey.sign(signed))
-        var request = HTTPClientRequest(url: configuration.url)
-        request.method = .POST
-        request.headers.add(name: "content-type", value: "application/json")
-        request.headers.add(name: "user-agent", value: "sealkit/1")
-        request.headers.add(name: WebhookSignature.header, value: signature.headerValue)
-        if let token = configuration.token { request.headers.add(name: "authorization", value: "Bearer \(token)") }
-        request.body = .bytes(ByteBuffer(bytes: body))
         try await slots.run {
-            let status: Int
+            let answer: (isTaken: Bool, status: Int)
             do {
-                status = Int(try await client.execute(request, timeout: Self.timeout).status.code)
+                answer = try await client.post(delivery, to: configuration.url, token: configuration.token)
             } catch {
                 try Task.checkCancellation()
                 // Whatever the client says of it could repeat the URL, which may hold a secret.
                 throw MessengerError.gateway(status: 0)
             }
-            guard (200..<300).contains(status) else { throw MessengerError.gateway(status: status) }
+            guard answer.isTaken else { throw MessengerError.gateway(status: answer.status) }
         }
     }
 
     func close() async {
         // Fails where it was closed before, and then there is nothing left to do.
-        try? await client.shutdown()
+        try? await client.close()
     }
 }

@@ -1,10 +1,5 @@
-import AsyncHTTPClient
 import Foundation
 import Logging
-import NIOCore
-import NIOHTTP1
-import SealCoding
-import SealPrimitives
 import SealWire
 import SwiftProtobuf
 import Synchronization
@@ -34,7 +29,6 @@ final class WebhookSender: Sendable {
     /// A day, in microseconds: then what waits is given up.
     static let patience: Int64 = 86_400_000_000
     private static let longestWait: Int64 = 3_600_000_000
-    private static let timeout = TimeAmount.seconds(15)
 
     init(
         database: any SQLDatabase, keys: TokenKeys, targets: WebhookTargets, clock: @escaping @Sendable () -> Int64, logger: Logger
@@ -50,11 +44,7 @@ final class WebhookSender: Sendable {
     /// Sends until cancelled.
     func run() async {
         guard !targets.origins.isEmpty else { return }
-        var settings = HTTPClient.Configuration()
-        settings.redirectConfiguration = .disallow
-        settings.timeout = .init(connect: Self.timeout, read: Self.timeout)
-        settings.decompression = .disabled
-        let client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: settings)
+        let client = SignedClient(keys: keys, clock: clock)
         await withDiscardingTaskGroup { group in
             signal.yield()
             var timer: Task<Void, Never>?
@@ -88,7 +78,7 @@ final class WebhookSender: Sendable {
             timer?.cancel()
             group.cancelAll()
         }
-        do { try await client.shutdown() } catch {
+        do { try await client.close() } catch {
             logger.debug("the webhooks' client did not close cleanly", metadata: ["error": "\(type(of: error))"])
         }
     }
@@ -152,7 +142,7 @@ final class WebhookSender: Sendable {
 
     // MARK: One delivery
 
-    private func deliver(_ webhook: WebhookRow, _ client: HTTPClient) async {
+    private func deliver(_ webhook: WebhookRow, _ client: SignedClient) async {
         do {
             let entries = try await database.read { try NotificationFeed.page(of: webhook, in: $0) }
             guard let last = entries.last?.number else {
@@ -173,27 +163,15 @@ final class WebhookSender: Sendable {
 
     /// Whether the receiver took it. What it answers beside its status does not count.
     private func send(
-        _ notifications: [Sealkit_V1_Notification], upTo number: Int64, to webhook: WebhookRow, _ client: HTTPClient
+        _ notifications: [Sealkit_V1_Notification], upTo number: Int64, to webhook: WebhookRow, _ client: SignedClient
     ) async throws -> Bool {
         guard targets.allows(webhook.url) else { return false }
         let delivery = Sealkit_V1_WebhookDelivery.with {
             $0.deliveryID = webhook.deliveryID(upTo: number)
             $0.notifications = notifications
         }
-        let body: [UInt8] = try delivery.jsonUTF8Bytes()
-        let key = keys.newest
-        let time = clock() / 1_000_000
-        let signed = WebhookSignature.signedBytes(keyID: key.id, time: time, url: webhook.url, body: body)
-        let signature = WebhookSignature(keyID: key.id, time: time, signature: key.signingKey.sign(signed))
-        var request = HTTPClientRequest(url: webhook.url)
-        request.method = .POST
-        request.headers.add(name: "content-type", value: "application/json")
-        request.headers.add(name: "user-agent", value: "sealkit/1")
-        request.headers.add(name: WebhookSignature.header, value: signature.headerValue)
-        request.body = .bytes(ByteBuffer(bytes: body))
         do {
-            let response = try await client.execute(request, timeout: Self.timeout)
-            return (200..<300).contains(response.status.code)
+            return try await client.post(delivery, to: webhook.url).isTaken
         } catch {
             return false
         }

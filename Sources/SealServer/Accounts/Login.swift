@@ -1,0 +1,60 @@
+import SealPrimitives
+import SealWire
+import SwiftProtobuf
+
+/// A login: who holds the key, on which device.
+struct Login: Sendable {
+    let proof: LoginProof
+    let device: DeviceStatement
+    /// The revision of the account's list of devices that the client has.
+    let knownDevices: UInt64
+
+    var loginKey: VerificationKey { proof.loginKey }
+
+    init(_ request: Sealkit_V1_LoginRequest) throws(ServerError) {
+        proof = try LoginProof(request)
+        device = try DeviceStatement(
+            id: request.deviceID, name: request.deviceName, added: request.deviceAdded, signature: request.deviceSignature)
+        knownDevices = request.knownDevices
+    }
+
+    init(_ request: Sealkit_V1_CreateAccountRequest) throws(ServerError) {
+        try self.init(
+            Sealkit_V1_LoginRequest.with {
+                $0.loginKey = request.loginKey
+                $0.challenge = request.challenge
+                $0.time = request.time
+                $0.signature = request.signature
+                $0.deviceID = request.deviceID
+                $0.deviceName = request.deviceName
+                $0.deviceAdded = request.deviceAdded
+                $0.deviceSignature = request.deviceSignature
+            })
+    }
+
+    /// Checks everything and uses the challenge up.
+    /// - Parameter makesAccount: a key without an account gets one now.
+    func verify(_ services: Services, makesAccount: Bool) async throws {
+        try proof.check(services)
+        try device.verify(by: loginKey)
+        try await proof.spendChallenge(services, makesAccount: makesAccount)
+    }
+
+    /// Enters the device and issues its session, in the caller's transaction.
+    /// - Parameter token: 32 random bytes.
+    func begin(
+        _ account: Accounts.Row, token: [UInt8], now: Int64, in connection: any SQLConnection
+    ) throws -> Sealkit_V1_SessionResponse {
+        let entered = try Devices.enter(device, account: account.id, loginKey: loginKey, now: now, in: connection)
+        let issued = try Sessions.issue(
+            account: account.id, device: entered.row, now: now, randomToken: token, in: connection)
+        let isKnown = knownDevices == UInt64(clamping: entered.revision)
+        let devices = isKnown ? nil : try Devices.list(account: account.id, revision: entered.revision, in: connection)
+        return .with {
+            if let devices { $0.devices = devices }
+            $0.token = issued.token
+            $0.expires = issued.expires
+            $0.account = account.name
+        }
+    }
+}
