@@ -60,6 +60,7 @@ open class ServerProcess: @unchecked Sendable {
     public var dataFolder: URL { folder.appendingPathComponent("data") }
     public var log: String { (try? String(contentsOf: folder.appendingPathComponent("server.log"), encoding: .utf8)) ?? "" }
     public var identifier: Int32 { process.processIdentifier }
+    public var isRunning: Bool { process.isRunning }
     public var port: Int { URL(string: origin)?.port ?? 0 }
 
     public func waitUntilListening() throws {

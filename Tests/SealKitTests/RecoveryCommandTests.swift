@@ -24,10 +24,14 @@ import Testing
         let words = ([ServerProcess.executable.path] + arguments).map { "'\($0)'" }.joined(separator: " ")
         return try Command.run(
             URL(fileURLWithPath: "/bin/sh"), ["-c", "exec \(words) < '\(file.path)'"],
-            environment: [
-                "HOME": home.url.path, "SEALKIT_ACCOUNT": "",
-                "SEALKIT_KEY_FILE": home.url.appendingPathComponent("\(device).json").path,
-            ].merging(environment) { $1 })
+            environment: self.environment(device).merging(environment) { $1 })
+    }
+
+    private func environment(_ device: String) -> [String: String] {
+        [
+            "HOME": home.url.path, "SEALKIT_ACCOUNT": "",
+            "SEALKIT_KEY_FILE": home.url.appendingPathComponent("\(device).json").path,
+        ]
     }
 
     private func create(_ device: String) throws -> String {
@@ -108,5 +112,53 @@ import Testing
         #expect(reset.status == 0 && reset.output.contains("recoveryKey"), "\(reset.errors)")
         #expect(try run("zone", "list", "--quiet", device: "phone").output == "")
         #expect(try run("account", "whoami", "--quiet", device: "phone").output == name)
+    }
+
+    /// Killed at ten places between its start and its end, wherever they fall: in the key file, before the server, among the zones.
+    @Test func keysThatAKilledCommandWasReplacingAreReplacedByTheNext() async throws {
+        var recoveryKey = try create("phone")
+        let name = try run("account", "whoami", "--quiet", device: "phone").output
+        for zone in ["garden", "kitchen", "attic"] {
+            #expect(try run("zone", "create", zone, device: "phone").status == 0)
+            let saved = try run(
+                "record", "save", "--type", "Note", "--zone", zone, "--name", "n", "--seal", "body=of the \(zone)", device: "phone")
+            #expect(saved.status == 0, "\(saved.errors)")
+        }
+        let start = ContinuousClock.now
+        let whole = try run("account", "rotate-keys", "--quiet", device: "phone")
+        let length = ContinuousClock.now - start
+        #expect(whole.status == 0, "\(whole.errors)")
+        recoveryKey = key(whole)
+        var killed = 0
+        for place in 1...10 {
+            let output = home.url.appendingPathComponent("killed-\(place)")
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/bin/sh")
+            process.arguments = ["-c", "exec '\(ServerProcess.executable.path)' account rotate-keys --quiet > '\(output.path)'"]
+            process.environment = ProcessInfo.processInfo.environment.merging(environment("phone")) { $1 }
+            process.standardError = FileHandle.nullDevice
+            try process.start()
+            try await Task.sleep(for: length * place / 11)
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+            if process.terminationReason == .uncaughtSignal { killed += 1 }
+            let shown = try String(contentsOf: output, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
+            if !shown.isEmpty { recoveryKey = shown }
+            // Whatever was done before the end, the account is the same, goes on, and the key that was shown last brings it back.
+            let next = try run("account", "rotate-keys", "--quiet", device: "phone")
+            #expect(next.status == 0, "place \(place): \(next.errors)")
+            if key(next) != "finished" { recoveryKey = key(next) }
+            #expect(try run("account", "whoami", "--quiet", device: "phone").output == name)
+            let read = try run("record", "get", "n", "--zone", "garden", "--value", "body", device: "phone")
+            #expect(read.output.contains("of the garden"), "place \(place): \(read.errors)")
+        }
+        #expect(killed > 0)
+        let checked = try run("account", "recovery-key", "--check", device: "phone", typing: recoveryKey)
+        #expect(checked.status == 0, "\(checked.errors)")
+        let back = try run("account", "recover", "--quiet", "--server", server.origin, device: "desk", typing: recoveryKey)
+        #expect(back.status == 0, "\(back.errors)")
+        for zone in ["garden", "kitchen", "attic"] {
+            #expect(try run("record", "get", "n", "--zone", zone, "--value", "body", device: "desk").output.contains("of the \(zone)"))
+        }
     }
 }

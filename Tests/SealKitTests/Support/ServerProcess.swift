@@ -29,6 +29,13 @@ final class ServerProcess: SealLab.ServerProcess, @unchecked Sendable {
         remove()
     }
 
+    /// Of a suite, say, whose tests have no common end to stop it at.
+    deinit {
+        guard isRunning else { return }
+        kill()
+        stop()
+    }
+
     /// At the end of the test process, where Foundation's waiting no longer works.
     private func abandon() {
         Foundation.kill(identifier, SIGTERM)
