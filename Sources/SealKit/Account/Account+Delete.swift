@@ -13,9 +13,10 @@ extension Account {
     /// public databases, as with CloudKit: delete that before if it is to go. Nobody gets its names again.
     ///
     /// It can be repeated: what was cut short is gone on with, and an account that is deleted already is no error.
-    /// - Parameter trust: what this device has verified as this account.
-    /// - Throws: `unknownItem` when the server has never had the account; `rollback`, `integrityFailure` for a share whose end
-    ///   this device refuses to sign; `networkFailure`.
+    /// - Parameter trust: what this device has verified as this account; nil takes each share as the server shows it now, also one
+    ///   with a fork that only its owner could end. Nothing is read there any more, so that all it can lie about is what is left.
+    /// - Throws: `unknownItem` when the server has never had the account; `rollback`, `integrityFailure` for a share that is not
+    ///   what this device has verified; `networkFailure`.
     public func delete(trust: TrustStore? = nil) async throws(SealKitError) {
         var tries = 0
         while true {

@@ -11,11 +11,17 @@ struct AccountDelete: AccountHolderCommand {
 
             It asks for the word "delete", unless --yes is given. Cut short, it is simply run again.
 
+            Where the server shows a share otherwise than this device has verified it, the account stays, and the error names it; \
+            --despite-forks leaves such shares as the server shows them.
+
               sealkit account delete
             """)
 
     @Flag(help: "Do not ask.")
     var yes = false
+
+    @Flag(help: "Go on where the server contradicts what this device has verified of a share.")
+    var despiteForks = false
 
     @OptionGroup var global: GlobalOptions
 
@@ -28,9 +34,18 @@ struct AccountDelete: AccountHolderCommand {
                 "This deletes the account at \(client.account.server) and everything in it, for ever. Type delete to go on: ",
                 typed: "delete", orOption: "--yes")
         }
-        try await client.account.delete(trust: client.trust)
+        try await delete(client.account, trust: despiteForks ? nil : client.trust)
         TrustFiles.remove(beside: global.keyFileURL)
         try GlobalOptions.accounts.left(global.keyFileURL)
         output.result("deleted", json: ["deleted": .bool(true), "server": .string(client.account.server)])
+    }
+
+    private func delete(_ account: Account, trust: TrustStore?) async throws(SealKitError) {
+        do { try await account.delete(trust: trust) } catch {
+            guard trust != nil, [.rollback, .integrityFailure].contains(error.code) else { throw error }
+            throw SealKitError(
+                error.code, error.reason,
+                remedy: "try again later, have the zone's owner end the fork (sealkit zone end-fork), or go on with --despite-forks")
+        }
     }
 }

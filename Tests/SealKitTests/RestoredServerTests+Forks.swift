@@ -1,0 +1,101 @@
+import SealStatements
+import Testing
+
+@testable import SealKit
+
+/// Of a fork that comes of the old copy.
+extension RestoredServerTests {
+    @Test func theOwnerEndsAForkAndMembersGoOver() async throws {
+        try await with { server, zone, ann, bob in
+            // A device of Ann's that has seen nothing of what is lost.
+            let other = try ann.onFreshDevice()
+            _ = try await zone.view(of: ann)
+            try server.backUp()
+            try await ann.own.rotateKeys(of: zone.zoneID)
+            let carol = try await Person(server.process)
+            try await ann.edit(zone.zoneID) { $0.addParticipant(try await ann.participant(carol)) }
+            try await zone.view(of: bob)
+            try await ann.own.rotateKeys(of: zone.zoneID)
+            try await zone.view(of: ann)
+            try server.restore()
+            try await other.own.rotateKeys(of: zone.zoneID)
+
+            // Both who know the other branch are told which, and nothing is given back.
+            var forks: [RosterFork] = []
+            for person in [ann, bob] {
+                do {
+                    try await zone.view(of: person)
+                    Issue.record("a fork was taken over")
+                } catch let error as SealKitError {
+                    #expect(error.code == .rollback)
+                    forks.append(try #require(error.rosterFork))
+                }
+            }
+            #expect(forks[0].zoneID == zone.zoneID && forks[0].head.sequence > forks[1].head.sequence)
+            #expect(RosterFork.Head(forks[0].head.description) == forks[0].head)
+            for wrong in ["", "1", "01:" + String(repeating: "0", count: 64), "1:00", "-1:" + String(repeating: "0", count: 64)] {
+                #expect(RosterFork.Head(wrong) == nil)
+            }
+            // The device on the server's branch knows of none.
+            let none = await failure { try await other.own.endFork(of: zone.zoneID) }
+            #expect(none == .invalidArguments)
+            let notOwner = await failure { try await bob.shared.endFork(of: zone.id(for: bob)) }
+            #expect(notOwner == .badDatabase)
+
+            try await ann.own.endFork(of: zone.zoneID)
+            let roster = try await zone.view(of: ann).roster
+            #expect(roster.abandonments.count == 1 && roster.incarnations.zone == 2 && roster.members.count == 1)
+            try await ann.own.save(ann.note(in: zone.zoneID, "saved again", name: "note"))
+            #expect(try await body(zone, for: other) == "saved again")
+            // Bob had a part of the branch only: he is shown the rest of it, goes over, and is out until he is invited again.
+            let gone = try await zone.view(of: bob)
+            #expect(gone.roster.head == roster.head && !gone.isMember)
+            var share = Share(recordZoneID: zone.zoneID)
+            share.addParticipant(try await ann.participant(bob, .readWrite))
+            try await bob.join(try await ann.own.save(share).url)
+            #expect(try await body(zone, for: bob) == "saved again")
+            let audit = try await bob.container.audit()
+            let audited = audit.scopes.first { $0.zoneID == zone.id(for: bob) }
+            #expect(audited?.abandonedForks == 1)
+        }
+    }
+
+    @Test func aHeadThatAMemberNamesIsGivenUp() async throws {
+        try await with { server, zone, ann, bob in
+            try server.backUp()
+            let device = try ann.onFreshDevice()
+            try await device.own.rotateKeys(of: zone.zoneID)
+            try await zone.view(of: bob)
+            try server.restore()
+            try await ann.own.rotateKeys(of: zone.zoneID)
+            var fork: RosterFork?
+            do { try await zone.view(of: bob) } catch { fork = (error as? SealKitError)?.rosterFork }
+            let head = try #require(fork?.head)
+            let present = RosterFork.Head(try await zone.view(of: ann).roster)
+            let onIt = await failure { try await ann.own.endFork(of: zone.zoneID, abandoning: present) }
+            #expect(onIt == .invalidArguments)
+            try await ann.own.endFork(of: zone.zoneID, abandoning: head)
+            #expect(try await zone.view(of: bob).roster.abandonments.map(\.head.sequence) == [head.sequence])
+            // The device that made the branch goes over as well.
+            #expect(try await zone.view(of: device).roster.abandonments.count == 1)
+        }
+    }
+
+    /// Bob cannot mend Ann's fork, and is not kept from going: without what this device has verified, he leaves the branch there is.
+    @Test func aForkKeepsNobodyFromDeletingTheAccount() async throws {
+        try await with { server, zone, ann, bob in
+            try server.backUp()
+            let device = try ann.onFreshDevice()
+            try await device.own.rotateKeys(of: zone.zoneID)
+            try await zone.view(of: bob)
+            try server.restore()
+            try await ann.own.rotateKeys(of: zone.zoneID)
+            let refused = await failure { try await bob.account.delete(trust: bob.container.core.trust) }
+            #expect(refused == .rollback)
+            #expect(try await bob.account.status() == .available)
+            try await bob.account.delete()
+            #expect(try await bob.account.status() == .noAccount)
+            #expect(try await zone.view(of: ann).roster.members[bob.container.core.userID()] == nil)
+        }
+    }
+}
