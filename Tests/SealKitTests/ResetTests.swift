@@ -116,6 +116,26 @@ import Testing
         #expect(try await bobs.view(of: bob).roster.members.count == 1)
     }
 
+    /// A reset that its user ended is not gone on with because the account has got new keys in another way.
+    @Test func aResetThatCameToNothingIsForgotten() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let kept = KeptKeys(ann)
+        let ended = await failure {
+            try await ann.account.resetEncryptedData(
+                trust: ann.container.core.trust, keep: { seeds async throws(SealKitError) in try kept.keep(seeds) },
+                show: { _ async throws(SealKitError) in throw SealKitError(.operationCancelled, "the user thought again") })
+        }
+        #expect(ended == .operationCancelled && kept.seeds.count == 1)
+        let laptop = try ann.onFreshDevice()
+        let laptops = KeptKeys(laptop)
+        try await laptop.rotateKeys(laptops)
+        // Enrolled again, with what it had verified.
+        let phone = try ann.restarted(laptops)
+        try await phone.finishKeyRotation()
+        #expect(try await phone.own.allRecordZones().map(\.zoneID) == [zone])
+    }
+
     // MARK: After everything was lost
 
     @Test func aNewAccountTellsItsAppsWhatWasLostAndKeepsTheirData() async throws {

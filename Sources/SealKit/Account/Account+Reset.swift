@@ -22,19 +22,15 @@ extension Account {
         show: (_ recoveryKey: RecoveryKey) async throws(SealKitError) -> Void,
         progress: (KeyRotationProgress) -> Void = { _ in }
     ) async throws(SealKitError) {
-        do { try await requireSession() } catch {
-            guard keys.isNewestUnknown, keys.all.count > 1 else { throw error }
-            // It was cut off before the server had the new keys: until it has them nothing can be asked.
-            try await replaceKeys(passphrase: passphrase, keep: keep, show: show)
-            try await noteAll(trust, generations: seeds.count)
-            return try await finishKeyRotation(trust: trust, progress: progress)
-        }
-        try await noteAll(trust, generations: keys.hasUntold ? keys.all.count : keys.all.count + 1)
-        try await replaceKeys(passphrase: passphrase, keep: keep, show: show)
+        let isNoted = try await replaceKeys(
+            passphrase: passphrase, keep: keep, show: show,
+            note: { key async throws(SealKitError) in try await noteAll(trust, for: key) })
+        // It was cut off before the server had the new keys: until it has them nothing can be asked.
+        if !isNoted { try await noteAll(trust, for: keys.loginKey.verificationKey) }
         try await finishKeyRotation(trust: trust, progress: progress)
     }
 
-    private func noteAll(_ trust: TrustStore, generations: Int) async throws(SealKitError) {
+    private func noteAll(_ trust: TrustStore, for key: VerificationKey) async throws(SealKitError) {
         var scopes: [TrustStore.GivenUp] = []
         for core in try await cores(trust) {
             for (_, scope) in try await core.allScopes() {
@@ -42,13 +38,13 @@ extension Account {
                 scopes.append(TrustStore.GivenUp(scope: scope, incarnations: view.roster.incarnations))
             }
         }
-        try await trust.noteGivenUp(scopes, of: self, generations: generations)
+        try await trust.noteGivenUp(scopes, of: self, for: key)
     }
 
     /// What was noted as given up, and is still there.
     func giveUp(_ trust: TrustStore, _ cores: [ContainerCore]) async throws(SealKitError) {
         var failure: SealKitError?
-        for given in try await trust.givenUp(of: self, generations: seeds.count) {
+        for given in try await trust.givenUp(of: self) {
             guard let core = cores.first(where: { $0.isPlace(of: given.scope) }) else { continue }
             do { try await core.giveUp(given) } catch {
                 if error.concernsWholeRequest { throw error }
@@ -56,7 +52,7 @@ extension Account {
             }
         }
         if let failure { throw failure }
-        try await trust.noteGivenUp([], of: self, generations: 0)
+        try await trust.forgetGivenUp(of: self)
     }
 }
 

@@ -37,15 +37,20 @@ extension Account {
         progress: (KeyRotationProgress) -> Void = { _ in }
     ) async throws(SealKitError) {
         // A reset that was begun, and is not wanted any more, is none.
-        try await trust.noteGivenUp([], of: self, generations: 0)
+        try await trust.forgetGivenUp(of: self)
         try await replaceKeys(passphrase: passphrase, keep: keep, show: show)
         try await finishKeyRotation(trust: trust, progress: progress)
     }
 
+    /// - Parameter note: what is to happen with these keys, before anything does: called with the new login key, which counts once
+    ///   the account has it. Not called where nothing can be asked of the server before it has the new keys.
+    /// - Returns: whether `note` was called.
+    @discardableResult
     func replaceKeys(
         passphrase: RecoveryPassphrase?, keep: (_ seeds: [AccountSeed]) async throws(SealKitError) -> Void,
-        show: (_ recoveryKey: RecoveryKey) async throws(SealKitError) -> Void
-    ) async throws(SealKitError) {
+        show: (_ recoveryKey: RecoveryKey) async throws(SealKitError) -> Void,
+        note: (_ loginKey: VerificationKey) async throws(SealKitError) -> Void = { (_) async throws(SealKitError) in }
+    ) async throws(SealKitError) -> Bool {
         try keys.beginRotation()
         defer { keys.endRotation() }
         let isOwnSeed = try await hasOwnSeed(keep: keep)
@@ -53,16 +58,15 @@ extension Account {
         var random = SystemRandom()
         let recoveryKey = RecoveryKey(random: &random)
         do {
+            if isOwnSeed { try await note(keys.loginKeys[0].verificationKey) }
             try await show(recoveryKey)
             var bundles = [bundle(of: keys.all, by: recoveryKey, .printedKey)]
             if let passphrase { bundles.append(bundle(of: keys.all, by: try passphrase.key(origin: server), .passphrase)) }
             try await session.rotate(from: former, to: keys.loginKeys[0], recovery: bundles)
+            return isOwnSeed
         } catch {
             // What was lost on the way may have arrived, and an older seed may be in use: neither is given up.
-            if isOwnSeed, ![.networkFailure, .serverResponseLost].contains(error.code) {
-                keys.dropUntold()
-                try await keep(keys.all)
-            }
+            if isOwnSeed, keys.dropUntold(becauseOf: error.code == .keysReplaced) { try await keep(keys.all) }
             throw error
         }
     }
@@ -111,7 +115,8 @@ extension Account {
         trust: TrustStore, progress: (KeyRotationProgress) -> Void = { _ in }
     ) async throws(SealKitError) {
         guard try await mayHaveToFinish(trust) else { return }
-        try await requireSession()
+        // Whether the new keys have arrived is seen at a login.
+        if keys.mayBeTold { _ = try await session.renewedToken() } else { try await requireSession() }
         guard !keys.hasUntold else { return }
         let count = seeds.count
         let cores = try await cores(trust)

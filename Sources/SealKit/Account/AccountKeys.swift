@@ -15,6 +15,8 @@ final class AccountKeys: Sendable {
         var loginKeys: [SigningKey]
         /// All but those that this process has made and not told.
         var told: Int
+        /// The server may have been told of the rest: its answer did not come, or said nothing about it.
+        var mayBeTold = false
         /// The server has said that it does not know the newest.
         var isNewestUnknown = false
         var isRotating = false
@@ -42,8 +44,12 @@ final class AccountKeys: Sendable {
     var all: [AccountSeed] { content.withLock(\.seeds) }
     var hasUntold: Bool { content.withLock { $0.told < $0.seeds.count } }
 
+    var mayBeTold: Bool { content.withLock(\.mayBeTold) }
+
     /// The newest in use.
     var loginKey: SigningKey { content.withLock { $0.loginKeys[$0.told - 1] } }
+    /// Of the seeds in use.
+    var toldKeys: [VerificationKey] { content.withLock { $0.loginKeys[..<$0.told].map(\.verificationKey) } }
     /// Of all seeds, from the newest on.
     var loginKeys: [SigningKey] { content.withLock { $0.loginKeys.reversed() } }
 
@@ -54,6 +60,7 @@ final class AccountKeys: Sendable {
         content.withLock { content in
             guard let index = content.loginKeys.firstIndex(where: { $0.verificationKey == key }) else { return }
             content.told = max(content.told, index + 1)
+            if content.told == content.seeds.count { content.mayBeTold = false }
             if index == content.seeds.count - 1 { content.isNewestUnknown = false }
         }
     }
@@ -66,14 +73,32 @@ final class AccountKeys: Sendable {
         content.withLock { content in
             content.seeds.append(seed)
             content.loginKeys.append(key)
+            content.mayBeTold = false
         }
     }
 
-    /// What this process has made comes to nothing: it was not wanted after all, or another device was faster.
-    func dropUntold() {
+    /// The server is being told of the untold seed.
+    /// - Returns: whether that may have happened before.
+    func beginTelling() -> Bool {
         content.withLock { content in
+            defer { content.mayBeTold = true }
+            return content.mayBeTold
+        }
+    }
+
+    /// The server has refused it, and it was the first time.
+    func wasRefused() { content.withLock { $0.mayBeTold = false } }
+
+    /// What this process has made comes to nothing: it was not wanted after all, or refused.
+    /// - Parameter another: the server has another key in its place, so that it can never have this one.
+    /// - Returns: whether it was dropped: what the server may have is not.
+    func dropUntold(becauseOf another: Bool) -> Bool {
+        content.withLock { content in
+            guard another || !content.mayBeTold else { return false }
             content.seeds.removeSubrange(content.told...)
             content.loginKeys.removeSubrange(content.told...)
+            content.mayBeTold = false
+            return true
         }
     }
 

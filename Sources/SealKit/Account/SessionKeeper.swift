@@ -154,7 +154,13 @@ actor SessionKeeper {
                 $0.formerSignature = signature
                 $0.recovery = recovery
             }
-            return try await client.call("/1/accounts/rotate", request, as: Sealkit_V1_SessionResponse.self)
+            let mayHaveArrived = keys.beginTelling()
+            do throws(SealKitError) {
+                return try await client.call("/1/accounts/rotate", request, as: Sealkit_V1_SessionResponse.self)
+            } catch {
+                if !mayHaveArrived, error.isRefusedRotation { keys.wasRefused() }
+                throw error
+            }
         })
         keys.isKnown(new.verificationKey)
     }
@@ -228,5 +234,12 @@ actor SessionKeeper {
             $0.deviceSignature = Data(key.sign(Challenges.device(device.id, name: name, added: device.added)))
             $0.knownDevices = devices.settledRevision
         }
+    }
+}
+
+extension SealKitError {
+    /// What only a server says that has not taken the new key, and no proxy before it.
+    fileprivate var isRefusedRotation: Bool {
+        [.keysReplaced, .invalidArguments, .notAuthenticated, .constraintViolation, .limitExceeded].contains(code)
     }
 }

@@ -41,7 +41,7 @@ extension TrustStore {
     /// This store is of another device from now on, which knows nothing of the others yet.
     func replace(_ own: DeviceKeeper.Identity, account: [UInt8]) async throws(SealKitError) {
         let account = Data(account)
-        try await writing { db in
+        try await writingDurably { db in
             try db.execute(sql: "DELETE FROM device WHERE account = ?", arguments: [account])
             try db.execute(
                 sql: """
@@ -161,7 +161,7 @@ extension TrustStore {
 
     /// Below these no roster is believed from now on. A higher one that is there stays.
     func raiseFloors(to heads: [Enrolment.Head]) async throws(SealKitError) {
-        try await writing { db in
+        try await writingDurably { db in
             for head in heads {
                 try db.execute(
                     sql: """

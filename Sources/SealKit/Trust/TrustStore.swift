@@ -64,6 +64,20 @@ public final class TrustStore: Sendable {
         do { return try await database.write(body) } catch { throw TrustStore.failure(error) }
     }
 
+    /// As `writing`, and on the disk when it returns: for what must outlast a power cut that a key file outlasts.
+    func writingDurably(_ body: @escaping @Sendable (GRDB.Database) throws -> Void) async throws(SealKitError) {
+        do {
+            try await database.writeWithoutTransaction { db in
+                try db.execute(sql: "PRAGMA synchronous = FULL")
+                defer { try? db.execute(sql: "PRAGMA synchronous = NORMAL") }
+                try db.inTransaction(.immediate) {
+                    try body(db)
+                    return .commit
+                }
+            }
+        } catch { throw TrustStore.failure(error) }
+    }
+
     private static func failure(_ error: any Error) -> SealKitError {
         if let error = error as? SealKitError { return error }
         // A cancelled transaction has left nothing behind.

@@ -11,6 +11,10 @@ final class LossyTransport: Transport {
         case request
         /// The request arrives and is answered, and the answer is lost.
         case answer
+        /// The request arrives, and the client is told something else than the answer.
+        case late(SealKitError)
+        /// It goes through.
+        case nothing
         /// The server says something instead of doing anything.
         case refusal(SealKitError)
     }
@@ -59,7 +63,10 @@ final class LossyTransport: Transport {
         case .answer:
             _ = try await send()
             throw SealKitError(.serverResponseLost, "the test lost the answer")
-        case nil: return try await send()
+        case .late(let error):
+            _ = try await send()
+            throw error
+        case .nothing, nil: return try await send()
         }
     }
 

@@ -1,0 +1,67 @@
+import SealEnvelope
+import SealLab
+import Testing
+
+@testable import SealKit
+
+/// New keys that the server may have, or may not: the seed behind them is given up only where it cannot have them.
+extension KeyRotationTests {
+    /// The server has taken the new keys, its answer was lost, and what failed at the end was something else.
+    @Test(arguments: [SealKitError.Code.networkUnavailable, .serviceUnavailable, .serverRejectedRequest, .operationCancelled])
+    func aSeedThatMayHaveArrivedIsKept(_ code: SealKitError.Code) async throws {
+        let world = try await World()
+        let network = LossyTransport(try HTTPTransport(server: world.ann.server.origin), losing: "accounts/", [])
+        let device = try world.ann.through(network, pacing: FakePacing().pacing)
+        _ = try await device.own.allRecordZones()
+        // The challenge, the new key, and the next challenge.
+        let error = SealKitError(code, "the test's proxy says so")
+        network.lose(
+            code == .operationCancelled
+                ? [.nothing, .late(.cancelledChange)] : [.nothing, .answer] + Array(repeating: .refusal(error), count: 10))
+        #expect(await failure { try await device.rotateKeys(world.kept) } == code)
+        #expect(world.kept.seeds.count == 2)
+        network.lose([])
+        try await device.finishKeyRotation()
+        try await world.check(device)
+        #expect(try await device.account.isGood(try #require(world.kept.shown.last)))
+    }
+
+    @Test func aSecondTryThatTheUserEndsTakesNothingBack() async throws {
+        let world = try await World()
+        let network = LossyTransport(
+            try HTTPTransport(server: world.ann.server.origin), losing: "accounts/rotate", Array(repeating: .answer, count: 3))
+        let device = try world.ann.through(network, pacing: FakePacing().pacing)
+        #expect(await failure { try await device.rotateKeys(world.kept) } == .networkFailure)
+        let ended = await failure {
+            try await device.rotateKeys(world.kept) { _ async throws(SealKitError) in
+                throw SealKitError(.operationCancelled, "the user closed the dialog")
+            }
+        }
+        #expect(ended == .operationCancelled && world.kept.seeds.count == 2)
+        try await device.finishKeyRotation()
+        try await world.check(device)
+        // The next seed is again one that nobody has.
+        let third = await failure {
+            try await device.rotateKeys(world.kept) { _ async throws(SealKitError) in
+                throw SealKitError(.operationCancelled, "the user closed the dialog")
+            }
+        }
+        #expect(third == .operationCancelled && world.kept.seeds.count == 2 && !device.account.hasUntoldKeys)
+    }
+
+    /// A refusal says that nothing has happened, unless an earlier try may have.
+    @Test func aSeedThatWasRefusedIsGivenUp() async throws {
+        let world = try await World()
+        let refusal = LossyTransport.Loss.refusal(SealKitError(.notAuthenticated, "the device's clock is wrong"))
+        let network = LossyTransport(
+            try HTTPTransport(server: world.ann.server.origin), losing: "accounts/rotate", [refusal])
+        let device = try world.ann.through(network, pacing: FakePacing().pacing)
+        #expect(await failure { try await device.rotateKeys(world.kept) } == .notAuthenticated)
+        #expect(world.kept.seeds.count == 1 && !device.account.hasUntoldKeys)
+        network.lose([.answer, refusal])
+        #expect(await failure { try await device.rotateKeys(world.kept) } == .notAuthenticated)
+        #expect(world.kept.seeds.count == 2)
+        try await device.finishKeyRotation()
+        try await world.check(device)
+    }
+}
