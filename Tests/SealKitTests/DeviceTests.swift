@@ -96,6 +96,25 @@ import Testing
         #expect(try await bare.newDevices().isEmpty)
     }
 
+    /// Each answer names another list: a device looks once a call, and does not go round.
+    @Test func aServerThatNamesEverNewListsIsNotAskedWithoutEnd() async throws {
+        let ann = try await Person(server)
+        let network = try HostileNetwork(server)
+        let revision = Mutex<UInt64>(1_000)
+        network.lie { _, _, response in
+            response.deviceRevision = revision.withLock { revision in
+                revision += 1
+                return revision
+            }
+        }
+        let device = try ann.through(network)
+        for _ in 0..<3 { _ = try await device.own.allRecordZones() }
+        try await Task.sleep(for: .milliseconds(300))
+        try await device.account.deviceKeeper.finishLooking()
+        let looks = network.sent(to: "devices/list").count
+        #expect(looks > 0 && looks <= network.exchanges.count - looks)
+    }
+
     @Test func anAppHearsOfANewDeviceAmongTheAccountsChanges() async throws {
         let ann = try await Person(server)
         var changes = ann.container.accountChanges.makeAsyncIterator()

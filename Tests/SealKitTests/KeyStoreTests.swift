@@ -131,6 +131,30 @@ import Testing
         try await store.update { $0.deviceName = "after" }
         #expect(try await FileKeyStore(file: file).load()?.deviceName == "after")
         #expect(!FileManager.default.fileExists(atPath: file.path + ".new"))
+        // And goes with the account: its bytes are the account's.
+        try whole.write(to: URL(fileURLWithPath: file.path + ".new"))
+        try await store.delete()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.url.path).isEmpty)
+    }
+
+    /// Of many that make one file at once, the one that is told so has it there.
+    @Test func oneOfManyMakesAFile() async throws {
+        let file = file
+        let made = try await withThrowingTaskGroup(of: AccountSecrets?.self) { group in
+            for _ in 0..<8 {
+                let secrets = try secrets()
+                group.addTask {
+                    let content = try KeyFile.content(secrets, passphrase: nil)
+                    let code = await failure { try PrivateFile.create(at: file, content: content) }
+                    #expect(code == nil || code == .constraintViolation)
+                    return code == nil ? secrets : nil
+                }
+            }
+            return try await group.compactMap { $0 }.reduce(into: []) { $0.append($1) }
+        }
+        #expect(made.count == 1)
+        let kept = try #require(try await FileKeyStore(file: file).load())
+        #expect(kept.seeds.first?.bytes.copyBytes() == made.first?.seeds.first?.bytes.copyBytes())
     }
 
     @Test func filesThatOthersReachAreRefused() async throws {

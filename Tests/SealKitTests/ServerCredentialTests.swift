@@ -64,15 +64,17 @@ import Testing
         let file = folder.url.appendingPathComponent("credential.json")
         try await ann.container.createServerKey(name: "n").write(to: file)
         let text = try String(contentsOf: file, encoding: .utf8)
-        func code(_ change: (String) -> String) throws -> SealKitError.Code? {
+        func code(mode: Int = 0o600, _ change: (String) -> String) throws -> SealKitError.Code? {
             let altered = folder.url.appendingPathComponent(UUID().uuidString)
             try change(text).write(to: altered, atomically: true, encoding: .utf8)
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: altered.path)
             do throws(SealKitError) {
                 _ = try ServerCredential(contentsOf: altered)
                 return nil
             } catch { return error.code }
         }
         #expect(try code { $0 } == nil)
+        #expect(try code(mode: 0o640) { $0 } == .permissionFailure)
         #expect(try code { String($0.dropLast(10)) } == .invalidArguments)
         #expect(try code { $0.replacing("sealkit-server-credential", with: "sealkit-key-file") } == .invalidArguments)
         #expect(try code { $0.replacing("\"version\" : 1", with: "\"version\" : 2") } == .incompatibleVersion)

@@ -25,9 +25,9 @@ public struct KeyFile: Sendable {
     /// - Throws: `notAuthenticated` when there is no such file; `invalidArguments` when it is not a key file;
     ///   `permissionFailure` when others can read it unsealed, or replace it.
     public init(contentsOf url: URL) throws(SealKitError) {
-        guard let data = try PrivateFile.read(url) else { throw KeyFile.missing(url) }
-        try self.init(data, name: url.path)
-        try PrivateFile.checkAccess(url, isSecret: !isSealed)
+        guard let content = try PrivateFile.read(url) else { throw KeyFile.missing(url) }
+        try self.init(content.bytes, name: url.path)
+        try PrivateFile.checkAccess(content, of: url, isSecret: !isSealed)
     }
 
     /// - Parameter name: what errors call it.

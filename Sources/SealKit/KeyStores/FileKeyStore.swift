@@ -59,9 +59,10 @@ public actor FileKeyStore: KeyStore {
 
     private func read() async throws(SealKitError) -> Kept? {
         guard let content = try PrivateFile.read(file) else { return nil }
-        let hash = SHA256.hash(data: content)
+        let hash = SHA256.hash(data: content.bytes)
         if let last, last.hash == hash { return last }
-        let keyFile = try KeyFile(content, name: file.path)
+        let keyFile = try KeyFile(content.bytes, name: file.path)
+        try PrivateFile.checkAccess(content, of: file, isSecret: !keyFile.isSealed)
         let kept = Kept(hash: hash, isSealed: keyFile.isSealed, secrets: try await open(keyFile))
         last = kept
         return kept
@@ -72,7 +73,7 @@ public actor FileKeyStore: KeyStore {
         // Before the lock is taken: to derive a key takes a second.
         let content = try KeyFile.content(secrets, passphrase: passphrase)
         try PrivateFile.locked(file) { () throws(SealKitError) in
-            guard try PrivateFile.read(file).map({ SHA256.hash(data: $0) }) == kept?.hash else {
+            guard try PrivateFile.read(file).map({ SHA256.hash(data: $0.bytes) }) == kept?.hash else {
                 throw SealKitError(
                     .constraintViolation, "another process has changed \(file.path) meanwhile", remedy: "load it again")
             }
@@ -82,7 +83,6 @@ public actor FileKeyStore: KeyStore {
     }
 
     private func open(_ keyFile: KeyFile) async throws(SealKitError) -> AccountSecrets {
-        try PrivateFile.checkAccess(file, isSecret: !keyFile.isSealed)
         guard keyFile.isSealed else { return try keyFile.secrets { () throws(SealKitError) in "" } }
         let passphrase = try await passphrase()
         do throws(SealKitError) {

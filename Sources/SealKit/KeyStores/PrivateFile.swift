@@ -2,12 +2,21 @@ import Foundation
 
 /// Files that only their user may read.
 enum PrivateFile {
+    /// A file's bytes, and whose they are.
+    struct Content {
+        let bytes: Data
+        fileprivate let mode: mode_t
+        fileprivate let owner: uid_t
+    }
+
     /// Makes a new file of mode 0600; never over one that is there.
     static func create(at url: URL, content: Data) throws(SealKitError) {
-        try place(content, at: url) { temporary in
-            // A hard link fails where a rename would silently replace.
-            defer { unlink(temporary) }
-            return link(temporary, url.path)
+        try locked(url) { () throws(SealKitError) in
+            try place(content, at: url) { temporary in
+                // A hard link fails where a rename would silently replace.
+                defer { unlink(temporary) }
+                return link(temporary, url.path)
+            }
         }
     }
 
@@ -17,13 +26,15 @@ enum PrivateFile {
     }
 
     /// - Returns: nil when there is no such file.
-    static func read(_ url: URL) throws(SealKitError) -> Data? {
+    static func read(_ url: URL) throws(SealKitError) -> Content? {
         let descriptor = open(url.path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
             throw unreadable(url)
         }
         defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw unreadable(url) }
         // Nothing that is kept so is larger; a device or a wrong file does not fill the memory.
         var content = Data(count: 1 << 20)
         var size = 0
@@ -34,31 +45,33 @@ enum PrivateFile {
             if count == 0 { break }
             size += count
         }
-        return content.prefix(size)
+        return Content(bytes: content.prefix(size), mode: status.st_mode, owner: status.st_uid)
     }
 
+    /// The file, and what a process that was killed may have left beside it. The caller holds the lock.
     static func remove(_ url: URL) throws(SealKitError) {
+        unlink(draft(of: url))
         guard unlink(url.path) == 0 || errno == ENOENT else { throw unwritten(url) }
         try syncFolder(of: url)
     }
 
-    /// - Parameter isSecret: whether the file's bytes are a secret as they are.
+    /// - Parameters:
+    ///   - content: as it was read: what has the name now may be another file.
+    ///   - isSecret: whether the file's bytes are a secret as they are.
     /// - Throws: `permissionFailure` when somebody else can put another account in its place, or read it.
-    static func checkAccess(_ url: URL, isSecret: Bool) throws(SealKitError) {
-        var status = stat()
-        guard stat(url.path, &status) == 0 else { throw unreadable(url) }
-        guard status.st_mode & 0o022 == 0 else {
+    static func checkAccess(_ content: Content, of url: URL, isSecret: Bool) throws(SealKitError) {
+        guard content.mode & 0o022 == 0 else {
             throw SealKitError(
                 .permissionFailure, "others on this machine can replace \(url.path), and so put you into another account",
                 remedy: "run: chmod 600 \(url.path)")
         }
-        guard !isSecret || status.st_mode & 0o044 == 0 else {
+        guard !isSecret || content.mode & 0o044 == 0 else {
             throw SealKitError(
                 .permissionFailure, "others on this machine can read \(url.path), which no passphrase seals",
                 remedy: "run: chmod 600 \(url.path)")
         }
         let user = geteuid()
-        guard user == 0 || [0, user].contains(status.st_uid) else {
+        guard user == 0 || [0, user].contains(content.owner) else {
             throw SealKitError(
                 .permissionFailure, "\(url.path) is another user's file", remedy: "copy it to a file of your own, of mode 600")
         }
@@ -76,11 +89,13 @@ enum PrivateFile {
         return try body()
     }
 
-    /// Writes beside the place, makes the bytes durable, then the name.
+    private static func draft(of url: URL) -> String { url.path + ".new" }
+
+    /// Writes beside the place, makes the bytes durable, then the name. The caller holds the lock.
     private static func place(
         _ content: Data, at url: URL, _ name: (_ temporary: String) -> Int32
     ) throws(SealKitError) {
-        let temporary = url.path + ".new"
+        let temporary = draft(of: url)
         // What a process that was killed has left.
         unlink(temporary)
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

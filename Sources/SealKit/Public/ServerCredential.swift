@@ -50,17 +50,19 @@ public struct ServerCredential: Sendable {
     }
 
     /// - Throws: `notAuthenticated` when there is no such file; `invalidArguments` when it is not a credential;
-    ///   `incompatibleVersion`; `integrityFailure` when its parts do not belong together.
+    ///   `incompatibleVersion`; `integrityFailure` when its parts do not belong together; `permissionFailure` when others can read
+    ///   it, or replace it.
     public init(contentsOf url: URL) throws(SealKitError) {
-        guard let data = try? Data(contentsOf: url) else {
+        guard let file = try PrivateFile.read(url) else {
             throw SealKitError(
                 .notAuthenticated, "there is no server credential at \(url.path)", remedy: "make one: sealkit server-key create")
         }
-        guard let content = try? JSONDecoder().decode(Content.self, from: data), content.format == "sealkit-server-credential",
+        guard let content = try? JSONDecoder().decode(Content.self, from: file.bytes), content.format == "sealkit-server-credential",
             let environment = Container.Environment(rawValue: content.environment),
             let seed = try? Base64URL.decodeSecret(content.signingSeed), let bytes = try? Base64URL.decode(content.identity),
             let signature = try? Base64URL.decode(content.identitySignature)
         else { throw SealKitError(.invalidArguments, "\(url.path) is not a server credential", remedy: "name another file") }
+        try PrivateFile.checkAccess(file, of: url, isSecret: true)
         guard content.version == 1 else {
             throw SealKitError(.incompatibleVersion, "\(url.path) was made by a newer version", remedy: "update SealKit")
         }
