@@ -46,7 +46,7 @@ enum SecretFile {
     }
 
     /// Writes a new key beside the path and links it there once it is durable: a crash leaves a whole key or none, and
-    /// a key that exists is never replaced.
+    /// a key that exists is never replaced. Made by root, it is its folder's owner's: the server may run as somebody else.
     static func create(at path: String, randomBytes: (Int) -> [UInt8]) throws {
         var bytes = randomBytes(byteCount)
         defer { wipe(&bytes) }
@@ -63,11 +63,17 @@ enum SecretFile {
             close(descriptor)
             unlink(draft)
         }
+        let folder = (path as NSString).deletingLastPathComponent
+        if geteuid() == 0 {
+            guard let owner = FileStatus(path: folder)?.owner, fchown(descriptor, owner.user, owner.group) == 0 else {
+                throw FileError(path: draft, action: "hand over", code: errno)
+            }
+        }
         guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else {
             throw FileError(path: draft, action: "write", code: errno)
         }
         guard link(draft, path) == 0 else { throw FileError(path: path, action: "create", code: errno) }
-        try PrivateFiles.syncFolder(at: (path as NSString).deletingLastPathComponent)
+        try PrivateFiles.syncFolder(at: folder)
     }
 }
 

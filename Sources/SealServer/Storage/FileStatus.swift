@@ -7,6 +7,7 @@ struct FileStatus {
     let isFolder: Bool
     /// The permission bits.
     let mode: UInt32
+    let owner: (user: uid_t, group: gid_t)
 
     init?(path: String) {
         var status = stat()
@@ -29,5 +30,6 @@ struct FileStatus {
         #endif
         isFolder = status.st_mode & S_IFMT == S_IFDIR
         mode = UInt32(status.st_mode & 0o777)
+        owner = (status.st_uid, status.st_gid)
     }
 }

@@ -13,6 +13,8 @@ final class TokenKeys: Sendable {
         /// PASERK `k4.pid`.
         let id: String
         let signingKey: SigningKey
+        /// Of its file.
+        let name: String
     }
 
     /// What was read last.
@@ -39,7 +41,7 @@ final class TokenKeys: Sendable {
         snapshot = Mutex(try Self.read(folder))
     }
 
-    /// In order of making; never empty.
+    /// In order of making.
     var all: [Key] { current.all }
     var newest: Key { current.newest }
 
@@ -58,7 +60,12 @@ final class TokenKeys: Sendable {
                 read.logger = snapshot.logger
                 snapshot = read
             } catch {
-                // What was good stays good; a key that others can read, say, is not used.
+                // What was good and is there still stays good; a key that others can read, say, is not used. One whose file has
+                // gone was taken away: if none is left, what is signed from now on verifies nowhere.
+                if let names = try? TokenKeyFiles.names(in: folder) {
+                    snapshot.all.removeAll { !names.contains($0.name) }
+                    snapshot.newest = snapshot.all.last ?? snapshot.newest
+                }
                 snapshot.stamp = nil
                 guard !snapshot.hasFailed else { return snapshot }
                 snapshot.hasFailed = true
@@ -74,7 +81,7 @@ final class TokenKeys: Sendable {
         let stamp = FolderStamp(folder)
         let keys = try TokenKeyFiles.names(in: folder).map { name in
             let key = try SigningKey(seed: try SecretFile.load(at: folder + "/" + name))
-            return Key(id: KeyIdentifier.paserk(of: key.verificationKey), signingKey: key)
+            return Key(id: KeyIdentifier.paserk(of: key.verificationKey), signingKey: key, name: name)
         }
         guard let newest = keys.last else { throw FileError(path: folder, action: "read", code: ENOENT) }
         return Snapshot(all: keys, newest: newest, stamp: stamp)

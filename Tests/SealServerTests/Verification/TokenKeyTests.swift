@@ -109,6 +109,35 @@ import Testing
         #expect(isSaid)
     }
 
+    /// Another key cannot be read: the one that was taken away signs and verifies no more all the same.
+    @Test func aKeyThatWasTakenAwayIsGoneWhateverElseCannotBeRead() throws {
+        let folder = TemporaryFolder()
+        let keys = try TokenKeys(secretsFolder: folder.file("s"), randomBytes: systemRandomBytes)
+        let first = keys.newest.id
+        let rotation = try TokenKeyRotation(secretsFolder: folder.file("s"))
+        let second = try rotation.rotate().made.id
+        #expect(keys.all.map(\.id) == [first, second])
+        let third = folder.file("s/token-keys/000003.key")
+        try Data(count: 32).write(to: URL(fileURLWithPath: third))
+        #expect(chmod(third, 0o644) == 0)
+        #expect(unlink(folder.file("s/token-keys/000001.key")) == 0)
+        #expect(keys.all.map(\.id) == [second] && keys.newest.id == second && keys.key(first) == nil)
+        #expect(unlink(folder.file("s/token-keys/000002.key")) == 0)
+        #expect(keys.all.isEmpty && keys.key(second) == nil)
+        #expect(chmod(third, 0o600) == 0)
+        #expect(keys.all.count == 1 && keys.newest.id != second)
+    }
+
+    /// `sudo sealkit admin token-keys rotate`, for a server that is not root.
+    @Test(.enabled(if: geteuid() == 0)) func aKeyThatRootMakesIsTheServers() throws {
+        let folder = TemporaryFolder()
+        _ = try TokenKeys(secretsFolder: folder.file("s"), randomBytes: systemRandomBytes)
+        #expect(chown(folder.file("s/token-keys"), 65_534, 65_533) == 0)
+        _ = try TokenKeyRotation(secretsFolder: folder.file("s")).rotate()
+        let owner = try #require(FileStatus(path: folder.file("s/token-keys/000002.key"))?.owner)
+        #expect(owner.user == 65_534 && owner.group == 65_533)
+    }
+
     /// pyseto, which has no code of ours: see `Tests/Support/verifier`.
     private static let python = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(".build/verifier/bin/python")
