@@ -195,6 +195,7 @@ enum RequestSeeds {
                 }
             ],
             "subscriptions/lookup": [Sealkit_V1_LookupSubscriptionsRequest.with { $0.subscriptionIds = ["s"] }],
+            "records/created": [Sealkit_V1_CreatedRecordsRequest.with { ($0.after, $0.resultsLimit) = ("a", 10) }],
             "records/changes": [Sealkit_V1_RecordChangesRequest.with { ($0.zone, $0.resultsLimit) = (zoneID, 10) }],
         ]
     }

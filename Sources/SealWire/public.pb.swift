@@ -140,6 +140,43 @@ public nonisolated struct Sealkit_V1_RevokeServerKeyResponse: Sendable {
   public init() {}
 }
 
+/// The caller's own records: those that it made, whoever changed them since, in the order of their names' bytes. Deleted ones are not
+/// among them.
+public nonisolated struct Sealkit_V1_CreatedRecordsRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// only those whose names come after this one; empty for all
+  public var after: String = String()
+
+  /// 0: the server decides
+  public var resultsLimit: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct Sealkit_V1_CreatedRecordsResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// one that its creator may not read is a permissionFailure
+  public var results: [Sealkit_V1_RecordResult] = []
+
+  /// ask again after the last name of these
+  public var moreComing: Bool = false
+
+  /// each author of these records once
+  public var authors: [Sealkit_V1_IdentityChain] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
 
 fileprivate nonisolated let _protobuf_package = "sealkit.v1"
@@ -355,6 +392,81 @@ nonisolated extension Sealkit_V1_RevokeServerKeyResponse: SwiftProtobuf.Message,
   }
 
   public static func ==(lhs: Sealkit_V1_RevokeServerKeyResponse, rhs: Sealkit_V1_RevokeServerKeyResponse) -> Bool {
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sealkit_V1_CreatedRecordsRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".CreatedRecordsRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}after\0\u{3}results_limit\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.after) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.resultsLimit) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.after.isEmpty {
+      try visitor.visitSingularStringField(value: self.after, fieldNumber: 1)
+    }
+    if self.resultsLimit != 0 {
+      try visitor.visitSingularUInt32Field(value: self.resultsLimit, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Sealkit_V1_CreatedRecordsRequest, rhs: Sealkit_V1_CreatedRecordsRequest) -> Bool {
+    if lhs.after != rhs.after {return false}
+    if lhs.resultsLimit != rhs.resultsLimit {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sealkit_V1_CreatedRecordsResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".CreatedRecordsResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}results\0\u{3}more_coming\0\u{1}authors\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.results) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.moreComing) }()
+      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.authors) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.results.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.results, fieldNumber: 1)
+    }
+    if self.moreComing != false {
+      try visitor.visitSingularBoolField(value: self.moreComing, fieldNumber: 2)
+    }
+    if !self.authors.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.authors, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Sealkit_V1_CreatedRecordsResponse, rhs: Sealkit_V1_CreatedRecordsResponse) -> Bool {
+    if lhs.results != rhs.results {return false}
+    if lhs.moreComing != rhs.moreComing {return false}
+    if lhs.authors != rhs.authors {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -60,6 +60,11 @@ extension Sealkit_V1_StaleRecordsRequest: CountedMessage {
     var work: Int { feedPage }
 }
 
+extension Sealkit_V1_CreatedRecordsRequest: CountedMessage {
+    static var kind: RateLimiter.Kind { .read }
+    var work: Int { feedPage }
+}
+
 /// A query looks at more than it finds.
 extension Sealkit_V1_QueryRecordsRequest: CountedMessage {
     static var kind: RateLimiter.Kind { .read }

@@ -35,4 +35,12 @@ extension Migration {
             );
             CREATE INDEX server_request_expires ON server_request (expires);
             """)
+
+    /// Who has made what in public databases, by name. Of zones, whose owners' numbers are positive, it has nothing: saves there do
+    /// not pay for it.
+    static let publicCreators = Migration(
+        name: "public-creators",
+        sql: """
+            CREATE INDEX record_public_creator ON record (owner, zone, creator, name) WHERE owner < 0 AND deleted = 0;
+            """)
 }

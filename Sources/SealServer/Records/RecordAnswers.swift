@@ -36,6 +36,9 @@ extension WireWriter {
         return true
     }
 
+    /// A record that is there, serialized.
+    mutating func found(_ name: String, _ content: [UInt8]) { result(name, 2, content) }
+
     mutating func failed(_ name: String, _ error: ServerError) throws {
         result(name, 3, try error.failure.serializedBytes())
     }

@@ -4,7 +4,7 @@ import SealStatements
 import SealWire
 import SwiftProtobuf
 
-/// `records/modify`, `records/lookup`, `records/changes`, `changes/zone`, `records/stale`.
+/// `records/modify`, `records/lookup`, `records/changes`, `changes/zone`, `records/stale`, `records/created`.
 struct RecordsController: Sendable {
     let services: Services
 
@@ -17,6 +17,7 @@ struct RecordsController: Sendable {
         group.post("records/changes") { try await changes($0, $1) }
         group.post("changes/zone") { try await changesOfZones($0, $1) }
         group.post("records/stale") { try await stale($0, $1) }
+        group.post("records/created") { try await created($0, $1) }
     }
 
     // MARK: Saving

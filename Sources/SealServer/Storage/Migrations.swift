@@ -41,6 +41,7 @@ extension Migration {
         .serverRuns,
         .newKeys,
         .messages,
+        .publicCreators,
     ]
 }
 

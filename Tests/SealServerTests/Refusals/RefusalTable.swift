@@ -162,6 +162,9 @@ enum RefusalTable {
         .inDatabase("subscriptions/list", Sealkit_V1_ListSubscriptionsRequest()),
         .get("/database/1/{container}/{environment}/notifications", session: true),
 
+        // The public database
+        .inPublic("records/created", Sealkit_V1_CreatedRecordsRequest.with { $0.after = "canary-record" }),
+
         // Management
         .inPublic("server-keys/create", Sealkit_V1_CreateServerKeyRequest.with { $0.name = "canary" }),
         .inPublic("server-keys/list", Sealkit_V1_ListServerKeysRequest()),

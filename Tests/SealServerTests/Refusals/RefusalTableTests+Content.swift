@@ -156,6 +156,7 @@ extension RefusalTableTests {
         }
         all.append(
             Content("records/stale", #"{"zone":{"zoneName":"notes"},"after":"18446744073709551615"}"#, .invalidArguments))
+        all += badNames.dropFirst().map { Content("records/created", "{\"after\":\"\($0)\"}", .invalidArguments) }
         all += tokens("records/changes") { "{\"zone\":{\"zoneName\":\"notes\"},\"token\":\($0)}" }
         return all
     }()

@@ -1,0 +1,32 @@
+import Hummingbird
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// What the caller has made in the public database: the way to have all of it, which no feed and no look-up by name gives.
+extension RecordsController {
+    func created(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let path = try DatabasePath(context, takesPublic: true)
+        guard path.database == .public else {
+            throw ServerError(
+                .badDatabase, "Records by their creator are for public databases.", remedy: "Fetch the changes of each zone.")
+        }
+        let session = try context.requireSession(in: path)
+        let message = try await request.decode(Sealkit_V1_CreatedRecordsRequest.self, context)
+        guard message.after.isEmpty || Names.isPlain(message.after) else {
+            throw ServerError(
+                .invalidArguments, "A record's name has 1 to \(Limits.nameBytes) printable ASCII characters.",
+                remedy: "Go on after the last name of the answer before.")
+        }
+        let limit = message.resultsLimit == 0 ? Limits.itemsPerRequest : min(Int(message.resultsLimit), Limits.itemsPerRequest)
+        let schemas = services.schemas
+        let answer = try await services.database.read { connection -> [UInt8] in
+            let caller = try Caller(session, container: path.container, in: connection)
+            guard let rights = try PublicRights.of(session, path, schemas, in: connection) else { throw PublicZone.notFound }
+            return try CreatedRecords.page(
+                of: caller.userID, in: try PublicZone.find(path, in: connection), rights: rights, after: message.after, limit: limit,
+                connection)
+        }
+        return try Self.answer(answer, as: Sealkit_V1_CreatedRecordsResponse.self, to: request)
+    }
+}
