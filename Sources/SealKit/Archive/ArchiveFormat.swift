@@ -26,14 +26,35 @@ enum ArchiveFormat {
         return decoder
     }
 
+    /// Which database a zone is of.
+    enum Place: String, Codable, Sendable {
+        case `public`, `private`, shared
+
+        init(_ scope: Database.Scope) {
+            self =
+                switch scope {
+                case .public: .public
+                case .private: .private
+                case .shared: .shared
+                }
+        }
+
+        var scope: Database.Scope {
+            switch self {
+            case .public: .public
+            case .private: .private
+            case .shared: .shared
+            }
+        }
+    }
+
     struct Manifest: Codable, Sendable {
         struct Zone: Codable, Sendable {
             /// Below the archive: `zones/1`, …
             let folder: String
             let zoneName: String
             let ownerName: String
-            /// `private` or `shared`.
-            let database: String
+            let database: Place
             let records: Int
             let assets: Int
             /// SHA-256 of `zone.json` and `records.jsonl`; those of the assets are in the records.
@@ -69,7 +90,7 @@ enum ArchiveFormat {
             let acceptanceStatus: String
         }
 
-        /// A record that did not verify, and is not in the archive.
+        /// A record that did not verify or, in the public database, may not be read; it is not in the archive.
         struct Unreadable: Codable, Sendable {
             let recordName: String
             let code: String

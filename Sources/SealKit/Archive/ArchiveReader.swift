@@ -24,6 +24,9 @@ struct ArchiveReader {
             guard zone.folder == "zones/\(index + 1)" else {
                 throw refused(ArchiveFormat.manifest, "names a folder that no export makes")
             }
+            guard zone.database != .public || zone.zoneName == RecordZone.defaultName else {
+                throw refused(ArchiveFormat.manifest, "names a zone of the public database, which has only its default zone")
+            }
         }
         return manifest
     }

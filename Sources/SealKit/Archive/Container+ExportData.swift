@@ -5,25 +5,34 @@ import SealStatements
 extension Container {
     /// What an export of one's data wrote.
     public struct DataExport: Sendable {
+        /// The public database counts as one.
         public internal(set) var zones = 0
         public internal(set) var records = 0
         public internal(set) var assets = 0
-        /// Records that did not verify: they are named in their zone's `zone.json`, and are not in the archive.
+        /// Records that did not verify or, in the public database, that their creator may not read: they are named in their zone's
+        /// `zone.json`, and are not in the archive.
         public internal(set) var unreadable = 0
     }
 
     /// Writes this account's data, opened, into a folder in an open format (PROTOCOL.md, "Data archive"): all zones of the
-    /// private database, and those that others share where asked for, with records, references, assets, and who shares them.
+    /// private database, what this user has made in the container's public database, and the zones that others share where asked
+    /// for, with records, references, assets, and who shares them.
     ///
     /// The folder is **not encrypted**: its mode is 0700, and whoever reads it reads everything. It holds no key and no share's
     /// URL. Each zone is read by its change feed; what changes meanwhile is in it in its last version. Memory does not grow with
     /// the data, but for a few bytes a record.
+    ///
+    /// Of the public database come the records that this user created, the own `Users` record among them, each as it was when it
+    /// was read; those of server-to-server keys are the keys' own. A zone's feed is held against its signed roster, and the public
+    /// database has neither: **a server can withhold records of the public database, and nobody can notice.** Where there are
+    /// none, it has no entry in the archive.
     /// - Parameters:
     ///   - folder: made here, whole or not at all; it must not exist.
-    ///   - zoneIDs: nil for all.
+    ///   - zoneIDs: nil for all; where zones are named, nothing of the public database comes along.
     ///   - progress: records and assets so far, of all zones.
     /// - Throws: `constraintViolation` when the folder exists; `zoneNotFound`; `storageFull`, `internalError` where it cannot be
-    ///   written; `networkFailure`. Nothing is left then.
+    ///   written; `networkFailure`; `integrityFailure`, `serverRejectedRequest` for a server that names records out of their order
+    ///   or without end. Nothing is left then.
     public func exportData(
         to folder: URL, zoneIDs: [RecordZone.ID]? = nil, includingShared: Bool = false,
         progress: (@Sendable (_ records: Int, _ assets: Int) -> Void)? = nil
@@ -35,12 +44,15 @@ extension Container {
                 server: core.account.server, container: containerIdentifier, environment: core.environment.name,
                 user: try userRecordID().recordName, created: ArchiveDate.text(currentTime()), zones: [])
             try writer.makeFolder("zones")
-            for (database, zoneID) in try await zones(zoneIDs, includingShared: includingShared) {
+            var places = try await zones(zoneIDs, includingShared: includingShared)
+            if zoneIDs == nil { places.append((publicDatabase, .default)) }
+            for (database, zoneID) in places {
                 let before = export
                 var exporter = DataExporter(
                     database: database, zoneID: zoneID, writer: writer, folder: "zones/\(manifest.zones.count + 1)"
                 ) { progress?(before.records + $0, before.assets + $1) }
-                let (entry, unreadable) = try await exporter.run()
+                let outcome = database.scope == .public ? try await exporter.runPublic() : try await exporter.run()
+                guard let (entry, unreadable) = outcome else { continue }
                 manifest.zones.append(entry)
                 export.zones += 1
                 export.records += entry.records

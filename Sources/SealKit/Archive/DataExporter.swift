@@ -4,8 +4,11 @@ import SealStatements
 import SwiftProtobuf
 import SealWire
 
-/// Writes one zone of an archive, page by page of its change feed: it holds a page at a time, and 8 bytes for each record.
+/// Writes one zone of an archive, page by page: a zone's by its change feed, of the public database what this user has made there.
+/// It holds a page at a time, and 8 bytes for each record.
 struct DataExporter {
+    typealias Outcome = (entry: ArchiveFormat.Manifest.Zone, unreadable: Int)
+
     let database: Database
     let zoneID: RecordZone.ID
     let writer: ExportFolder
@@ -28,9 +31,11 @@ struct DataExporter {
         (self.zoneID, self.writer, self.folder, self.progress) = (zoneID, writer, folder, progress)
     }
 
-    mutating func run() async throws(SealKitError) -> (entry: ArchiveFormat.Manifest.Zone, unreadable: Int) {
-        try writer.makeFolder("\(folder)/\(ArchiveFormat.assets)")
-        let lines = try writer.begin("\(folder)/\(ArchiveFormat.records)")
+    /// What is left out may be as much as a `zone.json` holds that readers take.
+    private static let mostUnreadable = 100_000
+
+    mutating func run() async throws(SealKitError) -> Outcome {
+        let lines = try begin()
         var token: ServerChangeToken?
         var isMore = true
         while isMore {
@@ -50,12 +55,44 @@ struct DataExporter {
                 zone.shares.append(.init(try await database.share(withID: share)))
             } catch where error.code == .unknownItem {}
         }
+        return try finish(lines)
+    }
+
+    /// - Returns: nil where this user has made nothing in the public database: then nothing is written.
+    mutating func runPublic() async throws(SealKitError) -> Outcome? {
+        var page = try await database.createdRecords(after: "")
+        guard !page.results.isEmpty else { return nil }
+        let lines = try begin()
+        while true {
+            for (id, result) in page.results { try await add(id, result, to: lines) }
+            // Records that verify nobody makes up; others a server could name without end.
+            guard zone.unreadable.count <= Self.mostUnreadable else {
+                throw SealKitError(
+                    .serverRejectedRequest,
+                    "the server names more than \(Self.mostUnreadable) records of the public database that this account cannot read",
+                    remedy: "try again; distrust a server that keeps doing so")
+            }
+            progress(records, assets)
+            guard page.moreComing, let last = page.results.last else { break }
+            page = try await database.createdRecords(after: last.0.recordName)
+        }
+        return try finish(lines)
+    }
+
+    private func begin() throws(SealKitError) -> ArchiveFile {
+        try writer.makeFolder("\(folder)/\(ArchiveFormat.assets)")
+        return try writer.begin("\(folder)/\(ArchiveFormat.records)")
+    }
+
+    private func finish(_ lines: ArchiveFile) throws(SealKitError) -> Outcome {
         let about = try writer.begin("\(folder)/\(ArchiveFormat.zone)")
         try about.write(try ExportFolder.json(zone))
         let sums = [ArchiveFormat.records: try lines.finish(), ArchiveFormat.zone: try about.finish()]
-        let owner = zoneID.isCurrentUsers ? database.core.userID().recordName : zoneID.ownerName
+        let owner =
+            database.scope == .public
+            ? UserID(.zero).recordName : zoneID.isCurrentUsers ? database.core.userID().recordName : zoneID.ownerName
         let entry = ArchiveFormat.Manifest.Zone(
-            folder: folder, zoneName: zoneID.zoneName, ownerName: owner, database: database.scope.pathComponent, records: records,
+            folder: folder, zoneName: zoneID.zoneName, ownerName: owner, database: .init(database.scope), records: records,
             assets: assets, sums: sums)
         return (entry, zone.unreadable.count)
     }

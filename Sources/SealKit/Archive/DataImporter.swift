@@ -2,7 +2,8 @@ import Foundation
 import SealPrimitives
 import SealStatements
 
-/// Saves one zone of an archive into the account's zone of the same name, in batches, parents before their children.
+/// Saves one zone of an archive into the account's zone of the same name, in batches, parents before their children; or what its
+/// exporter had made in the public database into that.
 ///
 /// What is there already is left as it is, so that an import can be repeated: after it was cut short, or with a newer archive.
 struct DataImporter {
@@ -18,6 +19,7 @@ struct DataImporter {
     private(set) var result = Container.DataImport()
 
     private var zoneID: RecordZone.ID { RecordZone.ID(zoneName: entry.zoneName) }
+    private var isPublic: Bool { database.scope == .public }
     private var linesName: String { "\(entry.folder)/\(ArchiveFormat.records)" }
 
     init(
@@ -39,7 +41,7 @@ struct DataImporter {
         let handle = try reader.verified(ArchiveFormat.records, of: entry)
         defer { try? handle.close() }
         let last = try await lastLines(of: Set(about.repeated), handle)
-        _ = try await database.save(RecordZone(zoneID: zoneID))
+        if !isPublic { _ = try await database.save(RecordZone(zoneID: zoneID)) }
         // Children whose parents come later wait for the next time that the file is read.
         var waiting: Set<String>?
         repeat {
@@ -85,6 +87,9 @@ struct DataImporter {
             guard wanted?.contains(me.renamed(archived.recordName)) ?? true, last[archived.recordName] ?? number == number,
                 archived.deleted != true
             else { return }
+            guard !me.isPublic || !archived.isPrivate else {
+                throw me.reader.refused(name, "has a parent, a share or an encrypted value, which the public database has not")
+            }
             let record = try me.record(archived)
             guard !batch.names.contains(record.recordID.recordName) else {
                 throw me.reader.refused(name, "is about a record that came before")
@@ -139,6 +144,9 @@ struct DataImporter {
             case .success(let present)?:
                 if let filled = try compare(record, with: present) { saving[record.recordID.recordName] = filled }
             case .failure(let error)? where error.code == .unknownItem: saving[record.recordID.recordName] = record
+            // It is there; what it is, its type's rights keep from this account.
+            case .failure(let error)? where isPublic && error.code == .permissionFailure:
+                result.differentPublic.append(record.recordID)
             case .failure(let error)?: throw error
             case nil: throw SealKitError(.serverRejectedRequest, "the server's answer lacks a record that was asked for")
             }
@@ -160,8 +168,11 @@ struct DataImporter {
         }
         guard !saving.isEmpty else { return progress(result.records) }
         let results = try await database.modifyRecords(saving: Array(saving.values))
-        let failures = results.saveResults.values.compactMap { outcome -> SealKitError? in
-            if case .failure(let error) = outcome { error } else { nil }
+        let failures = results.saveResults.compactMap { id, outcome -> SealKitError? in
+            guard case .failure(let error) = outcome else { return nil }
+            return SealKitError(
+                error.code, "record \(id.recordName) of the archive was not saved: \(error.reason)", remedy: error.remedy,
+                retryAfter: error.retryAfter)
         }
         if let failure = failures.first(where: { $0.code != .batchRequestFailed }) ?? failures.first { throw failure }
         result.records += saving.count
@@ -175,11 +186,18 @@ struct DataImporter {
             for (key, state) in record.fields { filled.set(key, state) }
             return filled
         }
+        let isMine = !isPublic || present.creatorUserRecordID?.recordName == database.core.userID().recordName
         let isSame =
-            record.recordType == present.recordType && record.parent?.recordName == present.parent?.recordName
+            isMine && record.recordType == present.recordType && record.parent?.recordName == present.parent?.recordName
             && record.fields.count == present.fields.count
             && record.fields.allSatisfy { key, state in Self.isSame(state, present.fields[key]) }
-        if isSame { result.unchanged += 1 } else { result.different.append(record.recordID) }
+        if isSame {
+            result.unchanged += 1
+        } else if isPublic {
+            result.differentPublic.append(record.recordID)
+        } else {
+            result.different.append(record.recordID)
+        }
         return nil
     }
 
@@ -193,4 +211,9 @@ struct DataImporter {
         default: false
         }
     }
+}
+
+extension ArchiveFormat.Record {
+    /// It has something that the public database has not.
+    fileprivate var isPrivate: Bool { parent != nil || share != nil || fields.values.contains(where: \.isEncrypted) }
 }

@@ -7,11 +7,13 @@ struct DataExportCommand: AccountHolderCommand {
         commandName: "export",
         abstract: "Write this account's data into a folder in an open format, decrypted.",
         discussion: """
-            All zones of the private database, with records, files, and who shares them; with --shared also those of others. The \
-            folder is NOT ENCRYPTED: whoever reads it reads everything. It holds no keys and no share's URL. The format is in \
-            PROTOCOL.md, "Data archive".
+            All zones of the private database, with records, files, and who shares them, and what this account has made in the \
+            container's public database (as far as the server gives it out: what it withholds there nobody can notice); with \
+            --shared also the zones of others, with --zone nothing but those. The folder is NOT ENCRYPTED: whoever reads it reads \
+            everything. It holds no keys and no share's URL. The format is in PROTOCOL.md, "Data archive".
 
-            Exits with 76 when records did not verify: all others are there, and zone.json names those.
+            Exits with 76 when records did not verify or, in the public database, may not be read: all others are there, and \
+            zone.json names those.
 
               sealkit data export ./archive
               sealkit data export ./archive --zone Notes
@@ -50,7 +52,7 @@ struct DataExportCommand: AccountHolderCommand {
                 "assets": .integer(Int64(export.assets)), "unreadable": .integer(Int64(export.unreadable)),
             ])
         guard export.unreadable == 0 else {
-            output.note("\(export.unreadable) records did not verify and are not in it")
+            output.note("\(export.unreadable) records did not verify, or may not be read, and are not in it")
             throw ExitCode(ExitStatus.integrity.rawValue)
         }
     }

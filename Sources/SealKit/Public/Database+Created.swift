@@ -1,0 +1,73 @@
+import Foundation
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// A page of what this user has made in the public database.
+struct CreatedRecords: Sendable {
+    /// In the order of their names.
+    var results: [(Record.ID, Result<Record, SealKitError>)] = []
+    /// More comes after the last of them.
+    let moreComing: Bool
+}
+
+extension Database {
+    /// This user's own records of the public database whose names come after one, each verified as when it is looked up. Such a
+    /// record was made by this user, says its signed statement; whoever changed it last may be somebody else.
+    ///
+    /// What the server leaves out cannot be noticed: the public database has no roster and no feed.
+    /// - Parameter name: empty to begin.
+    /// - Throws: `integrityFailure` for names out of their order, so that no server goes in circles.
+    func createdRecords(after name: String) async throws(SealKitError) -> CreatedRecords {
+        let zone = RecordZone.ID.default
+        let request = Sealkit_V1_CreatedRecordsRequest.with { $0.after = name }
+        let response: Sealkit_V1_CreatedRecordsResponse = try await core.call(scope, "records/created", request)
+        var last = name
+        for result in response.results {
+            guard Names.isPlain(result.recordName), last.utf8.lexicographicallyPrecedes(result.recordName.utf8) else {
+                throw await core.noted(
+                    SealKitError(
+                        .integrityFailure, "the server names this user's records of the public database out of their order",
+                        remedy: "try again; distrust a server that keeps doing so"))
+            }
+            last = result.recordName
+        }
+        guard !response.moreComing || !response.results.isEmpty else {
+            throw SealKitError(.serverRejectedRequest, "the server says that more is coming after an answer without any record")
+        }
+        let ground = try await PublicGround(scope: try zoneScope(zone)).with(response.authors, core)
+        var present: [(wire: Sealkit_V1_Record, name: String?)] = []
+        for result in response.results {
+            if case .record(let wire)? = result.outcome { present.append((wire, result.recordName)) }
+        }
+        var read = try await read(present, zone: zone, desiredKeys: nil, ground: .publicDatabase(ground)).makeIterator()
+        var page = CreatedRecords(moreComing: response.moreComing)
+        for result in response.results {
+            let id = Record.ID(recordName: result.recordName, zoneID: zone)
+            switch result.outcome {
+            case .record: page.results.append((id, await own(read.next() ?? .failure(Database.unknown(id)), id)))
+            case .failure(let failure) where failure.code == SealKitError.Code.permissionFailure.rawValue:
+                page.results.append((id, .failure(SealKitError(failure))))
+            case .failure(let failure): throw SealKitError(failure)
+            case nil: throw SealKitError(.serverRejectedRequest, "the server names record \(id.recordName), and says nothing of it")
+            }
+        }
+        return page
+    }
+
+    /// Only what is there, and what this user has made by its own signed statement.
+    private func own(_ outcome: Outcome, _ id: Record.ID) async -> Result<Record, SealKitError> {
+        let what: String
+        switch outcome {
+        case .failure(let error): return .failure(error)
+        case .success(.deletion): what = "is deleted, and was given as one that is there"
+        case .success(.record(let record)):
+            guard record.creatorUserRecordID?.recordName != core.userID().recordName else { return .success(record) }
+            what = "was given as this user's, and somebody else has made it"
+        }
+        let error = SealKitError(
+            .integrityFailure, "record \(id.recordName) \(what)",
+            remedy: "the server's index is damaged, or it answers as it likes; nothing of it was taken over")
+        return .failure(await core.noted(error, zone: id.zoneID, record: id.recordName))
+    }
+}
