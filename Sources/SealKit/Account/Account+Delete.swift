@@ -1,7 +1,6 @@
 import Foundation
 import SealEnvelope
 import SealStatements
-import SealWire
 
 extension Account {
     /// Deletes this account on its server for ever, with everything that it owns there: zones, records and assets of all its
@@ -39,36 +38,15 @@ extension Account {
 
     /// Leaves all shares of others, and deletes all zones that are shared.
     private func endShares(_ trust: TrustStore?) async throws(SealKitError) {
-        for identifier in try await containers() {
-            for environment in [Container.Environment.production, .development] {
-                let container = try Container(identifier, environment: environment, account: self, trust: trust)
-                let (own, shared) = (container.privateDatabase, container.sharedDatabase)
-                for zone in try await shared.allRecordZones() { try await shared.leaveShare(of: zone.zoneID) }
-                for zone in try await own.allRecordZones() {
-                    if !zone.isShared, try await own.openShares(in: own.zoneScope(zone.zoneID)).isEmpty { continue }
-                    try await own.deleteRecordZone(withID: zone.zoneID)
-                }
+        let known: TrustStore
+        if let trust { known = trust } else { known = try TrustStore() }
+        for core in try await cores(known) {
+            let (own, shared) = (Database(core: core, scope: .private), Database(core: core, scope: .shared))
+            for zone in try await shared.allRecordZones() { try await shared.leaveShare(of: zone.zoneID) }
+            for zone in try await own.allRecordZones() {
+                if !zone.isShared, try await own.openShares(in: own.zoneScope(zone.zoneID)).isEmpty { continue }
+                try await own.deleteRecordZone(withID: zone.zoneID)
             }
         }
-    }
-
-    /// Where the account has an identity, as the server says; what is not this account's own name it makes nobody register.
-    private func containers() async throws(SealKitError) -> [String] {
-        let me: Sealkit_V1_AccountResponse = try await exchange("accounts/me", .none) { token throws(SealKitError) in
-            try Client.decode(try await client.transport.get("/1/accounts/me", token: token))
-        }
-        var containers: [String] = []
-        for identity in me.identities {
-            let parts = identity.split(separator: "/").map(String.init)
-            guard parts.count == 2, let container = try? Container(parts[0], account: self),
-                container.core.userID().recordName == parts[1]
-            else {
-                throw SealKitError(
-                    .serverRejectedRequest, "the server names an identity of this account that is not its own",
-                    remedy: "ask whoever runs the server")
-            }
-            containers.append(parts[0])
-        }
-        return containers
     }
 }

@@ -138,25 +138,6 @@ extension Account {
     private func mayHaveToFinish(_ trust: TrustStore) async throws(SealKitError) -> Bool {
         try await trust.statedGenerations(of: self) < keys.all.count
     }
-
-    /// One for each container and environment that the account is known in. One that the server leaves out is told when it is
-    /// next used.
-    func cores(_ trust: TrustStore) async throws(SealKitError) -> [ContainerCore] {
-        let response: Sealkit_V1_AccountResponse = try await exchange("accounts/me", .none) { token throws(SealKitError) in
-            try Client.decode(try await client.transport.get("/1/accounts/me", token: token))
-        }
-        var cores: [ContainerCore] = []
-        for identity in response.identities {
-            let container = identity.prefix { $0 != "/" }
-            for environment in [SealStatements.Environment.development, .production] {
-                cores.append(
-                    try ContainerCore(
-                        account: self, identifier: String(container), environment: environment, trust: trust,
-                        gate: { () throws(SealKitError) in }))
-            }
-        }
-        return cores
-    }
 }
 
 extension ContainerCore {

@@ -42,11 +42,6 @@ struct AccountEnrol: ClientCommand {
             await enrolment.cancel()
             throw error
         }
-        try target.write(account, passphrase: passphrase)
-        let name = try global.makeContainer(account, trust: trust).userRecordID().recordName
-        output.result(
-            "enrolled as \(name)\nkey file: \(global.keyFileURL.path)", bare: name,
-            json: ["userRecordName": .string(name), "keyFile": .string(global.keyFileURL.path)])
-        try? await account.logOut()
+        try await target.keep(account, trust: trust, passphrase: passphrase, saying: "enrolled as", output)
     }
 }

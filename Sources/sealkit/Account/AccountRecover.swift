@@ -44,12 +44,7 @@ struct AccountRecover: ClientCommand {
             } else {
                 try await Account.recover(try key ?? Self.key(typed: typed), transport: transport, trust: trust)
             }
-        try target.write(account, passphrase: passphrase)
-        let name = try global.makeContainer(account, trust: trust).userRecordID().recordName
-        output.result(
-            "recovered \(name)\nkey file: \(global.keyFileURL.path)", bare: name,
-            json: ["userRecordName": .string(name), "keyFile": .string(global.keyFileURL.path)])
-        try? await account.logOut()
+        try await target.keep(account, trust: trust, passphrase: passphrase, saying: "recovered", output)
     }
 
     static func key(typed: String) throws(SealKitError) -> RecoveryKey {

@@ -28,6 +28,19 @@ struct NewKeyFile {
         }
     }
 
+    /// The end of a command that has brought an account to this device.
+    /// - Parameter words: what has happened to it, before its user name.
+    func keep(
+        _ account: Account, trust: TrustStore, passphrase: String?, saying words: String, _ output: Output
+    ) async throws {
+        try write(account, passphrase: passphrase)
+        let name = try global.makeContainer(account, trust: trust).userRecordID().recordName
+        output.result(
+            "\(words) \(name)\nkey file: \(url.path)", bare: name,
+            json: ["userRecordName": .string(name), "keyFile": .string(url.path)])
+        try? await account.logOut()
+    }
+
     func write(_ account: Account, passphrase: String?) throws {
         do {
             try KeyFile.write(account, to: url, passphrase: passphrase)
