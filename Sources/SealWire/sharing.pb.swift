@@ -43,7 +43,7 @@ public nonisolated struct Sealkit_V1_UpdateLinksRequest: Sendable {
 
   public var shareRecordName: String = String()
 
-  /// by routing id, with the new preview; nothing else of them is read
+  /// by routing id, with the new preview, and the kept secret where its maker seals it anew
   public var links: [Sealkit_V1_Link] = []
 
   public var sealedLinks: [Sealkit_V1_SealedLink] = []

@@ -180,6 +180,9 @@ public nonisolated struct Sealkit_V1_UnlinkAddressResponse: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// to this account, until now
+  public var wasLinked: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -471,18 +474,29 @@ nonisolated extension Sealkit_V1_UnlinkAddressRequest: SwiftProtobuf.Message, Sw
 
 nonisolated extension Sealkit_V1_UnlinkAddressResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".UnlinkAddressResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}was_linked\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    // Load everything into unknown fields
-    while try decoder.nextFieldNumber() != nil {}
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.wasLinked) }()
+      default: break
+      }
+    }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.wasLinked != false {
+      try visitor.visitSingularBoolField(value: self.wasLinked, fieldNumber: 1)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Sealkit_V1_UnlinkAddressResponse, rhs: Sealkit_V1_UnlinkAddressResponse) -> Bool {
+    if lhs.wasLinked != rhs.wasLinked {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

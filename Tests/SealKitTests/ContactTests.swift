@@ -82,6 +82,24 @@ import Testing
         #expect(violations.isEmpty)
     }
 
+    /// Two people compare their numbers as soon as one of them has new keys, and before anything else has told the other.
+    @Test func aNumberIsComparedUnderTheNewestKeys() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let zone = try await SharedZone(of: ann, with: [(bob, .readWrite)])
+        try await zone.view(of: ann)
+        try await bob.rotateKeys(KeptKeys(bob))
+        #expect(try await contact(bob, of: ann).generation == 0)
+        let asked = try await ann.container.contacts.refreshedContact(for: bob.container.userRecordID())
+        #expect(asked.generation == 1 && asked.keysChanged != nil)
+        #expect(asked.safetyNumber == (try await contact(ann, of: bob)).safetyNumber)
+        // Somebody whom the server does not know any more is known as before.
+        try await bob.account.delete(trust: bob.container.core.trust)
+        let gone = try await ann.container.contacts.refreshedContact(for: bob.container.userRecordID())
+        #expect(gone.safetyNumber == asked.safetyNumber)
+        let nobody = Record.ID(recordName: "_" + String(repeating: "0", count: 32))
+        #expect(await failure { _ = try await ann.container.contacts.refreshedContact(for: nobody) } == .unknownItem)
+    }
+
     // MARK: Other keys
 
     @Test func otherKeysAreRefusedUntilTheUserAcceptsThem() async throws {
@@ -235,7 +253,7 @@ import Testing
                 arguments + ["--key-file", file.path, "--container", bob.container.containerIdentifier])
         }
         #expect(try await run("contact", "list").output == "")
-        #expect(try await run("contact", "show", ann.name).status == 66)
+        #expect(try await run("contact", "show", "_" + String(repeating: "0", count: 32)).status == 66)
         _ = try await run("zone", "list")
         #expect(try await run("contact", "list", "--quiet").output == "\(ann.name)\n")
         let number = try await contact(bob, of: ann).safetyNumber

@@ -150,9 +150,9 @@ import Testing
         #expect(try await !found())
         // Nobody else's.
         #expect(await failure { try await ann.account.setDiscoverable(true, address: mail) } == .unknownItem)
-        try await ann.account.unlinkAddress(mail)
+        #expect(try await ann.account.unlinkAddress(mail) == false)
         #expect(try await bob.account.linkedAddresses().count == 1)
-        try await bob.account.unlinkAddress(id: shown.id)
+        #expect(try await bob.account.unlinkAddress(id: shown.id))
         #expect(try await bob.account.linkedAddresses().isEmpty)
         try await bob.account.unlinkAddress(mail)
         #expect(await failure { try await bob.account.unlinkAddress("nobody") } == .invalidArguments)

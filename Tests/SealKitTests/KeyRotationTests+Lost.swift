@@ -49,6 +49,32 @@ extension KeyRotationTests {
         #expect(third == .operationCancelled && world.kept.seeds.count == 2 && !device.account.hasUntoldKeys)
     }
 
+    /// Keys that the server was not told of are no account that could be deleted; the one with the keys before them is there.
+    @Test func anAccountWhoseKeysAreOnTheirWayIsNotSaidToBeGone() async throws {
+        let world = try await World()
+        let network = LossyTransport(
+            try HTTPTransport(server: world.ann.server.origin), losing: "accounts/rotate", Array(repeating: .request, count: 12))
+        #expect(await failure { try await world.ann.through(network).rotateKeys(world.kept) } == .networkFailure)
+        let again = try world.ann.restarted(world.kept)
+        #expect(await failure { try await again.account.delete(trust: again.container.core.trust) } == .notAuthenticated)
+        try await again.rotateKeys(world.kept)
+        try await world.check(again)
+        try await again.account.delete(trust: again.container.core.trust)
+        #expect(try await again.account.status() == .noAccount)
+    }
+
+    /// Whoever gives the account new keys puts out what was new; the device is told of nothing that is gone.
+    @Test func newKeysSettleWhichDevicesAreNew() async throws {
+        let world = try await World()
+        _ = try await world.ann.account.devices()
+        let thief = try world.ann.device("thief", trust: try TrustStore())
+        _ = try await thief.devices()
+        #expect(try await world.ann.account.devices().map(\.isNew) == [false, true])
+        try await world.ann.rotateKeys(world.kept)
+        #expect(try await world.ann.account.newDevices().isEmpty)
+        #expect(await failure { _ = try await thief.devices() } == .keysReplaced)
+    }
+
     /// A refusal says that nothing has happened, unless an earlier try may have.
     @Test func aSeedThatWasRefusedIsGivenUp() async throws {
         let world = try await World()

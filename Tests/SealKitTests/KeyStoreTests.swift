@@ -97,6 +97,10 @@ import Testing
         try await store.changePassphrase(to: nil)
         #expect(try await FileKeyStore(file: file).load()?.seeds.count == 1)
         #expect(await failure { try await FileKeyStore(file: temporary.url.appendingPathComponent("none")).changePassphrase(to: "a") } == .notAuthenticated)
+        // Another keyboard composes letters otherwise.
+        try await store.changePassphrase(to: "caf\u{E9} noir")
+        let other = FileKeyStore(file: file) { () throws(SealKitError) in "cafe\u{301} noir" }
+        #expect(try await other.load()?.seeds.count == 1)
         // A wrong one is asked for again, not remembered.
         try old.write(to: file)
         let answers = Mutex(["wrong", "correct horse"])

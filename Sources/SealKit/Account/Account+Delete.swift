@@ -14,7 +14,8 @@ extension Account {
     /// It can be repeated: what was cut short is gone on with, and an account that is deleted already is no error.
     /// - Parameter trust: what this device has verified as this account; nil takes each share as the server shows it now, also one
     ///   with a fork that only its owner could end. Nothing is read there any more, so that all it can lie about is what is left.
-    /// - Throws: `unknownItem` when the server has never had the account; `rollback`, `integrityFailure` for a share that is not
+    /// - Throws: `unknownItem` when the server has never had the account; `notAuthenticated` when this device was removed from it,
+    ///   or the server does not know its newest keys (`hasUntoldKeys`); `rollback`, `integrityFailure` for a share that is not
     ///   what this device has verified; `networkFailure`.
     public func delete(trust: TrustStore? = nil) async throws(SealKitError) {
         var tries = 0
@@ -23,6 +24,7 @@ extension Account {
                 try await endShares(trust)
             } catch where error.code == .notAuthenticated {
                 // It may be deleted already: the answer to the deletion says so.
+                if await session.isRemoved { throw error }
             }
             do throws(SealKitError) {
                 try await session.delete()

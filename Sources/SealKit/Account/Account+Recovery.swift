@@ -29,8 +29,8 @@ extension Account {
                     .invalidArguments, "a recovery name has 1 to 255 bytes",
                     remedy: "give a name that you will remember, such as your e-mail address")
             }
-            self.name = name
-            self.passphrase = SecretBytes(copying: passphrase.utf8)
+            self.name = name.precomposedStringWithCanonicalMapping
+            self.passphrase = SecretBytes(passphrase: passphrase)
         }
 
         func key(origin: String) throws(SealKitError) -> RecoveryKey {

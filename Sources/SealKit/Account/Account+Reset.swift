@@ -27,6 +27,7 @@ extension Account {
             note: { key async throws(SealKitError) in try await noteAll(trust, for: key) })
         // It was cut off before the server had the new keys: until it has them nothing can be asked.
         if !isNoted { try await noteAll(trust, for: keys.loginKey.verificationKey) }
+        try await trust.acknowledgeAll(account: deviceKeeper.account)
         try await finishKeyRotation(trust: trust, progress: progress)
     }
 

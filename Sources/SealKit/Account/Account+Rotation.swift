@@ -17,7 +17,8 @@ extension Account {
     ///
     /// They are a new generation, signed by the one before: the user record names stay, and whoever has verified this account
     /// is told to compare its number again. Every session ends, so that all other devices have to be enrolled again, and a new
-    /// recovery key takes the place of the one before. Then every zone and share is told, and gets a new key.
+    /// recovery key takes the place of the one before. Then every zone and share is told, and gets a new key. Devices that were new
+    /// (`newDevices()`) are none of the account's any more, and are not told of again.
     ///
     /// It can be cut off anywhere. Where the server was not told yet (`hasUntoldKeys`), logins fail with `notAuthenticated` from
     /// the next start on; call it again, and the seed that was kept is used. Once the server has been told,
@@ -39,6 +40,7 @@ extension Account {
         // A reset that was begun, and is not wanted any more, is none.
         try await trust.forgetGivenUp(of: self)
         try await replaceKeys(passphrase: passphrase, keep: keep, show: show)
+        try await trust.acknowledgeAll(account: deviceKeeper.account)
         try await finishKeyRotation(trust: trust, progress: progress)
     }
 
@@ -78,7 +80,7 @@ extension Account {
     ) async throws(SealKitError) -> Bool {
         do { try await requireSession() } catch {
             // Cut off in another process, or forgotten by a server that was restored: it is told of the newest again.
-            guard keys.isNewestUnknown, keys.all.count > 1 else { throw error }
+            guard keys.isNewestUnknown else { throw error }
             return false
         }
         guard !keys.hasUntold else { return true }

@@ -53,7 +53,8 @@ final class AccountKeys: Sendable {
     /// Of all seeds, from the newest on.
     var loginKeys: [SigningKey] { content.withLock { $0.loginKeys.reversed() } }
 
-    var isNewestUnknown: Bool { content.withLock(\.isNewestUnknown) }
+    /// The server has said that it does not know the newest of several keys: one before them may be in use.
+    var isNewestUnknown: Bool { content.withLock { $0.isNewestUnknown && $0.seeds.count > 1 } }
 
     /// The server knows this key.
     func isKnown(_ key: VerificationKey) {

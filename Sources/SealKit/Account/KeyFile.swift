@@ -55,7 +55,7 @@ public struct KeyFile: Sendable {
     }
 
     func secrets(passphrase: () throws(SealKitError) -> String) throws(SealKitError) -> AccountSecrets {
-        try secrets(passphrase: SecretBytes(copying: isSealed ? try passphrase().utf8 : "".utf8))
+        try secrets(passphrase: SecretBytes(passphrase: isSealed ? try passphrase() : ""))
     }
 
     func secrets(passphrase: SecretBytes) throws(SealKitError) -> AccountSecrets {
@@ -90,7 +90,7 @@ public struct KeyFile: Sendable {
     /// - Throws: `constraintViolation` when there is one already; `storageFull` or `internalError` when it cannot be written.
     public static func write(_ account: Account, to url: URL, passphrase: String?) throws(SealKitError) {
         guard passphrase?.isEmpty != true else { throw emptyPassphrase }
-        let content = try content(try account.secrets, passphrase: passphrase.map { SecretBytes(copying: $0.utf8) })
+        let content = try content(try account.secrets, passphrase: passphrase.map(SecretBytes.init(passphrase:)))
         try PrivateFile.create(at: url, content: content)
     }
 

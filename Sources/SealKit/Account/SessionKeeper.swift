@@ -16,6 +16,8 @@ actor SessionKeeper {
     /// How often the account logged out: event streams end by that.
     private(set) var logOutCount = 0
     private var login: SharedWork<String>?
+    /// The server refuses this device, and not the account.
+    private(set) var isRemoved = false
 
     init(client: Client, keys: AccountKeys, deviceName: String, devices: DeviceKeeper, isEmpty: Bool = false) {
         self.devices = devices
@@ -69,6 +71,15 @@ actor SessionKeeper {
 
     /// Deletes the account. There is no session afterwards.
     func delete() async throws(SealKitError) {
+        do { try await tellDeletion() } catch {
+            // Keys that the server was not told of are no account: one with the keys before them is there.
+            throw error.code == .unknownItem && keys.isNewestUnknown ? meaning(of: error) : error
+        }
+        logOutCount += 1
+        current = nil
+    }
+
+    private func tellDeletion() async throws(SealKitError) {
         let _: Sealkit_V1_DeleteAccountResponse = try await withAnsweredChallenge(by: keys.loginKey, Challenges.deletion) {
             answer throws(SealKitError) in
             let request = Sealkit_V1_DeleteAccountRequest.with {
@@ -79,8 +90,6 @@ actor SessionKeeper {
             }
             return try await client.call("/1/accounts/delete", request)
         }
-        logOutCount += 1
-        current = nil
     }
 
     func logOut() async throws(SealKitError) {
@@ -99,9 +108,10 @@ actor SessionKeeper {
         defer { login = nil }
         do {
             let token = try await newestToken()
-            current = token
+            (current, isRemoved) = (token, false)
             return token
         } catch {
+            isRemoved = error.code == .permissionFailure
             throw meaning(of: error)
         }
     }
@@ -168,7 +178,7 @@ actor SessionKeeper {
     /// What a refused login means to the call that needed it: nothing of it is about a record.
     private func meaning(of error: SealKitError) -> SealKitError {
         switch error.code {
-        case .unknownItem where keys.isNewestUnknown && keys.all.count > 1:
+        case .unknownItem where keys.isNewestUnknown:
             SealKitError(
                 .notAuthenticated, "the server does not know this account's newest keys",
                 remedy: "if new keys were being made, go on with that (sealkit account rotate-keys); "

@@ -36,6 +36,21 @@ public struct Contacts: Sendable {
         return try Contact(user, row, own: core.identity().chain)
     }
 
+    /// As `contact(for:)`, after the server was asked for the person's newest keys: what a safety number is compared with.
+    ///
+    /// Somebody whom the server does not know any more is as this device knows them; keys that do not follow from those known
+    /// are the contact's `conflict`.
+    /// - Throws: as `contact(for:)`; `rollback` when the server answers with keys that were replaced; why it could not be asked.
+    public func refreshedContact(for userRecordID: Record.ID) async throws(SealKitError) -> Contact {
+        let handle = Share.LookupInfo.userRecordName(try user(userRecordID).recordName)
+        for result in try await core.lookUp([handle]) {
+            do { _ = try await core.identity(in: result, of: handle) } catch {
+                guard error.code == .unknownItem || error.code == .integrityFailure else { throw error }
+            }
+        }
+        return try await contact(for: userRecordID)
+    }
+
     /// Notes that the user has compared this contact's safety number with the person's own, and they were the same.
     /// - Throws: `serverRecordChanged` when the keys have changed since the contact was read: compare again; `integrityFailure`
     ///   while other keys wait to be accepted.

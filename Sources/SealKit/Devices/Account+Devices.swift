@@ -44,7 +44,10 @@ extension Account {
     public func revokeDevice(_ id: Device.ID) async throws(SealKitError) -> [Device] {
         let id = try Account.deviceID(id)
         let request = Sealkit_V1_RevokeDeviceRequest.with { $0.id = Data(id.bytes) }
-        return try await look(at: try await call("/1/devices/revoke", request))
+        let list: Sealkit_V1_DevicesResponse = try await call("/1/devices/revoke", request)
+        // Whoever takes a device off has seen it.
+        try await deviceKeeper.trust?.acknowledge([id], account: deviceKeeper.account)
+        return try await look(at: list)
     }
 
     /// Devices that this one had not seen before, until they are acknowledged. The server is asked only when one of its

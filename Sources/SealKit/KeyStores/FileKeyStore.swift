@@ -47,7 +47,7 @@ public actor FileKeyStore: KeyStore {
     public func changePassphrase(to passphrase: String?) async throws(SealKitError) {
         guard passphrase?.isEmpty != true else { throw KeyFile.emptyPassphrase }
         guard let kept = try await read() else { throw KeyFile.missing(file) }
-        let new = passphrase.map { SecretBytes(copying: $0.utf8) }
+        let new = passphrase.map(SecretBytes.init(passphrase:))
         try replace(kept, with: kept.secrets, passphrase: new)
         asked = new
     }
@@ -102,7 +102,7 @@ public actor FileKeyStore: KeyStore {
         }
         let typed = try await ask()
         guard !typed.isEmpty else { throw KeyFile.emptyPassphrase }
-        let passphrase = SecretBytes(copying: typed.utf8)
+        let passphrase = SecretBytes(passphrase: typed)
         asked = passphrase
         return passphrase
     }

@@ -52,13 +52,7 @@ extension Container {
         var results: [Share.LookupInfo: Result<Share.Participant, SealKitError>] = [:]
         for start in stride(from: 0, to: wanted.count, by: Self.handlesPerLookup) {
             let handles = wanted[start..<min(start + Self.handlesPerLookup, wanted.count)]
-            let request = Sealkit_V1_LookupIdentitiesRequest.with {
-                $0.container = core.identifier
-                $0.handles = handles.map(\.wire)
-            }
-            let response: Sealkit_V1_LookupIdentitiesResponse = try await core.call(path: "/1/directory/lookup", request)
-            guard response.results.count == handles.count else { throw Self.incomplete }
-            for (handle, result) in zip(handles, response.results) {
+            for (handle, result) in zip(handles, try await core.lookUp(Array(handles))) {
                 do throws(SealKitError) {
                     results[handle] = .success(try await participant(handle, result, permission))
                 } catch {
@@ -97,43 +91,58 @@ extension Container {
     /// The server's `handlesPerLookup`.
     private static let handlesPerLookup = 100
 
-    private static let incomplete = SealKitError(
+    fileprivate static let incomplete = SealKitError(
         .serverRejectedRequest, "the server's answer lacks somebody who was asked for")
 
     private func participant(
         _ handle: Share.LookupInfo, _ result: Sealkit_V1_IdentityResult, _ permission: Share.Participant.Permission
     ) async throws(SealKitError) -> Share.Participant {
-        if result.hasFailure { throw SealKitError(result.failure) }
-        let chain = try await core.witnessing { () async throws(SealKitError) in try await known(result, handle) }
+        let chain = try await core.identity(in: result, of: handle)
+        guard chain?.userID != core.userID() else {
+            throw SealKitError(.invalidArguments, "the owner is a participant already", remedy: "invite somebody else")
+        }
         return Share.Participant(
             participantID: Share.Participant.newID(),
             userIdentity: Share.UserIdentity(
                 userRecordID: chain.map { Record.ID(recordName: $0.userID.recordName) }, lookupInfo: handle),
             role: .privateUser, permission: permission, acceptanceStatus: .pending, chain: chain)
     }
+}
 
-    /// The keys of whoever was looked up; nil for an address that is nobody's here.
-    private func known(
-        _ result: Sealkit_V1_IdentityResult, _ handle: Share.LookupInfo
+extension ContainerCore {
+    /// Asks the directory.
+    /// - Parameter handles: 100 at most.
+    /// - Returns: one for each, in their order; `identity(in:of:)` says what to make of it.
+    func lookUp(_ handles: [Share.LookupInfo]) async throws(SealKitError) -> [Sealkit_V1_IdentityResult] {
+        let request = Sealkit_V1_LookupIdentitiesRequest.with {
+            $0.container = identifier
+            $0.handles = handles.map(\.wire)
+        }
+        let response: Sealkit_V1_LookupIdentitiesResponse = try await call(path: "/1/directory/lookup", request)
+        guard response.results.count == handles.count else { throw Container.incomplete }
+        return response.results
+    }
+
+    /// The keys of whoever was looked up, held against those that this device knows; nil for an address that is nobody's here.
+    func identity(
+        in result: Sealkit_V1_IdentityResult, of handle: Share.LookupInfo
     ) async throws(SealKitError) -> IdentityChain? {
-        if result.hasChain {
+        if result.hasFailure { throw SealKitError(result.failure) }
+        return try await witnessing { () async throws(SealKitError) in
+            guard result.hasChain else {
+                guard case .userRecordName(let name) = handle else { return nil }
+                throw SealKitError(.unknownItem, "nobody is known as \(name) here", remedy: "invite by e-mail address")
+            }
             let found = try verifying("the identity that the server gave") { () throws(SealError) in
-                try IdentityChain(result.chain, container: core.identifier)
+                try IdentityChain(result.chain, container: identifier)
             }
             // A name certifies its own keys; an address does not, and a grant to it needs the URL's secret as well.
             if case .userRecordName(let name) = handle, found.userID.recordName != name {
                 throw SealKitError.integrity(.invalidIdentity, "the identity of \(name)")
             }
-            guard found.userID != core.userID() else {
-                throw SealKitError(.invalidArguments, "the owner is a participant already", remedy: "invite somebody else")
-            }
-            try await core.contacts.observe([found], from: .directory)
+            try await contacts.observe([found], from: .directory)
             return found
         }
-        if case .userRecordName(let name) = handle {
-            throw SealKitError(.unknownItem, "nobody is known as \(name) here", remedy: "invite by e-mail address")
-        }
-        return nil
     }
 }
 

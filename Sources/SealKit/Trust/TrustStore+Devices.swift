@@ -118,6 +118,11 @@ extension TrustStore {
         }
     }
 
+    func acknowledgeAll(account: [UInt8]) async throws(SealKitError) {
+        let account = Data(account)
+        try await writing { try $0.execute(sql: "UPDATE device SET isNew = 0 WHERE account = ?", arguments: [account]) }
+    }
+
     /// A device that this one brings to the account itself is no news.
     func expect(_ id: ID16, account: [UInt8]) async throws(SealKitError) {
         let account = Data(account)

@@ -71,14 +71,20 @@ extension Account {
 
     /// Takes an address off this account. Shares that were accepted by it stay; invitations to it need a code again. One that
     /// is not linked is no error.
+    /// - Returns: whether it was linked until now; false also where a first try had arrived, and its answer was lost.
     /// - Throws: `invalidArguments` for what is no address.
-    public func unlinkAddress(_ address: String) async throws(SealKitError) { try await unlink(.with { $0.address = address }) }
+    @discardableResult
+    public func unlinkAddress(_ address: String) async throws(SealKitError) -> Bool {
+        try await unlink(.with { $0.address = address })
+    }
 
     /// The same for one that ``linkedAddresses()`` showed.
-    public func unlinkAddress(id: LinkedAddress.ID) async throws(SealKitError) { try await unlink(.with { $0.id = id }) }
+    @discardableResult
+    public func unlinkAddress(id: LinkedAddress.ID) async throws(SealKitError) -> Bool { try await unlink(.with { $0.id = id }) }
 
-    private func unlink(_ handle: Sealkit_V1_AddressHandle) async throws(SealKitError) {
-        let _: Sealkit_V1_UnlinkAddressResponse = try await call(
+    private func unlink(_ handle: Sealkit_V1_AddressHandle) async throws(SealKitError) -> Bool {
+        let response: Sealkit_V1_UnlinkAddressResponse = try await call(
             "/1/addresses/unlink", Sealkit_V1_UnlinkAddressRequest.with { $0.address = handle })
+        return response.wasLinked
     }
 }

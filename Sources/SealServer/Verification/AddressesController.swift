@@ -43,11 +43,11 @@ struct AddressesController: Sendable {
         let message = try await request.decode(Sealkit_V1_UnlinkAddressRequest.self, context)
         let addresses = services.addresses
         let handle = try Handle(message.address, addresses)
-        try await services.database.write { connection in
-            guard let hash = try handle.hash(of: session.accountID, addresses, in: connection) else { return }
-            try LinkedAddresses.unlink(hash, from: session.accountID, in: connection)
+        let wasLinked = try await services.database.write { connection in
+            guard let hash = try handle.hash(of: session.accountID, addresses, in: connection) else { return false }
+            return try LinkedAddresses.unlink(hash, from: session.accountID, in: connection)
         }
-        return try Response(Sealkit_V1_UnlinkAddressResponse(), for: request)
+        return try Response(Sealkit_V1_UnlinkAddressResponse.with { $0.wasLinked = wasLinked }, for: request)
     }
 
     /// Which of the account's addresses is meant.

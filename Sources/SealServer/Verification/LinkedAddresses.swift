@@ -56,9 +56,9 @@ enum LinkedAddresses {
         ) { try wire($0, addresses) }
     }
 
-    static func unlink(_ hash: [UInt8], from account: Int64, in connection: any SQLConnection) throws {
+    static func unlink(_ hash: [UInt8], from account: Int64, in connection: any SQLConnection) throws -> Bool {
         try connection.execute(
-            "DELETE FROM linked_address WHERE address_hash = $1 AND account = $2", [.blob(hash), .integer(account)])
+            "DELETE FROM linked_address WHERE address_hash = $1 AND account = $2", [.blob(hash), .integer(account)]) > 0
     }
 
     private static func wire(_ row: any SQLRow, _ addresses: AddressHasher) throws -> Sealkit_V1_LinkedAddress {

@@ -94,10 +94,16 @@ struct AccountAddressRemove: AccountHolderCommand {
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        if let id = handle.id {
-            try await client.account.unlinkAddress(id: id)
-        } else {
-            try await client.account.unlinkAddress(handle.address)
+        let wasLinked =
+            if let id = handle.id {
+                try await client.account.unlinkAddress(id: id)
+            } else {
+                try await client.account.unlinkAddress(handle.address)
+            }
+        guard wasLinked else {
+            throw Failure.Local(
+                status: .notFound, reason: "\(handle.address) is not linked to this account",
+                remedy: "see the linked ones: sealkit account address list")
         }
         output.result("removed \(handle.address.escaped)", json: ["removed": .string(handle.address)])
     }

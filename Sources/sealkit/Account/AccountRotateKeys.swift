@@ -7,8 +7,8 @@ struct AccountRotateKeys: AccountHolderCommand {
         abstract: "Give the account new keys, after a device or key file may have come into wrong hands.",
         discussion: """
             Your user name and your data stay. All other devices are logged out and have to be set up again, the recovery key is \
-            replaced by the one that is printed, and every zone and share gets a new key. Stop it whenever you like, and call it \
-            again to go on.
+            replaced by the one that is printed, and every zone and share gets a new key. Stop it whenever you like: call it \
+            again where the server was not told yet; otherwise the next command goes on, and calling this again makes newer keys.
 
               sealkit account rotate-keys
             """)
@@ -23,12 +23,6 @@ struct AccountRotateKeys: AccountHolderCommand {
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        if client.hasFinishedRotation {
-            output.result(
-                "the new keys that were made before are known everywhere now; to make newer ones, call this again",
-                bare: "finished", json: ["generation": .integer(Int64(client.account.generation))])
-            return
-        }
         let passphrase = try recoveryName.map { name throws(SealKitError) in try options.passphrase(name: name) }
         let bar = ProgressBar("zones and shares", unit: .records, output)
         try await client.account.rotateKeys(

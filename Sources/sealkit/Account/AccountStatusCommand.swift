@@ -18,13 +18,18 @@ struct AccountStatusCommand: AccountHolderCommand {
         let server = client.account.server
         var json: [String: JSONValue] = ["status": .string("\(status)"), "server": .string(server)]
         var text = "\(status) at \(server)"
-        if status == .available {
+        do {
             let usage = try await client.account.storageUsage()
             text += "\n\(usage.recordCount) records, \(usage.bytes) bytes stored"
             if let limit = usage.bytesLimit { text += " of \(limit)" }
             json["records"] = .integer(Int64(usage.recordCount))
             json["bytes"] = .integer(usage.bytes)
             json["bytesLimit"] = usage.bytesLimit.map(JSONValue.integer) ?? .null
+        } catch {
+            guard status != .available else { throw error as any Error }
+            text += "\n\(error.reason.escaped)" + (error.remedy.isEmpty ? "" : " – \(error.remedy.escaped)")
+            json["reason"] = .string(error.reason)
+            json["remedy"] = .string(error.remedy)
         }
         output.result(text, bare: "\(status)", json: json)
         switch status {

@@ -8,7 +8,7 @@ struct ContactArgument: ParsableArguments {
     var user: String
 
     func find(_ client: Client) async throws -> Contact {
-        try await client.container.contacts.contact(for: Record.ID(recordName: user))
+        try await client.container.contacts.refreshedContact(for: Record.ID(recordName: user))
     }
 }
 

@@ -4,12 +4,13 @@ import SealKit
 struct DeviceRevoke: AccountHolderCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
-        abstract: "Take a device off the account: what it is doing ends at once, and it does not get in again.",
+        abstract: "Take a device off the account: what it is doing ends at once, and its logins are refused.",
         discussion: """
               sealkit device revoke 1f3a
 
             The device keeps what it has read, and the account's keys. Who can get those out of a lost device can come back \
-            as another one, which every device of the account is then warned of.
+            as another one, which every device of the account is then warned of, or delete the account. Where it may be in wrong \
+            hands, take its keys out of use: sealkit account rotate-keys
             """)
 
     @Argument(help: "The device: its id, the beginning of it, or its name.")

@@ -25,7 +25,7 @@ extension AccountHolderCommand {
     static var warnsOfDevices: Bool { needsServer }
 
     func run() async throws {
-        var client = try await Client(global)
+        let client = try await Client(global)
         do {
             if Self.needsServer { try await client.finishKeyRotation(output) }
             try await run(client)
@@ -43,8 +43,6 @@ struct Client {
     let account: Account
     let container: Container
     let trust: TrustStore
-    /// A rotation of the account's keys was cut off, and has come to its end with this command.
-    private(set) var hasFinishedRotation = false
 
     init(_ global: GlobalOptions) async throws(SealKitError) {
         let opened = try await Account.load(from: global.keyStore) { server throws(SealKitError) in
@@ -69,11 +67,8 @@ struct Client {
     }
 
     /// Tells the zones and shares that have not been told yet of the account's new keys. What fails is told at the next command.
-    fileprivate mutating func finishKeyRotation(_ output: Output) async throws(SealKitError) {
-        do {
-            try await account.finishKeyRotation(trust: trust) { _ in hasFinishedRotation = true }
-        } catch {
-            hasFinishedRotation = false
+    fileprivate func finishKeyRotation(_ output: Output) async throws(SealKitError) {
+        do { try await account.finishKeyRotation(trust: trust) } catch {
             guard error.code != .keysReplaced else { throw error }
             if !account.hasUntoldKeys {
                 output.note("the account's new keys are not known everywhere yet: \(error.reason.escaped)")
