@@ -5,6 +5,7 @@ import NIOCore
 import NIOHTTP1
 import SealEnvelope
 import SealKit
+import SealLab
 import SealPrimitives
 import SealStatements
 import SealWire
@@ -54,6 +55,27 @@ final class LogCapture: Sendable {
         for secret in searched {
             #expect(secret.utf8.count >= 6 && !all.contains(secret), "a log line has \(secret)")
         }
+    }
+
+    /// Half a request, and the connection ends.
+    @Test func aClientThatGoesAwayIsNoFailureOfTheServer() async throws {
+        let log = LogCapture()
+        try await RunningServer.with(logger: log.logger) { server in
+            let port = try #require(URL(string: server.origin)?.port)
+            for ending in ["half", ""] {
+                let connection = try HTTPConnection(port: port)
+                try connection.send(
+                    Data("POST /1/accounts/challenge HTTP/1.1\r\nhost: server\r\ncontent-length: 100\r\n\r\n\(ending)".utf8))
+                connection.endSending()
+                try? connection.receiveSome()
+            }
+            try await waitUntil("both are in the log") {
+                log.lines.filter { $0.contains("/1/accounts/challenge") }.count >= 2
+            }
+        }
+        let failures = log.lines.filter { $0.contains("request failed") }
+        #expect(failures.isEmpty, "\(failures)")
+        #expect(log.lines.filter { $0.contains("/1/accounts/challenge") }.allSatisfy { $0.contains("400") })
     }
 
     /// Bytes in the spellings that a log could use.

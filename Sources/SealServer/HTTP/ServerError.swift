@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import NIOHTTP1
 import SealWire
 
 /// An error that tells the client what was wrong and what to do about it. It travels as a `Failure`, in the client's
@@ -70,6 +71,9 @@ extension ServerError {
             return (ServerError(.assetNotAvailable, "The server does not have the asset's bytes."), false)
         case BlobStoreError.tooLarge(let limit):
             return (ServerError(.limitExceeded, "The upload is longer than \(limit) bytes."), false)
+        case is HTTPParserError:
+            // A client that went away in the middle of its request; nobody reads this.
+            return (ServerError(.invalidArguments, "The request is not whole.", remedy: "Send it again."), false)
         case let error as any HTTPResponseError where (400..<500).contains(error.status.code):
             let code: ErrorCode = error.status == .contentTooLarge ? .limitExceeded : .invalidArguments
             return (
