@@ -20,7 +20,7 @@ struct IdentityController: Sendable {
         let container = try Self.container(message.container)
         let chain = try Identities.chain(message.chain, container: container)
         let binding = [UInt8](message.loginBinding)
-        try await services.database.write { connection in
+        try await services.write(as: session) { connection in
             try Identities.checkBinding(binding, of: chain, to: session.accountID, in: connection)
             try Identities.register(chain, account: session.accountID, container: container, in: connection)
         }

@@ -32,7 +32,7 @@ struct RecoveryController: Sendable {
         let session = try context.requireSession()
         let bundle = try RecoveryBundle(try await request.decode(Sealkit_V1_RecoveryBundle.self, context))
         let now = services.clock()
-        try await services.database.write { try bundle.save(account: session.accountID, now: now, in: $0) }
+        try await services.write(as: session) { try bundle.save(account: session.accountID, now: now, in: $0) }
         return try Response(Sealkit_V1_AccountResponse(), for: request)
     }
 
@@ -40,7 +40,7 @@ struct RecoveryController: Sendable {
     private func delete(_ request: Request, _ context: SealRequestContext) async throws -> Response {
         let session = try context.requireSession()
         let kind = try RecoveryBundle.Kind(try await request.decode(Sealkit_V1_DeleteRecoveryBundleRequest.self, context).kind)
-        try await services.database.write { try RecoveryBundle.delete(kind, of: session.accountID, in: $0) }
+        try await services.write(as: session) { try RecoveryBundle.delete(kind, of: session.accountID, in: $0) }
         return try Response(Sealkit_V1_AccountResponse(), for: request)
     }
 

@@ -9,6 +9,10 @@ struct Session: Sendable, Equatable {
     var device: Int64?
     /// Of the account's list of devices, which every answer names: a device that knows another one looks.
     var deviceRevision: Int64 = 0
+    /// Microseconds since 1970. A server-to-server key ends by revocation only.
+    var expires = Int64.max
+    /// `Sessions.generation` as of when it was looked up: while that stands still, no session has ended since.
+    var generation: UInt64 = 0
 }
 
 extension SealRequestContext {
@@ -19,6 +23,32 @@ extension SealRequestContext {
         guard serverKey == nil else { throw ServerKeys.outOfReach }
         guard hasEndedSession else { throw ServerError.needsSession }
         throw ServerError.endedSession
+    }
+
+    /// To be called once the body is there: whoever sends may hold it back until the session has ended. It costs a statement only
+    /// where some session has ended meanwhile.
+    /// - Throws: `sessionExpired`.
+    func recheckSession() async throws {
+        guard let session, let services else { return }
+        let now = services.clock()
+        guard !services.sessions.isUnchanged(session, now: now) else { return }
+        try await services.database.read { try Sessions.check(session, now: now, in: $0) }
+    }
+}
+
+extension Services {
+    /// A transaction in a session's name: where the session has ended meanwhile, nothing of it happens. Everything that a session
+    /// changes goes through here, but for records: see `Sessions.recheck`.
+    /// - Throws: `sessionExpired` too.
+    @discardableResult
+    func write<T: Sendable>(
+        as session: Session, _ body: @escaping @Sendable (any SQLConnection) throws -> T
+    ) async throws -> T {
+        let now = clock()
+        return try await database.write { connection in
+            try Sessions.check(session, now: now, in: connection)
+            return try body(connection)
+        }
     }
 }
 

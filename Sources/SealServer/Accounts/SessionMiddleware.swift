@@ -15,6 +15,7 @@ struct SessionMiddleware: RouterMiddleware {
         guard let token = Self.bearerToken(request) else { return try await next(request, context) }
         var context = context
         context.session = try await services.sessions.find(token, services)
+        context.services = services
         context.hasEndedSession = context.session == nil
         var response = try await next(request, context)
         if let session = context.session, let name = Self.devices { response.headers[name] = String(session.deviceRevision) }

@@ -59,7 +59,7 @@ final class Sessions: Sendable {
         let hash = Self.hash(bytes)
         let now = services.clock()
         let (remembered, generation) = cache.withLock { ($0.sessions[hash], $0.generation) }
-        if let remembered, remembered.until > now { return remembered.session }
+        if let remembered, remembered.until > now { return remembered.session.asOf(generation) }
         // Looked up by hash: what a comparison's time could tell about a hash is of no use to find a token.
         let row = try await services.database.read { connection in
             try connection.first(
@@ -71,18 +71,19 @@ final class Sessions: Sendable {
             ) { row in
                 (
                     session: Session(
-                        accountID: try row.int64(0), tokenHash: hash, device: try row.int64(2), deviceRevision: try row.int64(3)),
-                    expires: try row.int64(1), lastSeen: try row.int64(4)
+                        accountID: try row.int64(0), tokenHash: hash, device: try row.int64(2), deviceRevision: try row.int64(3),
+                        expires: try row.int64(1), generation: generation),
+                    lastSeen: try row.int64(4)
                 )
             }
         }
-        guard let row, row.expires > now else { return nil }
+        guard let row, row.session.expires > now else { return nil }
         let session = row.session
         if now - row.lastSeen >= Self.sightingInterval { note(session, now: now, services) }
         cache.withLock { cache in
             guard cache.generation == generation else { return }
             if cache.sessions.count >= Self.mostRemembered { cache.sessions.removeAll(keepingCapacity: true) }
-            cache.sessions[hash] = Remembered(session: session, until: min(now + Self.rememberedFor, row.expires))
+            cache.sessions[hash] = Remembered(session: session, until: min(now + Self.rememberedFor, session.expires))
         }
         return session
     }
@@ -95,12 +96,25 @@ final class Sessions: Sendable {
         }
     }
 
-    /// Goes up whenever what is remembered of sessions may have become wrong.
+    // MARK: While a request is under way
+
+    /// Goes up whenever a session, of whichever account, may have ended: before that is answered, in every case.
     var generation: UInt64 { cache.withLock(\.generation) }
 
-    /// - Throws: `sessionExpired` once the session has ended. A server-to-server key has none.
+    /// Whether the session is certain to be in force, without asking the database: none has ended since it was looked up.
+    func isUnchanged(_ session: Session, now: Int64) -> Bool { session.expires > now && session.generation == generation }
+
+    /// For requests that come by the thousand: asks the database only where some session has ended since this one was looked up.
+    /// One that ends in the same commit counts as ending after it: neither has been answered yet.
+    /// - Throws: `sessionExpired` once the session has ended.
+    func recheck(_ session: Session, now: Int64, in connection: any SQLConnection) throws {
+        guard !isUnchanged(session, now: now) else { return }
+        try Self.check(session, now: now, in: connection)
+    }
+
+    /// - Throws: `sessionExpired` once the session has ended; `notAuthenticated` for a server-to-server key that was revoked.
     static func check(_ session: Session, now: Int64, in connection: any SQLConnection) throws {
-        guard session.device != nil else { return }
+        guard session.device != nil else { return try ServerKeys.check(session, in: connection) }
         guard try isInForce(session, now: now, in: connection) else { throw ServerError.endedSession }
     }
 
@@ -131,6 +145,14 @@ final class Sessions: Sendable {
             cache.generation += 1
             cache.sessions = cache.sessions.filter { $0.value.session.accountID != account }
         }
+    }
+}
+
+extension Session {
+    fileprivate func asOf(_ generation: UInt64) -> Session {
+        var session = self
+        session.generation = generation
+        return session
     }
 }
 

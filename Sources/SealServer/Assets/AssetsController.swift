@@ -36,7 +36,7 @@ struct AssetsController: Sendable {
         let stored = BlobID(random: &generator)
         let now = services.clock()
         // The id is taken before the first byte, so that an upload that a crash cuts short is found again.
-        let (caller, zone) = try await services.database.write { connection -> (Caller, ZoneRow) in
+        let (caller, zone) = try await services.write(as: session) { connection -> (Caller, ZoneRow) in
             let (caller, zone) = try writable(zoneID, session, path, connection)
             try Blobs.begin(
                 id, stored: stored, announced: length, in: zone, by: caller, limits: services.limits, quotas: services.quotas,
@@ -52,9 +52,8 @@ struct AssetsController: Sendable {
                 throw ServerError(
                     .invalidArguments, "The upload is shorter than announced; nothing was kept.", remedy: "Upload it again.")
             }
-            try await services.database.write { connection in
+            try await services.write(as: session) { connection in
                 // A removal during the upload ends it, as the end of the session does.
-                try Sessions.check(session, now: services.clock(), in: connection)
                 let (current, _) = try writable(zoneID, session, path, connection)
                 guard current.id == caller.id, try Blobs.finish(id, stored: stored, size: size, root: root, in: zone, connection) else {
                     throw Zones.notFound

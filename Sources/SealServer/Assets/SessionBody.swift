@@ -2,8 +2,7 @@ import NIOCore
 
 /// The parts of a request's body as long as its session is in force: what is sent after its end is not taken.
 ///
-/// The database is asked at the first part, since the session may have ended after it was looked up, and then only when a
-/// session, of whichever account, has ended since the part before.
+/// The database is asked only when a session, of whichever account, has ended since it was asked last.
 struct SessionBody<Body: AsyncSequence>: AsyncSequence where Body.Element == ByteBuffer {
     let body: Body
     let session: Session
@@ -11,18 +10,17 @@ struct SessionBody<Body: AsyncSequence>: AsyncSequence where Body.Element == Byt
 
     struct AsyncIterator: AsyncIteratorProtocol {
         var parts: Body.AsyncIterator
-        let session: Session
+        /// Its generation is that of when it was last known to be in force.
+        var session: Session
         let services: Services
-        /// As of the part before; nil at the first.
-        var generation: UInt64?
 
         mutating func next() async throws -> ByteBuffer? {
             guard let part = try await parts.next() else { return nil }
-            let current = services.sessions.generation
-            if current != generation {
-                let (session, now) = (session, services.clock())
-                try await services.database.read { try Sessions.check(session, now: now, in: $0) }
-                generation = current
+            let (sessions, now) = (services.sessions, services.clock())
+            if !sessions.isUnchanged(session, now: now) {
+                let generation = sessions.generation
+                try await services.database.read { [session] in try Sessions.check(session, now: now, in: $0) }
+                session.generation = generation
             }
             return part
         }

@@ -23,31 +23,31 @@ struct DevicesController: Sendable {
     }
 
     private func name(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let account = try context.requireSession().accountID
+        let session = try context.requireSession()
         let message = try await request.decode(Sealkit_V1_NameDeviceRequest.self, context)
         let device = try DeviceStatement(id: message.id, name: message.name, added: message.added, signature: message.signature)
-        let answer = try await services.database.write { connection in
+        let answer = try await services.write(as: session) { connection in
             // The newest generation's: a statement by an older one would be replaced at the device's next login.
-            let keys = try Accounts.loginKeys(of: account, in: connection)
+            let keys = try Accounts.loginKeys(of: session.accountID, in: connection)
             guard let key = keys.first(where: { (try? device.verify(by: $0)) != nil }) else {
                 throw ServerError(
                     .notAuthenticated, "The signature does not hold for the device's id, name and time.",
                     remedy: "Sign them with the account's login key.")
             }
-            let revision = try Devices.rename(device, account: account, loginKey: key, in: connection)
-            return try Devices.list(account: account, revision: revision, in: connection)
+            let revision = try Devices.rename(device, account: session.accountID, loginKey: key, in: connection)
+            return try Devices.list(account: session.accountID, revision: revision, in: connection)
         }
         return try Response(answer, for: request)
     }
 
     private func revoke(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let account = try context.requireSession().accountID
+        let session = try context.requireSession()
         let id = try DeviceStatement.id(try await request.decode(Sealkit_V1_RevokeDeviceRequest.self, context).id)
-        let answer = try await services.database.write { connection in
-            let revision = try Devices.revoke(id, account: account, in: connection)
-            return try Devices.list(account: account, revision: revision, in: connection)
+        let answer = try await services.write(as: session) { connection in
+            let revision = try Devices.revoke(id, account: session.accountID, in: connection)
+            return try Devices.list(account: session.accountID, revision: revision, in: connection)
         }
-        services.sessions.forget(account: account)
+        services.sessions.forget(account: session.accountID)
         return try Response(answer, for: request)
     }
 }

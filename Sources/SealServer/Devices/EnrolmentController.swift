@@ -37,11 +37,11 @@ struct EnrolmentController: Sendable {
     }
 
     private func claim(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let account = try context.requireSession().accountID
+        let session = try context.requireSession()
         let id = try Self.id(try await request.decode(Sealkit_V1_ClaimEnrolmentRequest.self, context).enrolmentID)
         let now = services.clock()
-        try services.limiter.count(.enrolment, .account(account), rule: services.limits.enrolment, now: now)
-        let found = try await services.database.write { try Enrolments.claim(id, account: account, now: now, in: $0) }
+        try services.limiter.count(.enrolment, .account(session.accountID), rule: services.limits.enrolment, now: now)
+        let found = try await services.write(as: session) { try Enrolments.claim(id, account: session.accountID, now: now, in: $0) }
         return try Response(
             Sealkit_V1_ClaimEnrolmentResponse.with {
                 $0.commitment = found.commitment
@@ -50,12 +50,12 @@ struct EnrolmentController: Sendable {
     }
 
     private func answer(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let account = try context.requireSession().accountID
+        let session = try context.requireSession()
         let message = try await request.decode(Sealkit_V1_AnswerEnrolmentRequest.self, context)
         let id = try Self.id(message.enrolmentID)
         let answer = try Self.bytes(message.answer, Enrolments.nonceBytes)
         let loginKey = try LoginProof.loginKey(message.loginKey)
-        try await put([("answer", answer), ("login_key", loginKey.bytes)], after: nil, id, by: .old(account: account))
+        try await put([("answer", answer), ("login_key", loginKey.bytes)], after: nil, id, by: .old(session))
         return try Response(Sealkit_V1_EnrolmentResponse(), for: request)
     }
 
@@ -70,13 +70,13 @@ struct EnrolmentController: Sendable {
     }
 
     private func deliver(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let account = try context.requireSession().accountID
+        let session = try context.requireSession()
         let message = try await request.decode(Sealkit_V1_DeliverEnrolmentRequest.self, context)
         let id = try Self.id(message.enrolmentID)
         guard !message.sealed.isEmpty else {
             throw ServerError(.invalidArguments, "There is nothing to deliver.", remedy: "Send the sealed package.")
         }
-        try await put([("sealed", [UInt8](message.sealed))], after: "nonce", id, by: .old(account: account))
+        try await put([("sealed", [UInt8](message.sealed))], after: "nonce", id, by: .old(session))
         return try Response(Sealkit_V1_EnrolmentResponse(), for: request)
     }
 
@@ -93,7 +93,7 @@ struct EnrolmentController: Sendable {
         let message = try await request.decode(Sealkit_V1_EndEnrolmentRequest.self, context)
         let id = try Self.id(message.enrolmentID)
         let side = try Self.side(message.ticket, context)
-        try await services.database.write { try Enrolments.end(id, by: side, in: $0) }
+        try await write(by: side) { try Enrolments.end(id, by: side, in: $0) }
         return try Response(Sealkit_V1_EnrolmentResponse(), for: request)
     }
 
@@ -101,13 +101,22 @@ struct EnrolmentController: Sendable {
         _ message: [(column: String, bytes: [UInt8])], after earlier: String?, _ id: ID16, by side: Enrolments.Side
     ) async throws {
         let now = services.clock()
-        try await services.database.write { try Enrolments.put(message, after: earlier, id, by: side, now: now, in: $0) }
+        try await write(by: side) { try Enrolments.put(message, after: earlier, id, by: side, now: now, in: $0) }
+    }
+
+    private func write(
+        by side: Enrolments.Side, _ body: @escaping @Sendable (any SQLConnection) throws -> Void
+    ) async throws {
+        switch side {
+        case .new: try await services.database.write(body)
+        case .old(let session): try await services.write(as: session, body)
+        }
     }
 
     /// Who shows a ticket is the new device; who has a session, the old one.
     private static func side(_ ticket: Data, _ context: SealRequestContext) throws(ServerError) -> Enrolments.Side {
         ticket.isEmpty
-            ? .old(account: try context.requireSession().accountID) : .new(ticketHash: hash(try bytes(ticket, 32)))
+            ? .old(try context.requireSession()) : .new(ticketHash: hash(try bytes(ticket, 32)))
     }
 
     private static func hash(_ ticket: [UInt8]) -> [UInt8] { ServerHash.digest(.enrolmentTicket, ticket) }

@@ -16,7 +16,7 @@ enum Enrolments {
     /// Which of the two devices asks.
     enum Side: Sendable {
         case new(ticketHash: [UInt8])
-        case old(account: Int64)
+        case old(Session)
     }
 
     static func open(
@@ -120,9 +120,9 @@ enum Enrolments {
         case .new(let ticketHash):
             try connection.execute(
                 "DELETE FROM enrolment WHERE id = $1 AND ticket_hash = $2", [.blob(id.bytes), .blob(ticketHash)])
-        case .old(let account):
+        case .old(let session):
             try connection.execute(
-                "DELETE FROM enrolment WHERE id = $1 AND account = $2", [.blob(id.bytes), .integer(account)])
+                "DELETE FROM enrolment WHERE id = $1 AND account = $2", [.blob(id.bytes), .integer(session.accountID)])
         }
     }
 
@@ -133,7 +133,7 @@ enum Enrolments {
     private static func isOne(_ side: Side, ticketHash: [UInt8], account: Int64?) -> Bool {
         switch side {
         case .new(let shown): constantTimeEqual(shown, ticketHash)
-        case .old(let own): account == own
+        case .old(let session): account == session.accountID
         }
     }
 

@@ -9,8 +9,8 @@ import SwiftProtobuf
 extension Request {
     /// Reads the body as a wire message, in the encoding that its content type names.
     ///
-    /// Throws `limitExceeded` for a body above the context's limit (as soon as that is known, without holding it) and
-    /// `invalidArguments` for a wrong type or a malformed body.
+    /// Throws `limitExceeded` for a body above the context's limit (as soon as that is known, without holding it),
+    /// `invalidArguments` for a wrong type or a malformed body, and `sessionExpired` where the session ended before the body came.
     func decode<M: Message>(_ type: M.Type, _ context: SealRequestContext) async throws -> M {
         try await read(context)
     }
@@ -22,6 +22,7 @@ extension Request {
                 remedy: "Set the Content-Type header.")
         }
         let body = try await collectBody(limit: context.maxUploadSize)
+        try await context.recheckSession()
         do {
             switch encoding {
             case .protobuf:

@@ -6,6 +6,8 @@ struct SealRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// Set by the middleware that checks session tokens.
     var session: Session?
+    /// Set together with it: whom to ask again once the body is there.
+    var services: Services?
     /// The request had a session token that is not, or no longer, good.
     var hasEndedSession = false
     /// The server-to-server key that signed the request, and where it is good. Never together with a session.

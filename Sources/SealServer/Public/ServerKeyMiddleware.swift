@@ -18,7 +18,8 @@ struct ServerKeyMiddleware: RouterMiddleware {
         guard let signed = try SignedRequest(request) else { return try await next(request, context) }
         let (user, now) = (signed.user, services.clock())
         try signed.checkWindow(now: now)
-        guard let row = try await services.database.read({ try ServerKeys.find(user, in: $0) }) else { throw Self.unknown }
+        let generation = services.sessions.generation
+        guard let row = try await services.database.read({ try ServerKeys.find(user, in: $0) }) else { throw ServerKeys.unknown }
         // Whatever a route asks for: outside its database the key is not even looked at.
         let reach = "/database/1/\(row.container)/\(row.environment.name)/public/"
         guard request.uri.path.hasPrefix(reach) else { throw ServerKeys.outOfReach }
@@ -41,11 +42,7 @@ struct ServerKeyMiddleware: RouterMiddleware {
                 remedy: "Make a new nonce and signature for each request, also when it is repeated.")
         }
         var context = context
-        context.serverKey = ServerKeys.Signed(row: row, user: user)
+        context.serverKey = ServerKeys.Signed(row: row, user: user, generation: generation)
         return try await next(request, context)
     }
-
-    private static let unknown = ServerError(
-        .notAuthenticated, "There is no such server-to-server key, or none any more.",
-        remedy: "Make one with an account, and use its credential.")
 }

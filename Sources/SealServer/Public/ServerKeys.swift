@@ -22,19 +22,25 @@ enum ServerKeys {
     struct Signed: Sendable {
         let row: Row
         let user: UserID
+        /// As a session's.
+        let generation: UInt64
 
         /// - Throws: `permissionFailure` anywhere but in the key's own public database.
         func session(in path: DatabasePath) throws(ServerError) -> Session {
             guard path.database == .public, path.container == row.container, path.environment == row.environment else {
                 throw ServerKeys.outOfReach
             }
-            return Session(accountID: row.account, tokenHash: user.id.bytes)
+            return Session(accountID: row.account, tokenHash: user.id.bytes, generation: generation)
         }
     }
 
     static let outOfReach = ServerError(
         .permissionFailure, "A server-to-server key is for records and assets of one container's public database.",
         remedy: "Use the container and environment that it was made for; for anything else log in to an account.")
+
+    static let unknown = ServerError(
+        .notAuthenticated, "There is no such server-to-server key, or none any more.",
+        remedy: "Make one with an account, and use its credential.")
 
     static func find(_ user: UserID, in connection: any SQLConnection) throws -> Row? {
         try connection.first(
@@ -114,12 +120,18 @@ enum ServerKeys {
                 .unknownItem, "The account has no such server-to-server key here.",
                 remedy: "List the keys of this container and environment.")
         }
+        connection.announce(.sessions(account: account))
         // Its webhooks hear no more.
         let key = try Caller(Session(accountID: account, tokenHash: []), container: path.container, in: connection)
         try Subscriptions(caller: key, path: path, connection: connection).deleteAll()
     }
 
     // MARK: Requests
+
+    /// - Throws: `notAuthenticated` where the key that the request was signed with was revoked meanwhile.
+    static func check(_ session: Session, in connection: any SQLConnection) throws {
+        guard try find(UserID(ID16(session.tokenHash)), in: connection) != nil else { throw unknown }
+    }
 
     /// Remembers a request until it is too old to be taken anyway; durable like all else, so that a restart forgets none.
     /// - Returns: false when it was remembered already, or the key was revoked meanwhile.

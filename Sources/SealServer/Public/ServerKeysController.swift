@@ -34,7 +34,7 @@ struct ServerKeysController: Sendable {
         try services.limiter.count(
             .serverKeyCreation, .account(session.accountID), rule: services.limits.serverKeyCreation, now: now)
         let accountName = Hex.encode(services.randomBytes(16))
-        let key = try await services.database.write { connection in
+        let key = try await services.write(as: session) { connection in
             try Identities.checkBinding(binding, of: chain, to: session.accountID, in: connection)
             return try ServerKeys.create(
                 chain, name: name, by: session, path, accountName: accountName, now: now, in: connection)
@@ -52,7 +52,7 @@ struct ServerKeysController: Sendable {
     private func revoke(_ request: Request, _ context: SealRequestContext) async throws -> Response {
         let (session, path) = try Self.place(context)
         let user = try await request.decode(Sealkit_V1_RevokeServerKeyRequest.self, context).userRecordName
-        try await services.database.write { try ServerKeys.revoke(user, by: session, path, in: $0) }
+        try await services.write(as: session) { try ServerKeys.revoke(user, by: session, path, in: $0) }
         return try Response(Sealkit_V1_RevokeServerKeyResponse(), for: request)
     }
 

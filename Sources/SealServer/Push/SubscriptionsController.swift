@@ -31,7 +31,7 @@ struct SubscriptionsController: Sendable {
             })
         }
         let (now, schemas) = (services.clock(), services.schemas)
-        let response = try await services.database.write { connection -> Sealkit_V1_ModifySubscriptionsResponse in
+        let response = try await services.write(as: session) { connection -> Sealkit_V1_ModifySubscriptionsResponse in
             let caller = try Caller(session, container: path.container, in: connection)
             if let answer = try operation.answer(of: caller.accountID, in: connection) {
                 return try Sealkit_V1_ModifySubscriptionsResponse(serializedBytes: answer)

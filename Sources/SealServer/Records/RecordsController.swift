@@ -80,8 +80,9 @@ struct RecordsController: Sendable {
         let batch = try RecordBatch(
             message, caller: caller, judge: judge, predecessors: predecessors, schema: schema)
         let now = services.clock()
-        let quotas = services.quotas
+        let (quotas, sessions) = (services.quotas, services.sessions)
         var (answer, leftGarbage, wantsRecords) = try await services.database.write { connection -> ([UInt8], Bool, Bool) in
+            try sessions.recheck(session, now: now, in: connection)
             if let answer = try operation.answer(of: caller.accountID, in: connection) { return ([UInt8](answer), false, true) }
             let zone = try path.database == .public
                 ? PublicZone.open(path, in: connection) : Zones.writable(message.zone, by: caller, path, in: connection)

@@ -18,8 +18,7 @@ struct RolesController: Sendable {
     }
 
     private func assign(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let (container, environment) = try await services.managed(request, context)
-        let message = try await request.decode(Sealkit_V1_AssignRoleRequest.self, context)
+        let (message, container, environment) = try await services.managed(Sealkit_V1_AssignRoleRequest.self, request, context)
         let user = try Self.user(message.assignment)
         let role = message.assignment.role
         let schemas = services.schemas
@@ -42,8 +41,7 @@ struct RolesController: Sendable {
     }
 
     private func revoke(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let (container, environment) = try await services.managed(request, context)
-        let message = try await request.decode(Sealkit_V1_RevokeRoleRequest.self, context)
+        let (message, container, environment) = try await services.managed(Sealkit_V1_RevokeRoleRequest.self, request, context)
         let user = try Self.user(message.assignment)
         try await services.database.write { connection in
             guard
@@ -57,8 +55,7 @@ struct RolesController: Sendable {
     }
 
     private func list(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let (container, environment) = try await services.managed(request, context)
-        let message = try await request.decode(Sealkit_V1_ListRolesRequest.self, context)
+        let (message, container, environment) = try await services.managed(Sealkit_V1_ListRolesRequest.self, request, context)
         let last = try Self.position(message.after)
         let schemas = services.schemas
         let answer = try await services.database.read { connection -> Sealkit_V1_ListRolesResponse in

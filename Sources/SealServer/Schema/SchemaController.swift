@@ -20,8 +20,7 @@ struct SchemaController: Sendable {
     }
 
     private func export(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let (container, environment) = try await services.managed(request, context)
-        _ = try await request.decode(Sealkit_V1_ExportSchemaRequest.self, context)
+        let (_, container, environment) = try await services.managed(Sealkit_V1_ExportSchemaRequest.self, request, context)
         let schemas = services.schemas
         let stored = try await services.database.read { try schemas.schema(container, environment, in: $0) }
         return try Response(Sealkit_V1_ExportSchemaResponse.with { $0.schema = stored.schema.text }, for: request)
@@ -29,8 +28,7 @@ struct SchemaController: Sendable {
 
     /// Replaces development's schema. Records stay as they are; those of types or fields that went can still be read.
     private func importing(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let (container, environment) = try await services.managed(request, context)
-        let message = try await request.decode(Sealkit_V1_ImportSchemaRequest.self, context)
+        let (message, container, environment) = try await services.managed(Sealkit_V1_ImportSchemaRequest.self, request, context)
         guard environment == .development else {
             throw ServerError(
                 .invalidArguments, "Schemas are imported into development only.",
@@ -55,8 +53,7 @@ struct SchemaController: Sendable {
 
     /// Brings production to development's schema: additive only.
     private func deploy(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let (container, environment) = try await services.managed(request, context)
-        let message = try await request.decode(Sealkit_V1_DeploySchemaRequest.self, context)
+        let (message, container, environment) = try await services.managed(Sealkit_V1_DeploySchemaRequest.self, request, context)
         guard environment == .production else {
             throw ServerError(
                 .invalidArguments, "A deployment changes production.", remedy: "Name production in the path.")
@@ -75,8 +72,7 @@ struct SchemaController: Sendable {
     /// Brings development back to production's schema. Records stay: the logs of their zones are signed by their owners,
     /// and no server can close them.
     private func reset(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let (container, environment) = try await services.managed(request, context)
-        let message = try await request.decode(Sealkit_V1_ResetSchemaRequest.self, context)
+        let (message, container, environment) = try await services.managed(Sealkit_V1_ResetSchemaRequest.self, request, context)
         guard environment == .development else {
             throw ServerError(
                 .invalidArguments, "Production cannot be reset.", remedy: "Name development in the path.")
@@ -132,13 +128,15 @@ struct SchemaController: Sendable {
 }
 
 extension Services {
-    /// The container and environment of a management call, once its token is known to be good for them.
-    func managed(
-        _ request: Request, _ context: SealRequestContext
-    ) async throws -> (container: String, environment: SealStatements.Environment) {
-        let container = try DatabasePath.container(context)
-        let environment = try DatabasePath.environment(context)
+    /// A management call's message, and the container and environment that it is about: by a token that is good for them when the
+    /// request comes, and still is when its body has come.
+    func managed<M: Message>(
+        _ type: M.Type, _ request: Request, _ context: SealRequestContext
+    ) async throws -> (message: M, container: String, environment: SealStatements.Environment) {
+        let (container, environment) = try DatabasePath.place(context)
         try await management.require(request, for: container, self)
-        return (container, environment)
+        let message = try await request.decode(type, context)
+        try await management.require(request, for: container, self)
+        return (message, container, environment)
     }
 }

@@ -91,7 +91,7 @@ struct RostersController: Sendable {
         let restore = try RosterRestore(message, container: path.container)
         let now = services.clock()
         let (rosters, quotas) = (services.rosters, services.quotas)
-        let response = try await services.database.write { connection -> Sealkit_V1_RestoreRosterResponse in
+        let response = try await services.write(as: session) { connection -> Sealkit_V1_RestoreRosterResponse in
             let caller = try Caller(session, container: path.container, in: connection)
             let stored = try restore.run(
                 by: caller, path, rosters: rosters, quotas: quotas, now: now, in: connection)
@@ -109,7 +109,7 @@ struct RostersController: Sendable {
         let now = services.clock()
         let rosters = services.rosters
         let (limiter, rule) = (services.limiter, services.limits.epochOpening)
-        let response = try await services.database.write { connection -> Sealkit_V1_AppendRosterResponse in
+        let response = try await services.write(as: session) { connection -> Sealkit_V1_AppendRosterResponse in
             let caller = try Caller(session, container: path.container, in: connection)
             if let answer = try operation.answer(of: caller.accountID, in: connection) {
                 return try Sealkit_V1_AppendRosterResponse(serializedBytes: answer)
@@ -160,7 +160,7 @@ struct RostersController: Sendable {
         for link in message.links { try StoredLinks.check(link) }
         let sealedLinks = try SealedLinkSet(message.sealedLinks)
         let rosters = services.rosters
-        try await services.database.write { connection in
+        try await services.write(as: session) { connection in
             let caller = try Caller(session, container: path.container, in: connection)
             let zone = try Shares.scope(
                 message.shareRecordName, in: message.zone, to: caller, path, in: connection)

@@ -54,7 +54,7 @@ struct ShareAccessController: Sendable {
         }
         let (now, rosters) = (services.clock(), services.rosters)
         let (limiter, rule) = (services.limiter, services.limits.accessRequest)
-        try await services.database.write { connection in
+        try await services.write(as: session) { connection in
             let (zone, caller, roster) = try Self.open(message.routingID, to: session, rosters, now: now, in: connection)
             let isNew = try AccessRequests.add(message, by: caller, zone: zone, now: now, in: connection)
             if isNew {
@@ -130,7 +130,7 @@ struct ShareAccessController: Sendable {
             }
         }
         let rosters = services.rosters
-        try await services.database.write { [denied] connection in
+        try await services.write(as: session) { [denied] connection in
             let caller = try Caller(session, container: path.container, in: connection)
             let zone = try Shares.scope(
                 message.shareRecordName, in: message.zone, to: caller, path, in: connection)

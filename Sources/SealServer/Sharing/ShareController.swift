@@ -56,7 +56,7 @@ struct ShareController: Sendable {
         let now = services.clock()
         let rosters = services.rosters
         let verifier = services.tokenVerifier
-        let response = try await services.database.write { connection -> Sealkit_V1_AcceptShareResponse in
+        let response = try await services.write(as: session) { connection -> Sealkit_V1_AcceptShareResponse in
             if let answer = try operation.answer(of: session.accountID, in: connection) {
                 return try Sealkit_V1_AcceptShareResponse(serializedBytes: answer)
             }

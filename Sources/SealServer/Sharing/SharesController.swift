@@ -65,7 +65,7 @@ struct SharesController: Sendable {
         let message = try await request.decode(Sealkit_V1_UnsettledRecordsRequest.self, context)
         let limit = message.resultsLimit == 0 ? Limits.itemsPerRequest : min(Int(message.resultsLimit), Limits.itemsPerRequest)
         // It forgets what is settled.
-        let answer = try await services.database.write { connection -> [UInt8] in
+        let answer = try await services.write(as: session) { connection -> [UInt8] in
             let caller = try Caller(session, container: path.container, in: connection)
             let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
             guard zone.shares > 0 else { return [] }

@@ -27,7 +27,7 @@ struct AddressesController: Sendable {
         let message = try await request.decode(Sealkit_V1_UpdateAddressRequest.self, context)
         let (addresses, wanted) = (services.addresses, message.isDiscoverable)
         let handle = try Handle(message.address, addresses)
-        let changed = try await services.database.write { connection -> Sealkit_V1_LinkedAddress? in
+        let changed = try await services.write(as: session) { connection -> Sealkit_V1_LinkedAddress? in
             guard let hash = try handle.hash(of: session.accountID, addresses, in: connection) else { return nil }
             return try LinkedAddresses.setDiscoverable(wanted, hash, of: session.accountID, addresses, in: connection)
         }
@@ -43,7 +43,7 @@ struct AddressesController: Sendable {
         let message = try await request.decode(Sealkit_V1_UnlinkAddressRequest.self, context)
         let addresses = services.addresses
         let handle = try Handle(message.address, addresses)
-        let wasLinked = try await services.database.write { connection in
+        let wasLinked = try await services.write(as: session) { connection in
             guard let hash = try handle.hash(of: session.accountID, addresses, in: connection) else { return false }
             return try LinkedAddresses.unlink(hash, from: session.accountID, in: connection)
         }

@@ -27,7 +27,7 @@ struct RunningServer: Sendable {
         mailConfiguration: MailConfiguration? = nil, smsConfiguration: SMSConfiguration? = nil, publicOrigin: String? = nil, folder: TemporaryFolder = TemporaryFolder(),
         clock: TestClock = TestClock(), outboxWaits: [Duration] = [.milliseconds(5), .milliseconds(5)],
         logger: Logger? = nil, mostWaitingWrites: Int? = nil, serverLimits: ServerLimits = ServerLimits(),
-        maximumAssetSize: Int64 = 16 << 30, counter: StatementCounter? = nil,
+        maximumAssetSize: Int64 = 16 << 30, counter: StatementCounter? = nil, hook: WriteHook? = nil,
         webhookOrigins: [String] = [], fallbackURLs: [String: String] = [:],
         _ body: @Sendable (RunningServer) async throws -> Void
     ) async throws {
@@ -46,7 +46,7 @@ struct RunningServer: Sendable {
             replacing: ServiceReplacements(
                 clock: { clock.now }, messengers: sendsMail ? (sendsTexts ? [.email: mail, .phone: phones] : [.email: mail]) : nil, limits: limits, seats: seats,
                 outboxWaits: outboxWaits, logger: logger, mostWaitingWrites: mostWaitingWrites,
-                database: counter?.counting),
+                database: counter?.counting ?? hook?.hooking),
             onRunning: { continuation.yield($0) }
         ) { router, made in
             services.withLock { $0 = made }

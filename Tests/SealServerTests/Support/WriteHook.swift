@@ -1,0 +1,45 @@
+import Synchronization
+
+@testable import SealServer
+
+/// Does something of its own before the next transaction that the server begins, durably: what others may do between a request's
+/// checks and its transaction.
+final class WriteHook: Sendable {
+    typealias Work = @Sendable (any SQLConnection) throws -> Void
+
+    private let work = Mutex<Work?>(nil)
+
+    var isArmed: Bool { work.withLock { $0 != nil } }
+
+    func arm(_ work: @escaping Work) { self.work.withLock { $0 = work } }
+
+    /// What `RunningServer.with(hook:)` puts around the real one.
+    var hooking: @Sendable (any SQLDatabase) -> any SQLDatabase {
+        { [self] database in HookedDatabase(base: database, hook: self) }
+    }
+
+    fileprivate func take() -> Work? {
+        work.withLock { work in
+            defer { work = nil }
+            return work
+        }
+    }
+}
+
+private struct HookedDatabase: SQLDatabase {
+    let base: any SQLDatabase
+    let hook: WriteHook
+
+    func read<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
+        try await base.read(body)
+    }
+
+    func write<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
+        if let work = hook.take() { try await base.write(work) }
+        return try await base.write(body)
+    }
+
+    func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void) { base.listen(listener) }
+
+    func close() async throws { try await base.close() }
+}
