@@ -156,7 +156,7 @@ import Testing
             let other = try TestClient(server)
             _ = try await other.create(recovery: bundle(9))
             let new = try TestClient(server)
-            let sent = try await request(from: client, to: new, recovery: [bundle(2), bundle(9, 2)])
+            let sent = try await request(from: client, to: new, recovery: [bundle(2, 2), bundle(9)])
             try await expectRefusal(.serverRejectedRequest) { try await rotate(new, sent) }
             let owner = client
             #expect(try await owner.me().account.count == 32)

@@ -37,6 +37,7 @@ struct AccountsController: Sendable {
         let client = ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy)
         try services.limiter.count(.accountCreation, .client(client), rule: services.limits.accountCreation, now: now)
         try await login.verify(services, makesAccount: true)
+        if let bundle { try services.countGuesses([bundle], by: [.client(client)]) }
         let token = services.randomBytes(32)
         let name = Hex.encode(services.randomBytes(16))
         let answer = try await services.database.write { connection in

@@ -17,12 +17,13 @@ struct KeyRotationController: Sendable {
         let rotation = try KeyRotation(message, origin: services.origin.value)
         // Whoever signs with a key of no account is one stranger of many.
         let (formerKey, newKey) = (rotation.formerKey, rotation.login.loginKey)
-        let hasAccount = try await services.database.read { connection in
-            try Accounts.find(loginKey: formerKey, in: connection) != nil
-                || Accounts.find(loginKey: newKey, in: connection) != nil
+        let known = try await services.database.read { connection in
+            try Accounts.find(loginKey: formerKey, in: connection) ?? Accounts.find(loginKey: newKey, in: connection)
         }
-        try await rotation.login.verify(services, makesAccount: hasAccount)
+        try await rotation.login.verify(services, makesAccount: known != nil)
         let now = services.clock()
+        let client = ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy)
+        try services.countGuesses(rotation.bundles, by: [.client(client)] + (known.map { [.account($0.id)] } ?? []))
         let token = services.randomBytes(32)
         let (answer, account) = try await services.database.write { connection in
             let account = try rotation.run(now: now, in: connection)

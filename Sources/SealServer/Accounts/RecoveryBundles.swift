@@ -48,15 +48,20 @@ struct RecoveryBundle: Sendable {
     }
 
     static func find(_ id: ID16, in connection: any SQLConnection) throws -> Data? {
-        try connection.first("SELECT sealed FROM recovery_bundle WHERE recovery_id = $1", [.blob(id.bytes)]) {
+        // Two accounts may have bundles of two kinds under it: a passphrase's, of which nobody plants many, comes first.
+        try connection.first("SELECT sealed FROM recovery_bundle WHERE recovery_id = $1 ORDER BY kind DESC", [.blob(id.bytes)]) {
             try $0.data(0)
         }
     }
 
     /// Makes this the account's bundle of its kind, in place of any other.
+    /// - Throws: `serverRejectedRequest` where the id is that of another bundle of this account, or of another account's of this
+    ///   kind: see `countGuesses`.
     func save(account: Int64, now: Int64, in connection: any SQLConnection) throws {
         try Self.delete(kind, of: account, in: connection)
-        let isTaken = try connection.exists("SELECT 1 FROM recovery_bundle WHERE recovery_id = $1", [.blob(id.bytes)])
+        let isTaken = try connection.exists(
+            "SELECT 1 FROM recovery_bundle WHERE recovery_id = $1 AND (kind = $2 OR account = $3)",
+            [.blob(id.bytes), .integer(kind.rawValue), .integer(account)])
         guard !isTaken else {
             throw ServerError(
                 .serverRejectedRequest, "This recovery id belongs to another bundle.", remedy: "Make a new recovery key.")
@@ -86,5 +91,16 @@ struct RecoveryBundle: Sendable {
                 $0.saved = saved
             }
         }
+    }
+}
+
+extension Services {
+    /// Whoever saves a passphrase's bundle learns whether somebody else has its id, as whoever asks for one does: each counts as a
+    /// guess at a passphrase. The ids of printed keys, which are a kind of their own, cannot be guessed.
+    /// - Throws: `requestRateLimited`.
+    func countGuesses(_ bundles: [RecoveryBundle], by subjects: [RateLimiter.Subject]) throws(ServerError) {
+        let guesses = bundles.count { $0.kind == .passphrase }
+        guard guesses > 0 else { return }
+        for subject in subjects { try limiter.count(.recovery, subject, amount: guesses, rule: limits.recovery, now: clock()) }
     }
 }

@@ -32,6 +32,8 @@ struct RecoveryController: Sendable {
         let session = try context.requireSession()
         let bundle = try RecoveryBundle(try await request.decode(Sealkit_V1_RecoveryBundle.self, context))
         let now = services.clock()
+        let client = ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy)
+        try services.countGuesses([bundle], by: [.client(client), .account(session.accountID)])
         try await services.write(as: session) { try bundle.save(account: session.accountID, now: now, in: $0) }
         return try Response(Sealkit_V1_AccountResponse(), for: request)
     }

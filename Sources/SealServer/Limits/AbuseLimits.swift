@@ -16,7 +16,8 @@ struct AbuseLimits: Sendable {
 
     /// Accounts made from one client address.
     var accountCreation = RateLimiter.Rule(count: 10_000, window: hour)
-    /// Recovery bundles asked for from one client address. An id has 128 bits: this only keeps the noise down.
+    /// Recovery bundles asked for from one client address, and passphrases' bundles saved from it or for one account: each may be
+    /// a guess at a passphrase.
     var recovery = RateLimiter.Rule(count: 30, window: 10 * minute)
     /// Enrolments of devices that one client address opens, and that one account's devices answer.
     var enrolment = RateLimiter.Rule(count: 60, window: hour)

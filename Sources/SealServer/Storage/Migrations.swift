@@ -42,6 +42,7 @@ extension Migration {
         .newKeys,
         .messages,
         .publicCreators,
+        .recoveryKinds,
     ]
 }
 
