@@ -66,7 +66,7 @@ extension ZoneKeeper {
                 try await send(Array(entries[start..<end]), grants: end == entries.count ? grants : [])
             } catch where error.code == .rosterChanged {
                 throw forked(from: roster)
-            } catch where error.code == .permissionFailure {
+            } catch where [.permissionFailure, .limitExceeded].contains(error.code) {
                 throw shortened()
             }
             start = end

@@ -14,9 +14,11 @@ struct RosterRestore: Sendable {
     static let most = 1_000
     static let mostGrants = 100
 
+    typealias Entry = (signed: SignedRosterEntry, entry: RosterEntry)
+
     private let place: (zone: Sealkit_V1_ZoneID, share: String)
-    private let entries: [(signed: SignedRosterEntry, entry: RosterEntry)]
-    let abandoned: [(signed: SignedRosterEntry, entry: RosterEntry)]
+    private let entries: [Entry]
+    let abandoned: [Entry]
     private let grants: [(subject: GrantSubject, epoch: UInt32, sealed: Data)]
 
     /// - Throws: `invalidArguments`, `limitExceeded`.
@@ -46,8 +48,8 @@ struct RosterRestore: Sendable {
 
     private static func decode(
         _ entries: [Sealkit_V1_SignedEntry], _ container: String
-    ) throws(ServerError) -> [(signed: SignedRosterEntry, entry: RosterEntry)] {
-        var decoded: [(signed: SignedRosterEntry, entry: RosterEntry)] = []
+    ) throws(ServerError) -> [Entry] {
+        var decoded: [Entry] = []
         decoded.reserveCapacity(entries.count)
         for wire in entries {
             let signed = SignedRosterEntry(wire)
@@ -64,44 +66,62 @@ struct RosterRestore: Sendable {
 
     /// In the caller's transaction; whatever is thrown takes all of it back.
     /// - Returns: the scope as it is now.
-    /// - Throws: `zoneNotFound`, `unknownItem`, alike for what does not exist and what strangers ask for; `rosterChanged` where
-    ///   the log goes on otherwise than the entries say; what the rules refuse.
+    /// - Throws: `zoneNotFound`, `unknownItem`, alike for what does not exist and whatever strangers send; to those whom the roster
+    ///   knows, or knows by these entries, `rosterChanged` where the log goes on otherwise than the entries say, and what the rules
+    ///   refuse; `requestRateLimited`, `limitExceeded` for too many epochs.
     func run(
-        by caller: Caller, _ path: DatabasePath, rosters: RosterCache, quotas: Quotas, now: Int64,
-        in connection: any SQLConnection
+        by caller: Caller, _ path: DatabasePath, _ services: Services, now: Int64, in connection: any SQLConnection
     ) throws -> ZoneRow {
         let found = try find(by: caller, path, connection)
-        var row = found.scope
-        let start = try row.map { try rosters.roster(of: $0, in: connection) }
-        var roster = start
+        let start = try found.scope.map { try services.rosters.roster(of: $0, in: connection) }
+        let isKnown = found.id.owner == caller.userID || start?.members[caller.userID] != nil
+        let given: Given
+        do {
+            given = try append(to: start, found, by: caller, services.quotas, now: now, connection)
+            guard isKnown || given.roster.members[caller.userID] != nil else { throw found.unknown }
+        } catch is ServerError where !isKnown {
+            throw found.unknown
+        }
+        let row = given.scope
+        try countEpochs(given, by: caller, services, now: now, connection)
+        try storeGrants(by: caller, given.roster, row, connection)
+        guard !given.entries.isEmpty else { return row }
+        try storeAbandoned(given.roster, row, connection)
+        try connection.execute(
+            "INSERT INTO restored_scope (owner, zone, share) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", row.scopeKey)
+        try Notifier(zone: row, caller: caller, now: now, connection: connection).zoneChanged(
+            comesOrGoes: given.comesOrGoes)
+        try DatabaseFeed.touch(row, in: connection)
+        return row
+    }
+
+    /// What the scope is with the entries.
+    struct Given {
+        let scope: ZoneRow
+        let roster: Roster
+        /// Those that were new.
+        let entries: [Entry]
+        /// Somebody becomes a member by one of them, or is none any more.
+        let comesOrGoes: Bool
+    }
+
+    private func append(
+        to start: Roster?, _ found: Found, by caller: Caller, _ quotas: Quotas, now: Int64, _ connection: any SQLConnection
+    ) throws -> Given {
+        var (row, roster) = (found.scope, start)
         let missing = try missing(from: start)
         var comesOrGoes = false
         for (signed, entry) in missing {
             let before = roster
             let after = try Self.following(before, signed, found.id)
             try checkSeat(entry, before: before, by: caller, now: now)
-            let target: ZoneRow
-            if let row {
-                target = row
-            } else {
-                target = try insert(after, found, by: caller, quotas, connection)
-            }
+            let target = try row ?? insert(after, found, by: caller, quotas, connection)
             row = try store(signed, entry, before: before, after: after, in: target, connection)
             comesOrGoes = comesOrGoes || before.map { Set($0.members.keys) != Set(after.members.keys) } ?? true
             roster = after
         }
-        guard let row, let roster else { throw Zones.notFound }
-        guard start?.members[caller.userID] != nil || roster.members[caller.userID] != nil || caller.id == row.owner else {
-            throw found.unknown
-        }
-        try storeGrants(by: caller, roster, row, connection)
-        guard !missing.isEmpty else { return row }
-        try storeAbandoned(roster, row, connection)
-        try connection.execute(
-            "INSERT INTO restored_scope (owner, zone, share) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", row.scopeKey)
-        try Notifier(zone: row, caller: caller, now: now, connection: connection).zoneChanged(comesOrGoes: comesOrGoes)
-        try DatabaseFeed.touch(row, in: connection)
-        return row
+        guard let row, let roster else { throw found.unknown }
+        return Given(scope: row, roster: roster, entries: missing, comesOrGoes: comesOrGoes)
     }
 
     // MARK: Where
@@ -111,8 +131,8 @@ struct RosterRestore: Sendable {
         /// The zone, also where the entries are of a share in it.
         let zone: ZoneRow?
         let scope: ZoneRow?
-        /// What strangers are told.
-        var unknown: ServerError { id.shareRecordName.isEmpty ? Zones.notFound : Shares.unknown }
+        /// What is told of a scope that there is not, and to strangers of one that there is.
+        let unknown: ServerError
     }
 
     /// The scope, whether or not the server knows the caller in it: that may be what was lost.
@@ -131,17 +151,25 @@ struct RosterRestore: Sendable {
                 .text(path.container), .text(owner.recordName), .integer(Int64(path.environment.rawValue)),
                 .text(id.zoneName),
             ], ZoneRow.init)
-        guard zone != nil || (isOwn && share.isEmpty) else { throw Zones.notFound }
+        // Whoever does not see the zone is not told that it is there, whichever share of it is asked for.
+        let unknown = try !share.isEmpty && zone.map { try isOwn || Self.sees($0, caller, connection) } ?? false
+            ? Shares.unknown : Zones.notFound
+        guard zone != nil || (isOwn && share.isEmpty) else { throw unknown }
         let scope = Scope(
             container: path.container, environment: path.environment, owner: owner, zoneName: id.zoneName,
             shareRecordName: share)
         let row = share.isEmpty ? zone : try zone.flatMap { try Shares.find(share, in: $0, connection) }
-        guard row != nil || isOwn else { throw Shares.unknown }
-        return Found(id: scope, zone: zone, scope: row)
+        guard row != nil || isOwn else { throw unknown }
+        return Found(id: scope, zone: zone, scope: row, unknown: unknown)
+    }
+
+    private static func sees(_ zone: ZoneRow, _ caller: Caller, _ connection: any SQLConnection) throws -> Bool {
+        try connection.exists(
+            "SELECT 1 FROM zone_view WHERE viewer = $3 AND owner = $1 AND zone = $2 AND gone = 0", zone.key + [.integer(caller.id)])
     }
 
     /// The entries that the server does not have; those that it has are these.
-    private func missing(from roster: Roster?) throws(ServerError) -> [(signed: SignedRosterEntry, entry: RosterEntry)] {
+    private func missing(from roster: Roster?) throws(ServerError) -> [Entry] {
         let next = roster?.nextSequence ?? 0
         guard let first = entries.first, first.entry.sequence <= next else { throw ServerError.rosterChanged }
         for (signed, entry) in entries where entry.sequence < next {
@@ -231,7 +259,7 @@ struct RosterRestore: Sendable {
     }
 
     /// nil for somebody whose account was lost as well.
-    private static func viewer(_ user: UserID, _ zone: ZoneRow, _ connection: any SQLConnection) throws -> Int64? {
+    static func viewer(_ user: UserID, _ zone: ZoneRow, _ connection: any SQLConnection) throws -> Int64? {
         try connection.first(
             "SELECT id FROM identity WHERE container = $1 AND user_name = $2", [.text(zone.container), .text(user.recordName)]
         ) { try $0.int64(0) }

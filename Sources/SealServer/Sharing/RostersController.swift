@@ -90,11 +90,9 @@ struct RostersController: Sendable {
         let message = try await request.decode(Sealkit_V1_RestoreRosterRequest.self, context)
         let restore = try RosterRestore(message, container: path.container)
         let now = services.clock()
-        let (rosters, quotas) = (services.rosters, services.quotas)
-        let response = try await services.write(as: session) { connection -> Sealkit_V1_RestoreRosterResponse in
+        let response = try await services.write(as: session) { [services] connection -> Sealkit_V1_RestoreRosterResponse in
             let caller = try Caller(session, container: path.container, in: connection)
-            let stored = try restore.run(
-                by: caller, path, rosters: rosters, quotas: quotas, now: now, in: connection)
+            let stored = try restore.run(by: caller, path, services, now: now, in: connection)
             return .with { $0.scope = stored.scopeHead }
         }
         return try Response(response, for: request)
