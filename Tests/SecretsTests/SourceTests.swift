@@ -109,10 +109,10 @@ import Testing
                 "SealServer/Application/ConfigurationError.swift address",  // that it listens on
                 "SealServer/Application/ListenFailure.swift address",  // that it cannot listen on
                 "SealServer/Application/MessageConfiguration.swift url",  // of the mail relay; the gateway's origin
+                "SealServer/HTTP/SignedClient.swift token",  // the header itself
                 "SealServer/Messages/MailMessage.swift address",  // the mail's headers
                 "SealServer/Messages/MailMessenger.swift address",  // its envelope
                 "SealServer/Messages/MailMessenger.swift recipient",
-                "SealServer/Messages/SMSMessenger.swift token",  // the header itself
                 "SealServer/Sharing/SharePageController.swift url",  // the operator's own, on a page
                 "SealServer/Storage/PrivateFiles.swift code",  // errno
                 "SealServer/Storage/StorageError.swift code",  // SQLite's

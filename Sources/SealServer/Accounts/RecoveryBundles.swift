@@ -21,6 +21,14 @@ struct RecoveryBundle: Sendable {
             }
             self = kind
         }
+
+        /// Whether somebody may come upon an id of this kind by trying: a printed key has 256 random bits.
+        var isGuessable: Bool {
+            switch self {
+            case .printedKey: false
+            case .passphrase: true
+            }
+        }
     }
 
     let id: ID16
@@ -96,10 +104,10 @@ struct RecoveryBundle: Sendable {
 
 extension Services {
     /// Whoever saves a passphrase's bundle learns whether somebody else has its id, as whoever asks for one does: each counts as a
-    /// guess at a passphrase. The ids of printed keys, which are a kind of their own, cannot be guessed.
+    /// guess at a passphrase.
     /// - Throws: `requestRateLimited`.
     func countGuesses(_ bundles: [RecoveryBundle], by subjects: [RateLimiter.Subject]) throws(ServerError) {
-        let guesses = bundles.count { $0.kind == .passphrase }
+        let guesses = bundles.count(where: \.kind.isGuessable)
         guard guesses > 0 else { return }
         for subject in subjects { try limiter.count(.recovery, subject, amount: guesses, rule: limits.recovery, now: clock()) }
     }
