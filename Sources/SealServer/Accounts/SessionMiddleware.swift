@@ -14,7 +14,17 @@ struct SessionMiddleware: RouterMiddleware {
     ) async throws -> Response {
         guard let token = Self.bearerToken(request) else { return try await next(request, context) }
         var context = context
-        context.session = try await services.sessions.find(token, services)
+        var counted: RateLimiter.Subject?
+        context.session = try await services.sessions.find(token, services) { () throws(ServerError) in
+            let client = RateLimiter.Subject.client(
+                ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy))
+            context.standing = try services.count(.anonymousRequest, client)
+            counted = client
+        }
+        if let counted, context.session != nil {
+            services.giveBack(.anonymousRequest, counted)
+            context.standing = nil
+        }
         context.services = services
         context.hasEndedSession = context.session == nil
         var response = try await next(request, context)

@@ -54,12 +54,16 @@ final class Sessions: Sendable {
     }
 
     /// The session that the token stands for; nil when there is none, or none any more.
-    func find(_ token: some StringProtocol, _ services: Services) async throws -> Session? {
+    /// - Parameter beforeAsking: called before the database is asked about a token that was not found good before.
+    func find(
+        _ token: some StringProtocol, _ services: Services, beforeAsking: () throws(ServerError) -> Void
+    ) async throws -> Session? {
         guard token.utf8.count == 43, let bytes = try? Base64URL.decode(token) else { return nil }
         let hash = Self.hash(bytes)
         let now = services.clock()
         let (remembered, generation) = cache.withLock { ($0.sessions[hash], $0.generation) }
         if let remembered, remembered.until > now { return remembered.session.asOf(generation) }
+        if remembered == nil { try beforeAsking() }
         // Looked up by hash: what a comparison's time could tell about a hash is of no use to find a token.
         let row = try await services.database.read { connection in
             try connection.first(
@@ -77,7 +81,10 @@ final class Sessions: Sendable {
                 )
             }
         }
-        guard let row, row.session.expires > now else { return nil }
+        guard let row, row.session.expires > now else {
+            cache.withLock { _ = $0.sessions.removeValue(forKey: hash) }
+            return nil
+        }
         let session = row.session
         if now - row.lastSeen >= Self.sightingInterval { note(session, now: now, services) }
         cache.withLock { cache in

@@ -12,6 +12,8 @@ struct SealRequestContext: RequestContext {
     var hasEndedSession = false
     /// The server-to-server key that signed the request, and where it is good. Never together with a session.
     var serverKey: ServerKeys.Signed?
+    /// Set where the request was counted before its sender was looked up.
+    var standing: RateLimiter.Standing?
     /// Counts the request's work against its account or address.
     var meter: WorkMeter?
     /// The largest body of a wire message, in bytes. Uploads have their own limit.

@@ -71,7 +71,7 @@ final class RateLimiter: Sendable {
         _ kind: Kind, _ subject: Subject, amount: Int = 1, rule: Rule, now: Int64
     ) throws(ServerError) -> Standing {
         let key = Key(kind: kind, subject: subject)
-        let shard = shards[Int(UInt(bitPattern: key.hashValue) % UInt(shards.count))]
+        let shard = shard(of: key)
         let (wait, standing) = shard.entries.withLock { entries -> (Int64?, Standing) in
             let known = entries[key]
             var bucket = known?.bucket ?? TokenBucket(rule, now: now)
@@ -84,6 +84,20 @@ final class RateLimiter: Sendable {
         if let wait { throw .rateLimited(until: now + wait, now: now) }
         return standing
     }
+
+    /// Puts one token back that was taken for something that turned out not to be counted here.
+    func giveBack(_ kind: Kind, _ subject: Subject, rule: Rule) {
+        let key = Key(kind: kind, subject: subject)
+        shard(of: key).entries.withLock { entries in
+            // One that is not remembered any more is full.
+            guard var entry = entries[key] else { return }
+            entry.bucket.giveBack(1, rule)
+            entry.full = entry.bucket.fullTime(rule)
+            entries[key] = entry
+        }
+    }
+
+    private func shard(of key: Key) -> Shard { shards[Int(UInt(bitPattern: key.hashValue) % UInt(shards.count))] }
 
     /// How many subjects are remembered.
     var rememberedCount: Int { shards.reduce(0) { $0 + $1.entries.withLock { $0.count } } }

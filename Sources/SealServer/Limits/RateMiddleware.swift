@@ -4,6 +4,10 @@ import SealWire
 
 /// Counts every request against its account, or against its client's address where it has no session, before anything is
 /// read of it; and tells every client how it stands.
+///
+/// Whose request it is may have to be looked up first. Whoever is not known to be good is counted by address before that, and has
+/// that back once it turns out to be good: so neither do made-up tokens reach the database without end, nor do those who are many
+/// behind one address use up what is for strangers.
 struct RateMiddleware: RouterMiddleware {
     let services: Services
 
@@ -16,11 +20,11 @@ struct RateMiddleware: RouterMiddleware {
         // A server-to-server key is a user with an account of its own.
         if let account = context.session?.accountID ?? context.serverKey?.row.account {
             context.meter = WorkMeter(services: services, subject: .account(account))
-            standing = try count(.request, .account(account))
+            standing = try context.standing ?? services.count(.request, .account(account))
         } else {
             let client = ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy)
             context.meter = WorkMeter(services: services, subject: .client(client))
-            standing = try count(.anonymousRequest, .client(client))
+            standing = try context.standing ?? services.count(.anonymousRequest, .client(client))
         }
         var response = try await next(request, context)
         if let standing, let names = Self.headers {
@@ -32,11 +36,6 @@ struct RateMiddleware: RouterMiddleware {
         return response
     }
 
-    private func count(_ kind: RateLimiter.Kind, _ subject: RateLimiter.Subject) throws(ServerError) -> RateLimiter.Standing? {
-        guard let rule = services.limits.rule(of: kind) else { return nil }
-        return try services.limiter.count(kind, subject, rule: rule, now: services.clock())
-    }
-
     /// How many requests may come at once, how many of them are left, and the seconds until all are there again.
     private static let headers: (limit: HTTPField.Name, remaining: HTTPField.Name, reset: HTTPField.Name)? = {
         guard let limit = HTTPField.Name("X-RateLimit-Limit"), let remaining = HTTPField.Name("X-RateLimit-Remaining"),
@@ -44,4 +43,20 @@ struct RateMiddleware: RouterMiddleware {
         else { return nil }
         return (limit, remaining, reset)
     }()
+}
+
+extension Services {
+    /// Takes one request.
+    ///
+    /// Throws `requestRateLimited`.
+    /// - Returns: nil where there is no limit.
+    func count(_ kind: RateLimiter.Kind, _ subject: RateLimiter.Subject) throws(ServerError) -> RateLimiter.Standing? {
+        guard let rule = limits.rule(of: kind) else { return nil }
+        return try limiter.count(kind, subject, rule: rule, now: clock())
+    }
+
+    func giveBack(_ kind: RateLimiter.Kind, _ subject: RateLimiter.Subject) {
+        guard let rule = limits.rule(of: kind) else { return }
+        limiter.giveBack(kind, subject, rule: rule)
+    }
 }

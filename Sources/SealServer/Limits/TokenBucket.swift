@@ -46,6 +46,11 @@ struct TokenBucket: Sendable {
         return nil
     }
 
+    /// Puts tokens back that were taken for something that turned out not to be counted here.
+    mutating func giveBack(_ amount: Int, _ rule: Rule) {
+        level = min(rule.capacity, level + min(Int64(max(0, amount)), rule.count) * rule.window)
+    }
+
     /// Whole tokens that are left.
     func remaining(_ rule: Rule) -> Int64 { level / rule.window }
 

@@ -18,6 +18,9 @@ struct ServerKeyMiddleware: RouterMiddleware {
         guard let signed = try SignedRequest(request) else { return try await next(request, context) }
         let (user, now) = (signed.user, services.clock())
         try signed.checkWindow(now: now)
+        let client = RateLimiter.Subject.client(
+            ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy))
+        _ = try services.count(.anonymousRequest, client)
         let generation = services.sessions.generation
         guard let row = try await services.database.read({ try ServerKeys.find(user, in: $0) }) else { throw ServerKeys.unknown }
         // Whatever a route asks for: outside its database the key is not even looked at.
@@ -32,6 +35,10 @@ struct ServerKeyMiddleware: RouterMiddleware {
             request.body = RequestBody(buffer: whole)
         }
         try signed.verify(request, body: body, origin: services.origin.value, key: row.publicKey)
+        // It is the key's: from here on its account is counted.
+        services.giveBack(.anonymousRequest, client)
+        var context = context
+        context.standing = try services.count(.request, .account(row.account))
         let isNew = try await services.database.write { connection in
             try ServerKeys.remember(
                 nonce: signed.nonce, until: signed.time + ServerRequests.window, of: user, in: connection)
@@ -41,7 +48,6 @@ struct ServerKeyMiddleware: RouterMiddleware {
                 .notAuthenticated, "The request was sent before, or its key was revoked.",
                 remedy: "Make a new nonce and signature for each request, also when it is repeated.")
         }
-        var context = context
         context.serverKey = ServerKeys.Signed(row: row, user: user, generation: generation)
         return try await next(request, context)
     }
