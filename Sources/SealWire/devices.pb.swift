@@ -68,7 +68,7 @@ public nonisolated struct Sealkit_V1_DevicesResponse: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// goes up whenever a device is added, named or revoked; never 0
+  /// goes up whenever a device is added, named or revoked, also over a restore from a backup; never 0
   public var revision: UInt64 = 0
 
   public var devices: [Sealkit_V1_Device] = []

@@ -50,7 +50,7 @@ enum Devices {
                     .blob(device.signature), .integer(now),
                 ], { try $0.int64(0) })
         else { throw StorageError.failed(code: 0, message: "RETURNING gave no row") }
-        return Entered(row: row, revision: try advance(account: account, in: connection))
+        return Entered(row: row, revision: try advance(account: account, now: now, in: connection))
     }
 
     /// All that may log in, oldest first.
@@ -83,7 +83,7 @@ enum Devices {
     /// Takes another statement of a device that there is.
     /// - Throws: `unknownItem`; `serverRejectedRequest` for another time than it was added at.
     static func rename(
-        _ device: DeviceStatement, account: Int64, loginKey: VerificationKey, in connection: any SQLConnection
+        _ device: DeviceStatement, account: Int64, loginKey: VerificationKey, now: Int64, in connection: any SQLConnection
     ) throws -> Int64 {
         let changed = try connection.execute(
             """
@@ -95,12 +95,12 @@ enum Devices {
                 .integer(device.added),
             ])
         guard changed > 0 else { throw unknown }
-        return try advance(account: account, in: connection)
+        return try advance(account: account, now: now, in: connection)
     }
 
     /// Ends the device's sessions and refuses its logins from now on. The same again changes nothing.
     /// - Throws: `unknownItem`.
-    static func revoke(_ id: ID16, account: Int64, in connection: any SQLConnection) throws -> Int64 {
+    static func revoke(_ id: ID16, account: Int64, now: Int64, in connection: any SQLConnection) throws -> Int64 {
         let found = try connection.first(
             "SELECT id, revoked FROM device WHERE account = $1 AND device_id = $2", [.integer(account), .blob(id.bytes)]
         ) { (row: try $0.int64(0), isRevoked: try $0.bool(1)) }
@@ -108,7 +108,7 @@ enum Devices {
         guard !found.isRevoked else { return try revision(account: account, in: connection) }
         try connection.execute("UPDATE device SET revoked = 1 WHERE id = $1", [.integer(found.row)])
         try connection.execute("DELETE FROM session WHERE device = $1", [.integer(found.row)])
-        return try advance(account: account, in: connection)
+        return try advance(account: account, now: now, in: connection)
     }
 
     /// All that had the account's former keys, and no session any more: whoever has the new ones logs in as a new one. Those that
@@ -133,10 +133,15 @@ enum Devices {
     }
 
     /// The list has changed: whoever has a session is told, and what is remembered of sessions is read again.
-    private static func advance(account: Int64, in connection: any SQLConnection) throws -> Int64 {
+    ///
+    /// By the clock, so that a server that was restored from a backup gives no revision out a second time: who knows one of the lost
+    /// future would take another list for that.
+    private static func advance(account: Int64, now: Int64, in connection: any SQLConnection) throws -> Int64 {
         let revision = try connection.first(
-            "UPDATE account SET device_revision = device_revision + 1 WHERE id = $1 RETURNING device_revision",
-            [.integer(account)]
+            """
+            UPDATE account SET device_revision = CASE WHEN device_revision < $2 THEN $2 ELSE device_revision + 1 END
+            WHERE id = $1 RETURNING device_revision
+            """, [.integer(account), .integer(now)]
         ) { try $0.int64(0) }
         connection.announce(.sessions(account: account))
         return revision ?? 0

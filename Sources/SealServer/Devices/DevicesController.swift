@@ -26,6 +26,7 @@ struct DevicesController: Sendable {
         let session = try context.requireSession()
         let message = try await request.decode(Sealkit_V1_NameDeviceRequest.self, context)
         let device = try DeviceStatement(id: message.id, name: message.name, added: message.added, signature: message.signature)
+        let now = services.clock()
         let answer = try await services.write(as: session) { connection in
             // The newest generation's: a statement by an older one would be replaced at the device's next login.
             let keys = try Accounts.loginKeys(of: session.accountID, in: connection)
@@ -34,7 +35,7 @@ struct DevicesController: Sendable {
                     .notAuthenticated, "The signature does not hold for the device's id, name and time.",
                     remedy: "Sign them with the account's login key.")
             }
-            let revision = try Devices.rename(device, account: session.accountID, loginKey: key, in: connection)
+            let revision = try Devices.rename(device, account: session.accountID, loginKey: key, now: now, in: connection)
             return try Devices.list(account: session.accountID, revision: revision, in: connection)
         }
         return try Response(answer, for: request)
@@ -43,8 +44,9 @@ struct DevicesController: Sendable {
     private func revoke(_ request: Request, _ context: SealRequestContext) async throws -> Response {
         let session = try context.requireSession()
         let id = try DeviceStatement.id(try await request.decode(Sealkit_V1_RevokeDeviceRequest.self, context).id)
+        let now = services.clock()
         let answer = try await services.write(as: session) { connection in
-            let revision = try Devices.revoke(id, account: session.accountID, in: connection)
+            let revision = try Devices.revoke(id, account: session.accountID, now: now, in: connection)
             return try Devices.list(account: session.accountID, revision: revision, in: connection)
         }
         services.sessions.forget(account: session.accountID)

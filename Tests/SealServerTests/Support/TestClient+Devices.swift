@@ -14,6 +14,13 @@ extension TestClient {
         return other
     }
 
+    /// The same device, after the server was started again.
+    func at(_ server: RunningServer) -> TestClient {
+        var client = self
+        client.server = server
+        return client
+    }
+
     func devices() async throws -> Sealkit_V1_DevicesResponse {
         try await call("/1/devices/list", Sealkit_V1_ListDevicesRequest(), as: Sealkit_V1_DevicesResponse.self)
     }
