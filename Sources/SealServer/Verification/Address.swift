@@ -46,6 +46,18 @@ struct Address: Sendable, Equatable {
         normalized = text
     }
 
+    /// Without what follows a “+” in an e-mail address's local part, by which one mailbox has any number of addresses (RFC 5233):
+    /// for counting what is sent, and never for who somebody is, since elsewhere it may be part of a name.
+    var mailbox: Address {
+        guard kind == .email, let plus = normalized.firstIndex(of: "+"), let at = normalized.lastIndex(of: "@") else { return self }
+        return Address(kind: kind, normalized: String(normalized[..<plus] + normalized[at...]))
+    }
+
+    private init(kind: Kind, normalized: String) {
+        self.kind = kind
+        self.normalized = normalized
+    }
+
     /// RFC 5321's dot-string. Quoted local parts are left out: nobody has one, and quoting is where injections hide.
     private static func isLocalPart(_ bytes: ArraySlice<UInt8>) -> Bool {
         let others = Array("!#$%&'*+-/=?^_`{|}~.".utf8)

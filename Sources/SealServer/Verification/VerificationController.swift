@@ -43,7 +43,7 @@ struct VerificationController: Sendable {
         let addressHash = services.addresses.hash(address)
         let expires = now + PendingVerification.lifetime
         let subjects = subjects(
-            account: session.accountID, routingID: routingID, address: address, addressHash: addressHash,
+            account: session.accountID, routingID: routingID, address: address,
             client: ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy))
         try services.sendingRefusals.check(subjects, now: now)
         let (codeHash, limits, outbox) = (codes.hash(code, verification: id), services.limits.sending, services.outbox)
@@ -99,10 +99,10 @@ struct VerificationController: Sendable {
     }
 
     private func subjects(
-        account: Int64, routingID: [UInt8], address: Address, addressHash: [UInt8], client: [UInt8]
+        account: Int64, routingID: [UInt8], address: Address, client: [UInt8]
     ) -> [SendingLimits.Subject] {
         var subjects: [(SendingLimits.Kind, [UInt8])] = [
-            (.address, addressHash), (.account, ServerBytes.of(account)), (.client, client),
+            (.address, services.addresses.hash(address.mailbox)), (.account, ServerBytes.of(account)), (.client, client),
             (address.kind == .email ? .allMail : .allPhones, []),
         ]
         if !routingID.isEmpty { subjects.append((.share, routingID)) }

@@ -36,6 +36,24 @@ import Testing
         }
     }
 
+    @Test func addressesOfOneMailboxAreCountedTogetherAndAreNotTheSame() async throws {
+        try await RunningServer.with { server in
+            let alice = try await TestClient.ready(server)
+            for address in ["a+1@example.org", "A+2+3@example.org", "a@example.org"] { _ = try await alice.begin(address) }
+            for address in ["a+4@example.org", "a@example.org", "a+@example.org"] {
+                try await expectRefusal(.requestRateLimited, "\(address)") { try await alice.begin(address) }
+            }
+            for address in ["b+1@example.org", "a+1@example.com", "+49301234567"] {
+                let code = try await refusal { try await alice.begin(address) }
+                #expect(code == (address.contains("@") ? nil : .serverRejectedRequest))
+            }
+            let (tagged, plain) = (try Address("a+1@example.org"), try Address("a@example.org"))
+            #expect(tagged != plain && server.services.addresses.hash(tagged) != server.services.addresses.hash(plain))
+            #expect(tagged.mailbox == plain && plain.mailbox == plain)
+            #expect(try Address("+49301234567").mailbox.normalized == "+49301234567")
+        }
+    }
+
     @Test func whatIsRefusedReachesTheDatabaseOnce() async throws {
         let counter = StatementCounter()
         try await RunningServer.with(behindProxy: true, counter: counter) { server in
