@@ -15,7 +15,7 @@ import Testing
         log: {level: debug, format: text}
         behind: {proxy: true}
         max: {message: {size: 2048}}
-        smtp: {url: "smtp://mail.example:587", from: "Notes <n@example.org>", password: secret, starttls: off}
+        smtp: {url: "smtp://127.0.0.1:587", from: "Notes <n@example.org>", password: secret, starttls: off}
         """.write(toFile: file, atomically: true, encoding: .utf8)
         let configuration = try await ServerConfiguration.load(
             flags: ["listen": "127.0.0.1:3333", "tls-certificate": "/a,b.pem", "tls-key": "/c.pem"],
@@ -60,6 +60,30 @@ import Testing
         await #expect(throws: ConfigurationError.unreadableFile(path: "/none.yaml")) {
             try await ServerConfiguration.load(flags: ["data": "/d"], environment: [:], file: "/none.yaml")
         }
+    }
+
+    @Test func aRelayElsewhereNeedsTLS() async throws {
+        func load(_ url: String, _ mode: String, password: String? = nil) async throws -> MailConfiguration? {
+            var flags = ["data": "/d", "smtp-url": url, "smtp-from": "a@example.org", "smtp-starttls": mode]
+            flags["smtp-password"] = password
+            return try await ServerConfiguration.load(flags: flags, environment: [:]).mail
+        }
+        for (url, host) in [("smtp://mail.example.org:25", "mail.example.org"), ("smtp://10.0.0.1", "10.0.0.1"), ("smtp://127.example.org", "127.example.org")] {
+            for (mode, password) in [("off", nil), ("off", "secret-word"), ("opportunistic", "secret-word")] {
+                await #expect(throws: ConfigurationError.unprotectedRelay(host: host), "\(url) \(mode)") {
+                    try await load(url, mode, password: password)
+                }
+            }
+            for (mode, password) in [("required", nil), ("required", "secret-word"), ("opportunistic", nil)] {
+                _ = try await load(url, mode, password: password)
+            }
+        }
+        for mode in ["off", "opportunistic", "required"] {
+            // From the start, whatever is said about STARTTLS.
+            _ = try await load("smtps://mail.example.org", mode, password: "secret-word")
+            for url in ["smtp://127.0.0.1:25", "smtp://localhost", "smtp://[::1]:25"] { _ = try await load(url, mode, password: "secret-word") }
+        }
+        #expect(!ConfigurationError.unprotectedRelay(host: "mail.example.org").description.contains("secret-word"))
     }
 
     @Test func loopbackNeedsNoTLS() async throws {

@@ -31,5 +31,11 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
         return octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil }
     }
 
+    /// The same of a URL's host, which may be an IPv6 address in brackets.
+    static func isLoopback(urlHost host: String) -> Bool {
+        let bare = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
+        return ListenAddress(host: bare, port: 0).isLoopback
+    }
+
     public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

@@ -11,9 +11,9 @@ public struct MailConfiguration: Sendable {
     public var startTLS: StartTLS
 
     public enum StartTLS: String, Sendable, CaseIterable {
-        /// Never: for a relay on this machine.
+        /// Never: for a relay on this machine, and refused for any other.
         case off
-        /// When the relay offers it.
+        /// When the relay offers it. Together with a password for a relay on this machine only.
         case opportunistic
         /// Fail without it.
         case required

@@ -43,11 +43,20 @@ extension ServerConfiguration {
 
     private static func validate(_ mail: MailConfiguration) throws(ConfigurationError) {
         guard let parts = URLComponents(string: mail.url), parts.scheme == "smtp" || parts.scheme == "smtps",
-            parts.host?.isEmpty == false, parts.user == nil
+            let host = parts.host, !host.isEmpty, parts.user == nil
         else { throw .invalid(setting: "smtp-url", expected: "smtp://host:port or smtps://host:port, without a user") }
         guard Mailbox(mail.from) != nil else {
             throw .invalid(setting: "smtp-from", expected: "an address, or a name with an address in <>")
         }
+        guard parts.scheme == "smtp", !ListenAddress.isLoopback(urlHost: host) else { return }
+        let isProtected =
+            switch mail.startTLS {
+            case .required: true
+            // Whoever is between takes the offer out of the relay's answer.
+            case .opportunistic: mail.password == nil
+            case .off: false
+            }
+        guard isProtected else { throw .unprotectedRelay(host: host) }
     }
 
     private static func validate(_ sms: SMSConfiguration) throws(ConfigurationError) {

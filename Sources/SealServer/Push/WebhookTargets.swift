@@ -41,8 +41,7 @@ struct WebhookTargets: Sendable {
             let scheme = parts.scheme?.lowercased(), let host = parts.host, !host.isEmpty, parts.user == nil,
             parts.password == nil, parts.fragment == nil
         else { return nil }
-        let bare = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
-        guard scheme == "https" || (scheme == "http" && ListenAddress(host: bare, port: 0).isLoopback) else { return nil }
+        guard scheme == "https" || (scheme == "http" && ListenAddress.isLoopback(urlHost: host)) else { return nil }
         return ServerOrigin.normalized(url)
     }
 

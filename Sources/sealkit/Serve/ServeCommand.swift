@@ -53,7 +53,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("PEM file of the authorities to trust for the relay.", valueName: "file"))
     var smtpCaFile: String?
 
-    @Option(help: ArgumentHelp("required, opportunistic or off (for a relay on this machine). Default: required.", valueName: "mode"))
+    @Option(help: ArgumentHelp("required, opportunistic (with a password for a relay on this machine only) or off (for a relay on this machine only). Default: required.", valueName: "mode"))
     var smtpStarttls: String?
 
     @Option(help: ArgumentHelp("SMS gateway for verification codes: each text message is a signed POST of JSON to this URL. $SEALKIT_SMS_WEBHOOK serves too, should the URL be a secret.", valueName: "url"))
