@@ -36,7 +36,7 @@ struct AccountsController: Sendable {
         let now = services.clock()
         let client = ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy)
         try services.limiter.count(.accountCreation, .client(client), rule: services.limits.accountCreation, now: now)
-        try await login.verify(services, makesAccount: true)
+        try await login.verify(services, as: .account)
         if let bundle { try services.countGuesses([bundle], by: [.client(client)]) }
         let token = services.randomBytes(32)
         let name = Hex.encode(services.randomBytes(16))
@@ -52,7 +52,7 @@ struct AccountsController: Sendable {
 
     private func login(_ request: Request, _ context: SealRequestContext) async throws -> Response {
         let login = try Login(try await request.decode(Sealkit_V1_LoginRequest.self, context))
-        try await login.verify(services, makesAccount: false)
+        try await login.verify(services)
         let now = services.clock()
         let token = services.randomBytes(32)
         let answer = try await services.database.write { connection in

@@ -20,7 +20,7 @@ struct KeyRotationController: Sendable {
         let known = try await services.database.read { connection in
             try Accounts.find(loginKey: formerKey, in: connection) ?? Accounts.find(loginKey: newKey, in: connection)
         }
-        try await rotation.login.verify(services, makesAccount: known != nil)
+        try await rotation.login.verify(services, as: known == nil ? .stranger : .account)
         let now = services.clock()
         let client = ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy)
         try services.countGuesses(rotation.bundles, by: [.client(client)] + (known.map { [.account($0.id)] } ?? []))

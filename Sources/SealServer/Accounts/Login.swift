@@ -33,11 +33,11 @@ struct Login: Sendable {
     }
 
     /// Checks everything and uses the challenge up.
-    /// - Parameter makesAccount: a key without an account gets one now.
-    func verify(_ services: Services, makesAccount: Bool) async throws {
+    /// - Parameter holder: as `LoginProof.spendChallenge` takes it.
+    func verify(_ services: Services, as holder: LoginChallenges.Holder? = nil) async throws {
         try proof.check(services)
         try device.verify(by: loginKey)
-        try await proof.spendChallenge(services, makesAccount: makesAccount)
+        try await proof.spendChallenge(services, as: holder)
     }
 
     /// Enters the device and issues its session, in the caller's transaction.

@@ -75,17 +75,17 @@ struct LoginProof: Sendable {
     }
 
     /// Uses the challenge up, after all else has been checked: what fails before leaves it as it was, so nobody can use up another's.
-    /// - Parameter makesAccount: a key without an account gets one now.
-    func spendChallenge(_ services: Services, makesAccount: Bool) async throws {
-        let hasAccount: Bool
-        if makesAccount {
-            hasAccount = true
-        } else {
-            hasAccount = try await services.database.read { try Accounts.find(loginKey: loginKey, in: $0) != nil }
-        }
-        guard try services.challenges.spend(challenge, by: hasAccount ? .account : .stranger, now: services.clock()) else {
+    /// - Parameter holder: whose pool of spent challenges it goes into; nil looks whether the key has an account.
+    func spendChallenge(_ services: Services, as holder: LoginChallenges.Holder? = nil) async throws {
+        let holder = if let holder { holder } else { try await self.holder(services) }
+        guard try services.challenges.spend(challenge, by: holder, now: services.clock()) else {
             throw ServerError(
                 .notAuthenticated, "The challenge has been used before.", remedy: "Ask for a new challenge.")
         }
+    }
+
+    private func holder(_ services: Services) async throws -> LoginChallenges.Holder {
+        let hasAccount = try await services.database.read { try Accounts.find(loginKey: loginKey, in: $0) != nil }
+        return hasAccount ? .account : .stranger
     }
 }

@@ -47,12 +47,7 @@ struct RecoveryBundle: Sendable {
     }
 
     static func id(_ bytes: Data) throws(ServerError) -> ID16 {
-        do {
-            return try ID16(bytes)
-        } catch {
-            throw ServerError(
-                .invalidArguments, "A recovery id has 16 bytes.", remedy: "Send the id that the recovery key gives.")
-        }
+        try ID16(wire: bytes, "A recovery id", remedy: "Send the id that the recovery key gives.")
     }
 
     static func find(_ id: ID16, in connection: any SQLConnection) throws -> Data? {

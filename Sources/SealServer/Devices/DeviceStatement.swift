@@ -26,12 +26,7 @@ struct DeviceStatement: Sendable {
     }
 
     static func id(_ bytes: Data) throws(ServerError) -> ID16 {
-        do {
-            return try ID16(bytes)
-        } catch {
-            throw ServerError(
-                .invalidArguments, "A device's id has 16 bytes.", remedy: "Send the id that the device has made for itself.")
-        }
+        try ID16(wire: bytes, "A device's id", remedy: "Send the id that the device has made for itself.")
     }
 
     /// - Throws: unless the key has signed it.

@@ -122,12 +122,7 @@ struct EnrolmentController: Sendable {
     private static func hash(_ ticket: [UInt8]) -> [UInt8] { ServerHash.digest(.enrolmentTicket, ticket) }
 
     private static func id(_ bytes: Data) throws(ServerError) -> ID16 {
-        do {
-            return try ID16(bytes)
-        } catch {
-            throw ServerError(
-                .invalidArguments, "An enrolment id has 16 bytes.", remedy: "Send the id that the new device shows.")
-        }
+        try ID16(wire: bytes, "An enrolment id", remedy: "Send the id that the new device shows.")
     }
 
     private static func bytes(_ data: Data, _ count: Int) throws(ServerError) -> [UInt8] {

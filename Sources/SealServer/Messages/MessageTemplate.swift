@@ -15,12 +15,12 @@ enum MessageTemplate {
 
     /// No link, no picture, nothing to fetch: a mail that asks for nothing cannot be told from a forged one by what it loads.
     static func html(_ texts: MessageTexts, _ values: [String: String], language: String) -> String {
-        let escaped = values.mapValues(escape)
-        func text(_ template: String) -> String { fill(escape(template), escaped) }
+        let escaped = values.mapValues(HTML.escape)
+        func text(_ template: String) -> String { fill(HTML.escape(template), escaped) }
         return """
             <!DOCTYPE html>
-            <html lang="\(escape(language))">
-            <head><meta charset="utf-8"><title>\(escape(texts.subject))</title></head>
+            <html lang="\(HTML.escape(language))">
+            <head><meta charset="utf-8"><title>\(HTML.escape(texts.subject))</title></head>
             <body style="font: 16px/1.5 sans-serif; max-width: 34em; margin: 2em auto; padding: 0 1em">
             <p>\(text(texts.lead))</p>
             <p style="font: 28px/1.2 monospace; letter-spacing: 0.1em">\(escaped["code"] ?? "")</p>
@@ -43,21 +43,5 @@ enum MessageTemplate {
             rest = rest[rest.index(after: close)...]
         }
         return result + rest
-    }
-
-    /// For text and for attributes between double quotes.
-    static func escape(_ text: String) -> String {
-        var result = ""
-        for character in text.unicodeScalars {
-            switch character {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case "\"": result += "&quot;"
-            case "'": result += "&#39;"
-            default: result.unicodeScalars.append(character)
-            }
-        }
-        return result
     }
 }

@@ -92,16 +92,13 @@ enum Seat {
     static func placeholder(
         for caller: Caller, _ zone: ZoneRow, _ roster: Roster, now: Int64, in connection: any SQLConnection
     ) throws -> Placeholder {
-        var found = Placeholder.none
-        let placeholders = roster.invitations.values.filter { $0.invitee == nil && $0.isOpen(at: now) }
-        guard !placeholders.isEmpty else { return found }
+        let open = roster.invitations.values.filter { $0.invitee == nil && $0.isOpen(at: now) }
+        guard !open.isEmpty else { return .none }
+        let hashes = try StoredLinks.addressHashes(zone: zone, in: connection)
+        let waitedFor = open.compactMap { hashes[$0.id] }
+        guard !waitedFor.isEmpty else { return .none }
         let linked = Set(try LinkedAddresses.hashes(of: caller.accountID, in: connection))
-        for placeholder in placeholders {
-            guard let hash = try StoredLinks.addressHash(of: placeholder.id, zone: zone, in: connection) else { continue }
-            if linked.contains(hash) { return .own }
-            found = .others
-        }
-        return found
+        return waitedFor.contains(where: linked.contains) ? .own : .others
     }
 
     private static let needsOwnURL = ServerError(

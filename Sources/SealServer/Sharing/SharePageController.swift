@@ -34,7 +34,7 @@ struct SharePageController: Sendable {
 
     private static func html(_ fallbackURLs: [String: String]) -> String {
         let apps = fallbackURLs.sorted { $0.key < $1.key }.map { container, url in
-            "<li><a rel=\"noreferrer\" href=\"\(escaped(url))\">\(escaped(container))</a></li>"
+            "<li><a rel=\"noreferrer\" href=\"\(HTML.escape(url))\">\(HTML.escape(container))</a></li>"
         }
         let list = apps.isEmpty ? "" : """
             <p>No app opened it? These apps keep their records here:</p>
@@ -44,11 +44,6 @@ struct SharePageController: Sendable {
 
             """
         return start + list + end
-    }
-
-    private static func escaped(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("\"", with: "&quot;").replacing("<", with: "&lt;")
-            .replacing(">", with: "&gt;")
     }
 
     private static let start = """

@@ -157,6 +157,14 @@ enum StoredLinks {
         ) { try $0.bytes(0) }
     }
 
+    /// All that are waited for, by their invitations.
+    static func addressHashes(zone: ZoneRow, in connection: any SQLConnection) throws -> [ID16: [UInt8]] {
+        let rows = try connection.rows(
+            "SELECT invitation, address_hash FROM placeholder_address WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey
+        ) { (try ID16(try $0.bytes(0)), try $0.bytes(1)) }
+        return Dictionary(rows) { $1 }
+    }
+
     /// The invitation is over: its link and address go.
     static func remove(_ invitation: ID16, zone: ZoneRow, in connection: any SQLConnection) throws {
         let key = zone.scopeKey + [.blob(invitation.bytes)]

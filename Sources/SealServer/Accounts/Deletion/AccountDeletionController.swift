@@ -13,7 +13,7 @@ struct AccountDeletionController: Sendable {
     private func delete(_ request: Request, _ context: SealRequestContext) async throws -> Response {
         let proof = try LoginProof(try await request.decode(Sealkit_V1_DeleteAccountRequest.self, context))
         try proof.check(services)
-        try await proof.spendChallenge(services, makesAccount: false)
+        try await proof.spendChallenge(services)
         let closed = try await services.database.write { try AccountDeletion.close(proof.loginKey, in: $0) }
         for account in closed { services.sessions.forget(account: account) }
         services.housekeeping.eraseAccounts()
