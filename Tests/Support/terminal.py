@@ -10,6 +10,7 @@ import pathlib
 import pty
 import re
 import select
+import signal
 import sys
 import time
 
@@ -43,12 +44,15 @@ while time.monotonic() < end:
     if not part:
         break
     shown += part
-    if answers and answers[0][0].encode() in shown[seen:]:
-        seen = len(shown)
-        answer = answers.pop(0)[1]
+    # Two questions may come at once.
+    while answers and (place := shown.find(answers[0][0].encode(), seen)) >= 0:
+        question, answer = answers.pop(0)
+        seen = place + len(question.encode())
         if isinstance(answer, dict):
             answer = code_by_mail(answer["mail"], answer["to"], answer["count"])
         os.write(terminal, answer.encode() + b"\n")
+else:
+    os.kill(child, signal.SIGKILL)
 status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 sys.stdout.write(shown.decode(errors="replace").replace("\r\n", "\n"))
 if answers:
