@@ -34,15 +34,21 @@ struct SealKitCommand: AsyncParsableCommand {
         signal(SIGPIPE, SIG_DFL)
         var isJSON = CommandLine.arguments.contains("--json")
         do {
-            var command = try parseAsRoot()
+            let command = try parseAsRoot()
             isJSON = (command as? any ClientCommand)?.global.json ?? false
-            if var asynchronous = command as? any AsyncParsableCommand {
-                try await asynchronous.run()
-            } else {
-                try command.run()
-            }
+            try await run(command)
         } catch {
             Failure(error).exit(asJSON: isJSON)
         }
+    }
+
+    private static func run(_ command: sending any ParsableCommand) async throws {
+        guard var asynchronous = command as? any AsyncParsableCommand else {
+            var command = command
+            return try command.run()
+        }
+        // The server looks after signals itself.
+        guard !(command is ServeCommand) else { return try await asynchronous.run() }
+        try await Interruption.cancelling { try await asynchronous.run() }
     }
 }

@@ -216,6 +216,36 @@ import Testing
         }
     }
 
+    /// On a file system of its own, which the file does not fit on.
+    @Test func aFullDiskIsToldWithWhatDidNotFit() async throws {
+        let server = try ServerProcess.shared.get()
+        let environment = ["SEALKIT_KEY_FILE": temporary.url.appendingPathComponent("ann").path]
+        let file = temporary.url.appendingPathComponent("film")
+        try pattern(2 << 20).write(to: file)
+        for arguments in [
+            ["account", "create", "--server", server.origin], ["zone", "create", "Notes"],
+            ["record", "save", "--zone", "Notes", "--type", "Film", "--name", "film", "--asset", "film=" + file.path],
+        ] {
+            let said = try await Command.finished(ServerProcess.executable, arguments, environment: environment)
+            #expect(said.status == 0, "\(said.errors)")
+        }
+        let script = """
+            mount -t tmpfs -o size=1m,mode=0700 tmpfs "$1" 2>/dev/null || exit 99
+            "$0" data export "$1/archive"
+            status=$?
+            ls -A "$1"
+            exit $status
+            """
+        let disk = try TemporaryFolder()
+        let said = try await Command.finished(
+            URL(fileURLWithPath: "/usr/bin/env"),
+            ["unshare", "-rm", "/bin/sh", "-c", script, ServerProcess.executable.path, disk.url.path], environment: environment)
+        // Where no file system may be mounted there is nothing to see.
+        guard said.status != 99, !said.errors.contains("unshare") else { return }
+        #expect(said.status == 73 && said.output.isEmpty, "\(said.output)\(said.errors)")
+        #expect(said.errors.contains("zones/1/assets/1 of the export at \(disk.url.path)/archive") && said.errors.contains("make room"))
+    }
+
     @Test func theCommandsExportAndImport() async throws {
         let server = try ServerProcess.shared.get()
         func run(_ key: String, _ arguments: String...) async throws -> Command {

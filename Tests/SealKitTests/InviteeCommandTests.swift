@@ -66,13 +66,9 @@ import Testing
         let place = try await InviteeTests.Invited(server)
         let folder = try TemporaryFolder()
         let keyFile = folder.url.appendingPathComponent("carol.json").path
-        let terminal = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("Support/terminal.py")
         func atTerminal(_ answers: [[Any]]) async throws -> Command {
-            let answers = String(decoding: try JSONSerialization.data(withJSONObject: answers), as: UTF8.self)
-            return try await Command.finished(
-                URL(fileURLWithPath: "/usr/bin/python3"),
-                ["-B", terminal.path, answers, ServerProcess.executable.path, "share", "accept", "--language", "fr"],
+            try await Command.atTerminal(
+                ["share", "accept", "--language", "fr"], answers: answers,
                 environment: ["SEALKIT_KEY_FILE": keyFile, "SEALKIT_CONTAINER": place.ann.container.containerIdentifier])
         }
         let declined = try await atTerminal([["Share URL: ", place.url], ["Make an account there? [y/N] ", "n"]])

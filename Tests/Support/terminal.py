@@ -1,7 +1,8 @@
 """Runs a command at a terminal of its own and answers what it asks, as somebody would who sits there.
 
 terminal.py ANSWERS COMMAND …: ANSWERS is a JSON list of [question, answer], in order; {"mail": folder, "to": address, "count": n}
-is the code in the n-th mail there. Prints what the terminal showed, and ends as the command did.
+is the code in the n-th mail there, {"keys": text} is typed as it is, {"signal": number} is sent to the command. Prints what the
+terminal showed, and ends as the command did; it is an error to leave the terminal without its echo.
 """
 
 import json
@@ -12,6 +13,7 @@ import re
 import select
 import signal
 import sys
+import termios
 import time
 
 PATIENCE = 120
@@ -48,13 +50,21 @@ while time.monotonic() < end:
     while answers and (place := shown.find(answers[0][0].encode(), seen)) >= 0:
         question, answer = answers.pop(0)
         seen = place + len(question.encode())
-        if isinstance(answer, dict):
-            answer = code_by_mail(answer["mail"], answer["to"], answer["count"])
-        os.write(terminal, answer.encode() + b"\n")
+        if isinstance(answer, str):
+            os.write(terminal, answer.encode() + b"\n")
+        elif "signal" in answer:
+            os.kill(child, answer["signal"])
+        elif "keys" in answer:
+            os.write(terminal, answer["keys"].encode())
+        else:
+            os.write(terminal, code_by_mail(answer["mail"], answer["to"], answer["count"]).encode() + b"\n")
 else:
     os.kill(child, signal.SIGKILL)
+    sys.stderr.write("nothing more happened; ")
 status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 sys.stdout.write(shown.decode(errors="replace").replace("\r\n", "\n"))
+if not termios.tcgetattr(terminal)[3] & termios.ECHO:
+    sys.exit("the terminal was left without its echo")
 if answers:
     sys.exit(f"it never asked: {answers[0][0]}")
 sys.exit(status)

@@ -12,6 +12,8 @@ extension Container {
         /// Records that did not verify or, in the public database, that their creator may not read: they are named in their zone's
         /// `zone.json`, and are not in the archive.
         public internal(set) var unreadable = 0
+        /// How many folders were removed that exports to the same place had left beside it, opened, when they were killed.
+        public internal(set) var removedParts = 0
     }
 
     /// Writes this account's data, opened, into a folder in an open format (PROTOCOL.md, "Data archive"): all zones of the
@@ -27,19 +29,20 @@ extension Container {
     /// database has neither: **a server can withhold records of the public database, and nobody can notice.** Where there are
     /// none, it has no entry in the archive.
     /// - Parameters:
-    ///   - folder: made here, whole or not at all; it must not exist.
+    ///   - folder: made here, whole or not at all; it must not exist. Until it is whole it lies beside its place, as
+    ///     `<folder>.part-` and eight characters: what a process that was killed has left there the next export removes.
     ///   - zoneIDs: nil for all; where zones are named, nothing of the public database comes along.
     ///   - progress: records and assets so far, of all zones.
     /// - Throws: `constraintViolation` when the folder exists; `zoneNotFound`; `storageFull`, `internalError` where it cannot be
     ///   written; `networkFailure`; `integrityFailure`, `serverRejectedRequest` for a server that names records out of their order
-    ///   or without end. Nothing is left then.
+    ///   or without end; `operationCancelled`. Nothing is left then.
     public func exportData(
         to folder: URL, zoneIDs: [RecordZone.ID]? = nil, includingShared: Bool = false,
         progress: (@Sendable (_ records: Int, _ assets: Int) -> Void)? = nil
     ) async throws(SealKitError) -> DataExport {
         let writer = try ExportFolder(folder, isPrivate: true)
         do {
-            var export = DataExport()
+            var export = DataExport(removedParts: writer.removedParts)
             var manifest = ArchiveFormat.Manifest(
                 server: core.account.server, container: containerIdentifier, environment: core.environment.name,
                 user: try userRecordID().recordName, created: ArchiveDate.text(currentTime()), zones: [])

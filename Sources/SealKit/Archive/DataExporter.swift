@@ -139,7 +139,10 @@ struct DataExporter {
         assets += 1
         let name = "\(assets)"
         let file = writer.url("\(folder)/\(ArchiveFormat.assets)/\(name)")
-        try await database.download(asset, of: id, to: file)
+        do throws(SealKitError) { try await database.download(asset, of: id, to: file) } catch where error.code == .storageFull {
+            // By its place in the archive: the folder that it was in is gone when somebody reads this.
+            throw writer.unwritten("\(folder)/\(ArchiveFormat.assets)/\(name)", isFull: true)
+        }
         return try writer.sum(ofAsset: name, at: file)
     }
 }

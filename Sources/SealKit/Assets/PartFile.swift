@@ -24,7 +24,7 @@ final class PartFile {
             guard wrote > 0 else {
                 if errno == EINTR { continue }
                 throw errno == ENOSPC
-                    ? SealKitError(.storageFull, "this device's disk is full; \(file.lastPathComponent) was not written", remedy: "free some space")
+                    ? SealKitError(.storageFull, "this device's disk is full; \(file.path) was not written", remedy: "free some space")
                     : SealKitError(.internalError, "\(file.path) cannot be written")
             }
             done += wrote

@@ -4,9 +4,12 @@ import SealPrimitives
 /// Writes a folder whole or not at all: beside its place first, under its name at the end.
 struct ExportFolder {
     private let folder: URL
-    private let temporary: URL
+    private let part: PartFolder
+    private var temporary: URL { part.url }
     /// Whether nobody else on the machine may read it.
     private let isPrivate: Bool
+    /// How many folders were removed that exports to the same place had left when they were killed.
+    let removedParts: Int
 
     /// - Throws: `constraintViolation` when there is something at `folder` already; `internalError`.
     init(_ folder: URL, isPrivate: Bool = false) throws(SealKitError) {
@@ -15,13 +18,8 @@ struct ExportFolder {
         }
         self.folder = folder
         self.isPrivate = isPrivate
-        temporary = URL(fileURLWithPath: folder.path + ".part-\(UUID().uuidString.prefix(8))")
-        do {
-            try FileManager.default.createDirectory(
-                at: temporary, withIntermediateDirectories: false, attributes: isPrivate ? [.posixPermissions: 0o700] : nil)
-        } catch {
-            throw SealKitError(.internalError, "the folder of \(folder.path) cannot be written to", remedy: "choose another place")
-        }
+        removedParts = PartFolder.removeAbandoned(besides: folder)
+        part = try PartFolder(for: folder, isPrivate: isPrivate)
     }
 
     func url(_ path: String) -> URL { temporary.appendingPathComponent(path) }
@@ -88,9 +86,10 @@ struct ExportFolder {
 
     func abandon() { try? FileManager.default.removeItem(at: temporary) }
 
-    private func failed(_ what: String) -> SealKitError {
-        let isFull = errno == ENOSPC
-        return SealKitError(
+    private func failed(_ what: String) -> SealKitError { unwritten(what, isFull: errno == ENOSPC) }
+
+    func unwritten(_ what: String, isFull: Bool) -> SealKitError {
+        SealKitError(
             isFull ? .storageFull : .internalError, "\(what) of the export at \(folder.path) could not be written",
             remedy: isFull ? "make room" : "choose another place")
     }

@@ -16,6 +16,8 @@ extension Database {
         public let assets: Int
         /// Of the rosters.
         public let entries: Int
+        /// How many folders were removed that exports to the same place had left beside it when they were killed.
+        public let removedParts: Int
     }
 
     /// Writes a zone's records as they are stored and sealed, with the rosters of all its scopes, this account's grants and the
@@ -51,7 +53,8 @@ extension Database {
             }
             for record in records { try await add(record, of: zoneID, to: &content, writer: writer) }
             try writer.finish(content, as: "export.json")
-            return RawExport(records: records.count, assets: content.assets.count, entries: content.entries)
+            return RawExport(
+                records: records.count, assets: content.assets.count, entries: content.entries, removedParts: writer.removedParts)
         } catch {
             writer.abandon()
             throw error

@@ -22,6 +22,6 @@ struct AccountCreate: ClientCommand {
 
     func run() async throws {
         let made = try await NewAccount.make(global, server: server, passphrase: passphrase, output)
-        try? await made.account.logOut()
+        await made.end()
     }
 }

@@ -39,7 +39,7 @@ struct AccountEnrol: ClientCommand {
             case .transcript(let text): account = try await enrolment.confirm(scanned: text, trust: trust)
             }
         } catch {
-            await enrolment.cancel()
+            await Interruption.settle { await enrolment.cancel() }
             throw error
         }
         try await target.keep(account, trust: trust, passphrase: passphrase, saying: "enrolled as", output)

@@ -38,7 +38,7 @@ struct NewKeyFile {
         output.result(
             "\(words) \(name)\nkey file: \(url.path)", bare: name,
             json: ["userRecordName": .string(name), "keyFile": .string(url.path)])
-        try? await account.logOut()
+        await Interruption.settle { try? await account.logOut() }
     }
 
     func write(_ account: Account, passphrase: String?) throws {

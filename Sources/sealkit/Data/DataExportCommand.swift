@@ -12,6 +12,9 @@ struct DataExportCommand: AccountHolderCommand {
             --shared also the zones of others, with --zone nothing but those. The folder is NOT ENCRYPTED: whoever reads it reads \
             everything. It holds no keys and no share's URL. The format is in PROTOCOL.md, "Data archive".
 
+            It appears whole or not at all, also when the command is cancelled. Killed (SIGKILL, a power cut), it leaves \
+            FOLDER.part-XXXXXXXX behind, which the next export to FOLDER removes.
+
             Exits with 76 when records did not verify or, in the public database, may not be read: all others are there, and \
             zone.json names those.
 
@@ -44,12 +47,14 @@ struct DataExportCommand: AccountHolderCommand {
             guard [.internalError, .constraintViolation].contains(error.code) else { throw error as any Error }
             throw Failure.Local(status: .cannotWrite, reason: error.reason, remedy: error.remedy)
         }
+        output.noteRemoved(export.removedParts, besides: folder)
         output.note("\(folder) is not encrypted: keep it where nobody else reads it")
         output.result(
             "\(folder): \(export.zones) zones, \(export.records) records, \(export.assets) files", bare: folder,
             json: [
                 "folder": .string(folder), "zones": .integer(Int64(export.zones)), "records": .integer(Int64(export.records)),
                 "assets": .integer(Int64(export.assets)), "unreadable": .integer(Int64(export.unreadable)),
+                "removedParts": .integer(Int64(export.removedParts)),
             ])
         guard export.unreadable == 0 else {
             output.note("\(export.unreadable) records did not verify, or may not be read, and are not in it")

@@ -27,7 +27,7 @@ struct DeviceApprove: AccountHolderCommand {
             case .transcript(let text): try await approval.confirm(scanned: text)
             }
         } catch {
-            await approval.cancel()
+            await Interruption.settle { await approval.cancel() }
             throw error
         }
         output.result(

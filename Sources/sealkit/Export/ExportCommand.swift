@@ -41,6 +41,7 @@ struct ExportCommand: AccountHolderCommand {
             guard [.internalError, .constraintViolation].contains(error.code) else { throw error as any Error }
             throw Failure.Local(status: .cannotWrite, reason: error.reason, remedy: error.remedy)
         }
+        output.noteRemoved(export.removedParts, besides: raw)
         func count(_ number: Int, _ one: String, _ many: String) -> String { "\(number) \(number == 1 ? one : many)" }
         output.result(
             "\(raw): \(count(export.records, "record", "records")), \(count(export.assets, "file", "files")), "

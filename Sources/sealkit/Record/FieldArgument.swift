@@ -77,7 +77,7 @@ struct FieldArgument {
             if path.hasPrefix("@") {
                 self = .literal(path)
             } else if path == "-" {
-                self = .bytes([UInt8]((try? FileHandle.standardInput.readToEnd()) ?? Data()), key: key)
+                self = .bytes([UInt8](try Interruption.readAll(STDIN_FILENO)), key: key)
             } else {
                 guard let data = FileManager.default.contents(atPath: path) else {
                     throw SealKitError(.assetFileNotFound, "field \(key): there is no file to read at \(path)")

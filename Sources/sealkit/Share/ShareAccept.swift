@@ -58,7 +58,7 @@ struct ShareAccept: ClientCommand {
                     .notAuthenticated, "there is no account to accept the share with",
                     remedy: "name its key file with --key-file, or give --new-account to make one on the share's server")
             }
-            guard ["y", "yes"].contains(Prompt.answer("Make an account there? [y/N] ")?.lowercased()) else {
+            guard ["y", "yes"].contains(try Prompt.answer("Make an account there? [y/N] ")?.lowercased()) else {
                 throw SealKitError(.operationCancelled, "no account was made")
             }
         }
@@ -122,7 +122,7 @@ private struct TerminalInvitee: Invitee {
                 throw SealKitError(.invalidArguments, "no code was given: the code command failed or printed nothing")
             }
         }
-        let answer = Prompt.answer("Code (an empty line for another address or a new code): ") ?? ""
+        let answer = try Prompt.answer("Code (an empty line for another address or a new code): ") ?? ""
         return answer.isEmpty ? nil : answer
     }
 }

@@ -77,7 +77,10 @@ struct Client {
     }
 
     /// Each command is a session of its own: none is left behind.
-    func end() async { try? await account.logOut() }
+    func end() async {
+        let account = account
+        await Interruption.settle { try? await account.logOut() }
+    }
 }
 
 extension GlobalOptions {

@@ -49,7 +49,7 @@ enum ExitStatus: Int32, CaseIterable {
         case .integrity: "what the server showed does not verify, or was rolled back"
         case .permission: "not allowed, not logged in, wrong passphrase or code"
         case .conflict: "the record was changed by somebody else meanwhile"
-        case .cancelled: "cancelled"
+        case .cancelled: "cancelled: by an answer, or by SIGINT (^C), SIGTERM, SIGHUP or SIGQUIT, at the second of which it ends uncleaned"
         }
     }
 

@@ -27,6 +27,7 @@ struct Failure {
         case let error as ConfigurationError:
             report("configuration", error.description, "", asJSON)
             Foundation.exit(ExitStatus.badInput.rawValue)
+        case is CancellationError: Failure(SealKitError(.operationCancelled, "cancelled")).exit(asJSON: asJSON)
         default:
             // Help, version and what the command line's grammar refuses; its texts quote arguments, never values of ours.
             let code = SealKitCommand.exitCode(for: error)

@@ -23,6 +23,12 @@ struct Output: Sendable {
         Output.standardError(text)
     }
 
+    /// Of what exports that were killed had left.
+    func noteRemoved(_ parts: Int, besides folder: String) {
+        guard parts > 0 else { return }
+        note("removed \(parts) folder\(parts == 1 ? "" : "s") that earlier exports to \(folder) had left when they were killed")
+    }
+
     static func standardOutput(_ line: String) { write(line + "\n", to: STDOUT_FILENO) }
     static func standardError(_ line: String) { write(line + "\n", to: STDERR_FILENO) }
 

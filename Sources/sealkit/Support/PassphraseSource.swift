@@ -16,10 +16,7 @@ struct PassphraseSource {
             return try Self.firstLine(data)
         }
         if let descriptor {
-            guard let data = try? FileHandle(fileDescriptor: descriptor, closeOnDealloc: false).readToEnd() else {
-                throw SealKitError(.invalidArguments, "no passphrase can be read from descriptor \(descriptor)")
-            }
-            return try Self.firstLine(data)
+            return try Self.firstLine(try Interruption.readAll(descriptor))
         }
         return GlobalOptions.variable(variable)
     }

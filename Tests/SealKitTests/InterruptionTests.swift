@@ -1,0 +1,139 @@
+import Foundation
+import SealLab
+import Testing
+
+@testable import SealKit
+
+/// Commands that somebody ends before their time.
+@Suite struct InterruptionTests {
+    private let folder: TemporaryFolder
+    private let server: ServerProcess
+
+    init() throws {
+        folder = try TemporaryFolder()
+        server = try ServerProcess(mail: false)
+    }
+
+    private func path(_ name: String) -> String { folder.url.appendingPathComponent(name).path }
+    private var environment: [String: String] { ["SEALKIT_KEY_FILE": path("ann.json")] }
+    private var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted() } }
+
+    private func run(_ arguments: String..., environment: [String: String] = [:]) async throws -> Command {
+        try await Command.finished(ServerProcess.executable, arguments, environment: self.environment.merging(environment) { $1 })
+    }
+
+    // MARK: At prompts
+
+    @Test func atAPromptSignalsEndTheCommandAndLeaveTheTerminalAsItWas() async throws {
+        #expect(try await run("account", "create", "--server", server.origin, environment: ["SEALKIT_PASSPHRASE": "correct horse"]).status == 0)
+        let interrupted: [[String: Any]] = [
+            ["keys": "hal\u{3}"], ["keys": "\u{1C}"], ["signal": Int(SIGTERM)], ["signal": Int(SIGHUP)], ["signal": Int(SIGINT)],
+        ]
+        for how in interrupted {
+            let said = try await Command.atTerminal(
+                ["account", "whoami"], answers: [["Passphrase of", how]], environment: environment)
+            #expect(said.status == 130 && said.output.contains("operationCancelled"), "\(how): \(said.output)\(said.errors)")
+        }
+        // A question whose answer shows, with a secret before it that is not asked for.
+        let asked = try await Command.atTerminal(
+            ["account", "reset"], answers: [["Type reset", ["keys": "res\u{3}"]]],
+            environment: environment.merging(["SEALKIT_PASSPHRASE": "correct horse"]) { $1 })
+        #expect(asked.status == 130 && asked.output.contains("operationCancelled"), "\(asked.output)\(asked.errors)")
+        // Stopped and taken up again, by a shell that has jobs: the terminal shows what is typed meanwhile.
+        let script = "set -m; \"$0\" account whoami --quiet; stty -a | grep -oE -- '-?\\<echo\\>'; fg >/dev/null"
+        let stopped = try await Command.atTerminal(
+            ["-c", script, ServerProcess.executable.path],
+            answers: [["Passphrase of", ["keys": "hal\u{1A}"]], ["Passphrase of", "correct horse"]],
+            program: URL(fileURLWithPath: "/bin/bash"), environment: environment)
+        #expect(stopped.status == 0 && !stopped.output.contains("-echo"), "\(stopped.output)\(stopped.errors)")
+        #expect(stopped.output.contains("\n_"), "its user name: \(stopped.output)")
+    }
+
+    // MARK: While the server does not answer
+
+    /// A command at work, which a server that says nothing more keeps from its end.
+    private func stuck(_ arguments: [String], whenThereIs part: String) async throws -> (Process, Pipe) {
+        let process = Process()
+        let errors = Pipe()
+        process.executableURL = ServerProcess.executable
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        (process.standardInput, process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice, errors)
+        // By a thread of its own: other tests hold those of Swift's pool.
+        let (path, identifier) = (folder.url.path, server.identifier)
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                let end = ContinuousClock.now + .seconds(60)
+                func isThere() -> Bool {
+                    (try? FileManager.default.contentsOfDirectory(atPath: path))?.contains { $0.contains(part) } ?? false
+                }
+                do {
+                    try process.start()
+                    while !isThere(), ContinuousClock.now < end { usleep(1000) }
+                } catch {}
+                kill(identifier, SIGSTOP)
+                continuation.resume()
+            }
+        }
+        #expect(process.isRunning)
+        return (process, errors)
+    }
+
+    private func end(_ stuck: (process: Process, errors: Pipe), by signal: Int32) -> (status: Int32, errors: String) {
+        kill(stuck.process.processIdentifier, signal)
+        let told = String(decoding: stuck.errors.readAll(), as: UTF8.self)
+        stuck.process.waitUntilExit()
+        kill(server.identifier, SIGCONT)
+        return (stuck.process.terminationStatus, told)
+    }
+
+    private func fill() async throws {
+        #expect(try await run("account", "create", "--server", server.origin).status == 0)
+        #expect(try await run("zone", "create", "Notes").status == 0)
+        try pattern(24 << 20).write(to: folder.url.appendingPathComponent("film"))
+        let saved = try await run("record", "save", "--zone", "Notes", "--type", "Film", "--name", "film", "--asset", "film=" + path("film"))
+        #expect(saved.status == 0, "\(saved.errors)")
+    }
+
+    @Test func whatIsWrittenIsGoneWhenItsCommandIsCancelled() async throws {
+        defer { server.stop() }
+        try await fill()
+        let before = try names
+        let commands = [
+            ["data", "export", path("archive")], ["export", "--raw", path("raw"), "--zone", "Notes"],
+            ["record", "asset", "film", "film", "--zone", "Notes", "--output", path("copy")],
+        ]
+        for (command, signal) in zip(commands, [SIGINT, SIGTERM, SIGINT]) {
+            let process = try await stuck(command, whenThereIs: ".part-")
+            let said = end(process, by: signal)
+            #expect(said.status == 130 && said.errors.contains("operationCancelled"), "\(command): \(said)")
+            #expect(try names == before, "\(command)")
+        }
+    }
+
+    /// Nobody cleans up after SIGKILL but the next one.
+    @Test func whatAKilledExportLeavesTheNextOneRemoves() async throws {
+        defer { server.stop() }
+        try await fill()
+        let process = try await stuck(["data", "export", path("archive")], whenThereIs: ".part-")
+        #expect(end(process, by: SIGKILL).status == SIGKILL)
+        #expect(try names.count { $0.hasPrefix("archive.part-") } == 1)
+        // Of other names, of others' making, or in use.
+        for name in ["archive.part-notes", "archive2.part-0123ABCD", "archive.part-0123abcd"] {
+            try FileManager.default.createDirectory(atPath: path(name), withIntermediateDirectories: false)
+        }
+        let used = try ExportFolder(folder.url.appendingPathComponent("archive"))
+        #expect(used.removedParts == 1)
+        let kept = try names.filter { $0.contains(".part-") }
+        #expect(kept.count == 4)
+        let export = try await run("data", "export", path("archive"))
+        #expect(export.status == 0 && !export.errors.contains("removed"), "\(export.errors)")
+        #expect(try names.filter { $0.contains(".part-") } == kept)
+        used.abandon()
+        try FileManager.default.createDirectory(atPath: path("raw.part-0123ABCD/assets"), withIntermediateDirectories: true)
+        let raw = try await run("export", "--raw", path("raw"), "--zone", "Notes")
+        #expect(raw.status == 0 && raw.errors.contains("removed 1 folder"), "\(raw.errors)")
+        #expect(try !names.contains { $0.hasPrefix("raw.part-") })
+    
+    }
+}
