@@ -55,18 +55,31 @@ import Testing
         // One that is told other digits hands nothing over.
         let failed = try enrolment("failed")
         #expect(failed.codes.new == failed.codes.old && failed.codes.new.count == 6)
-        try failed.old.say(failed.codes.new == "000000" ? "000001" : "000000")
+        let other = failed.codes.new == "000000" ? "000001" : "000000"
+        for _ in 0..<3 { try failed.old.say(other) }
         let refused = failed.old.end()
-        #expect(refused.status == 76 && refused.errors.contains("stand between"))
+        #expect(refused.status == 76 && refused.errors.contains("nothing was handed over"), "\(refused.errors)")
         try failed.new.say(failed.codes.old)
         #expect(failed.new.end().status == 66)
         #expect(!FileManager.default.fileExists(atPath: keyFile("failed")))
 
+        // The new one cannot know what the other has done.
+        let alone = try enrolment("failed")
+        try alone.old.say(alone.codes.new)
+        #expect(alone.old.end().status == 0)
+        for _ in 0..<3 { try alone.new.say("1234567") }
+        let left = alone.new.end()
+        #expect(left.status == 76 && left.errors.contains("has taken nothing") && left.errors.contains("is void"), "\(left.errors)")
+        #expect(!left.errors.contains("nothing was handed over"))
+
+        // Mistyped, and then right.
         let desk = try enrolment("desk")
+        try desk.old.say(desk.codes.new + "1")
+        try desk.new.say(desk.codes.new == "000000" ? "000001" : "000000")
         try desk.old.say(desk.codes.new)
         try desk.new.say(desk.codes.old)
-        let (one, other) = (desk.new.end(), desk.old.end())
-        #expect(one.status == 0 && other.status == 0, "\(one.errors) \(other.errors)")
+        let (one, another) = (desk.new.end(), desk.old.end())
+        #expect(one.status == 0 && another.status == 0, "\(one.errors) \(another.errors)")
         #expect(try run("desk", "account", "whoami", "--quiet").output == whoami)
         let list = try run("phone", "device", "list", "--quiet").output.split(separator: "\n").map(String.init)
         #expect(list.count == 2)

@@ -34,7 +34,7 @@ struct AccountEnrol: ClientCommand {
         do {
             let comparison = try await enrolment.comparison()
             EnrolmentQuestion.show(comparison, output)
-            switch try EnrolmentQuestion.ask(comparison) {
+            switch try EnrolmentQuestion.ask(comparison, on: .new, output) {
             case .digits: account = try await enrolment.confirm(trust: trust)
             case .transcript(let text): account = try await enrolment.confirm(scanned: text, trust: trust)
             }

@@ -22,7 +22,7 @@ struct DeviceApprove: AccountHolderCommand {
         do {
             let comparison = try await approval.comparison()
             EnrolmentQuestion.show(comparison, output)
-            switch try EnrolmentQuestion.ask(comparison) {
+            switch try EnrolmentQuestion.ask(comparison, on: .old, output) {
             case .digits: try await approval.confirm()
             case .transcript(let text): try await approval.confirm(scanned: text)
             }
