@@ -5,6 +5,7 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealKit
+@testable import sealkit
 
 /// From a share's URL to reading on the command line, the commands about addresses, and those of the server's operator.
 @Suite struct InviteeCommandTests {
@@ -81,6 +82,38 @@ import Testing
         #expect(said.status == 0, "\(said.output)\(said.errors)")
         #expect(said.output.contains("Your recovery key") && said.output.contains(place.note.recordID.recordName))
         #expect(!said.output.contains(place.url), "the URL is a secret, and shows nowhere")
+    }
+
+    @Test func aLinkedAddressesCodeMayBeMistyped() async throws {
+        let server = try ServerProcess()
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        let environment = ["SEALKIT_KEY_FILE": folder.url.appendingPathComponent("dora.json").path]
+        #expect(try await Command.finished(ServerProcess.executable, ["account", "create", "--server", server.origin], environment: environment).status == 0)
+        let address = "dora@example.org"
+        let mail: [String: Any] = ["mail": server.folder.appendingPathComponent("mail/new").path, "to": address, "count": 1]
+        let said = try await Command.atTerminal(
+            ["account", "address", "add", address], answers: [["Code (", "1234 5678"], ["4 tries left", mail]], environment: environment)
+        #expect(said.status == 0 && said.output.contains("linked \(address)"), "\(said.output)\(said.errors)")
+        // Where nobody can be asked again the first answer counts.
+        let wrong = try await Command.finished(
+            ServerProcess.executable, ["account", "address", "add", "dora@example.net", "--code-command", "echo 1"], environment: environment)
+        #expect(wrong.status == 77 && wrong.errors.contains("the code is wrong"), "\(wrong.errors)")
+    }
+
+    @Test func aCodeThatHasExpiredIsNotCalledWrong() async throws {
+        var code = CodeOptions()
+        code.codeCommand = "echo 1"
+        func ask(_ expires: Date, _ triesLeft: Int) throws(SealKitError) -> String? {
+            try code.code(
+                sentTo: "dora@example.org", expires: expires, triesLeft: triesLeft, emptyLineFor: "a new code",
+                Output(isJSON: false, isQuiet: true))
+        }
+        #expect(try ask(.distantPast, Verification.tries) == "1", "the server's clock may be another: it is asked first")
+        let late = try #require(throws: SealKitError.self) { _ = try ask(Date(), 4) }
+        #expect(late.code == .verificationFailed && late.reason.contains("expired") && !late.remedy.isEmpty)
+        let wrong = try #require(throws: SealKitError.self) { _ = try ask(.distantFuture, 4) }
+        #expect(wrong.code == .verificationFailed && wrong.reason.contains("wrong"))
     }
 
     @Test func wrongAnswersEndTheCommand() async throws {

@@ -52,7 +52,8 @@ public struct Verification: Sendable {
     ///   - discoverable: whether ``Container/shareParticipant(forEmailAddress:permission:)`` of others finds this account by
     ///     the address from now on. Without it they learn no more than of an address that nobody has; whoever is discoverable
     ///     already stays so.
-    /// - Throws: `verificationFailed`, whatever was wrong: the code, its age, the number of tries.
+    /// - Throws: `verificationFailed`, whatever was wrong: the code, its age, the number of tries. By this device's clock, its age
+    ///   is seen from `expires`.
     public func complete(code: String, discoverable: Bool = false) async throws(SealKitError) -> VerificationToken {
         let digits = code.filter { !$0.isWhitespace && $0 != "-" }
         let message = Challenges.verificationCode(verificationID: id, code: digits)

@@ -108,21 +108,7 @@ private struct TerminalInvitee: Invitee {
     }
 
     func code(sentTo address: String, expires: Date, triesLeft: Int) async throws(SealKitError) -> String? {
-        let isFirst = triesLeft == Verification.tries
-        if isFirst {
-            output.note("A code was sent to \(address.escaped); it is good until \(Timestamp.text(expires)).")
-        } else {
-            output.note("That was not it; \(triesLeft) tr\(triesLeft == 1 ? "y" : "ies") left.")
-        }
-        guard code.codeCommand == nil, Prompt.isAtTerminal else {
-            guard isFirst else {
-                throw SealKitError(.verificationFailed, "the code is wrong", remedy: "start again for a new one")
-            }
-            do { return try code.code() } catch let error as SealKitError { throw error } catch {
-                throw SealKitError(.invalidArguments, "no code was given: the code command failed or printed nothing")
-            }
-        }
-        let answer = try Prompt.answer("Code (an empty line for another address or a new code): ") ?? ""
-        return answer.isEmpty ? nil : answer
+        try code.code(
+            sentTo: address, expires: expires, triesLeft: triesLeft, emptyLineFor: "another address or a new code", output)
     }
 }

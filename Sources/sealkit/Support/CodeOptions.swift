@@ -12,18 +12,57 @@ struct CodeOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Of the message with the code: de, pt-BR. Default: this machine's.", valueName: "tag"))
     var language: String?
 
-    /// Has a code sent to an address, and gives it back.
-    func link(_ address: String, discoverable: Bool, _ client: Client, _ output: Output) async throws {
-        let verification = try await client.container.beginVerification(of: address, language: language)
-        output.note("A code was sent to \(address.escaped); it is good until \(Timestamp.text(verification.expires)).")
-        _ = try await verification.complete(code: try code(), discoverable: discoverable)
+    /// Has a code sent to an address, and gives it back; another one whenever somebody at the terminal asks for it.
+    func link(_ address: String, discoverable: Bool, _ client: Client, _ output: Output) async throws(SealKitError) {
+        while true {
+            let verification = try await client.container.beginVerification(of: address, language: language)
+            var triesLeft = Verification.tries
+            while let typed = try code(
+                sentTo: address, expires: verification.expires, triesLeft: triesLeft, emptyLineFor: "a new code", output)
+            {
+                do throws(SealKitError) {
+                    _ = try await verification.complete(code: typed, discoverable: discoverable)
+                    return
+                } catch {
+                    triesLeft -= 1
+                    guard error.code == .verificationFailed, triesLeft > 0 else { throw error }
+                }
+            }
+        }
     }
 
-    /// The code that was sent.
-    func code() throws -> String {
-        guard let codeCommand else {
-            return try Prompt.line("Code: ", missing: "no code was given")
+    /// The code that was sent: typed by somebody who may try again, else given once.
+    /// - Parameter purpose: what an empty line at the terminal is for.
+    /// - Returns: nil for that, and where the code has expired.
+    /// - Throws: `verificationFailed` where nobody can be asked again.
+    func code(
+        sentTo address: String, expires: Date, triesLeft: Int, emptyLineFor purpose: String, _ output: Output
+    ) throws(SealKitError) -> String? {
+        let isFirst = triesLeft == Verification.tries
+        let isAsked = codeCommand == nil && Prompt.isAtTerminal
+        if isFirst {
+            output.note("A code was sent to \(address.escaped); it is good until \(Timestamp.text(expires)).")
+        } else if expires <= Date() {
+            guard isAsked else {
+                throw SealKitError(.verificationFailed, "the code has expired", remedy: "start again for a new one")
+            }
+            guard ["", "y", "yes"].contains(try Prompt.answer("The code has expired. Send a new one? [Y/n] ")?.lowercased()) else {
+                throw SealKitError(.operationCancelled, "the code has expired, and no new one was wanted")
+            }
+            return nil
+        } else {
+            guard isAsked else {
+                throw SealKitError(.verificationFailed, "the code is wrong", remedy: "start again for a new one")
+            }
+            output.note("That was not it; \(triesLeft) tr\(triesLeft == 1 ? "y" : "ies") left.")
         }
+        guard isAsked else { return try givenCode() }
+        let answer = try Prompt.answer("Code (an empty line for \(purpose)): ") ?? ""
+        return answer.isEmpty ? nil : answer
+    }
+
+    private func givenCode() throws(SealKitError) -> String {
+        guard let codeCommand else { return try Prompt.line("Code: ", missing: "no code was given") }
         let process = Process()
         let pipe = Pipe()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -31,13 +70,19 @@ struct CodeOptions: ParsableArguments {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = pipe
         do { try process.run() } catch {
-            throw Failure.Local(status: .badInput, reason: "the code command cannot be run")
+            throw SealKitError(.invalidArguments, "no code was given: the code command cannot be run")
         }
-        let printed = (try? pipe.fileHandleForReading.readToEnd()) ?? Data()
+        // Interrupted, it is not waited for.
+        defer { if process.isRunning { process.terminate() } }
+        let printed = try Interruption.readAll(pipe.fileHandleForReading.fileDescriptor)
         process.waitUntilExit()
         let code = String(decoding: printed, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         guard process.terminationStatus == 0, !code.isEmpty else {
-            throw Failure.Local(status: .badInput, reason: "the code command failed or printed nothing")
+            // ^C is for all that run at the terminal, and it may have been the faster one.
+            guard process.terminationReason != .uncaughtSignal || process.terminationStatus != SIGINT else {
+                throw SealKitError(.operationCancelled, "cancelled")
+            }
+            throw SealKitError(.invalidArguments, "no code was given: the code command failed or printed nothing")
         }
         return code
     }
