@@ -1,8 +1,11 @@
 import Foundation
+import SealEnvelope
 import SealLab
+import SealPrimitives
 import Testing
 
 @testable import SealKit
+@testable import sealkit
 
 /// Commands that somebody ends before their time.
 @Suite struct InterruptionTests {
@@ -139,5 +142,24 @@ import Testing
         let raw = try await run("export", "--raw", path("raw"), "--zone", "Notes")
         #expect(raw.status == 0 && raw.errors.contains("removed 1 folder"), "\(raw.errors)")
         #expect(try !names.contains { $0.hasPrefix("raw.part-") })
+    }
+
+    // MARK: Recovery keys
+
+    @Test func aRecoveryKeyThatMayNotCountIsNotSaidToCount() async throws {
+        var random = SystemRandom()
+        let key = RecoveryKey(random: &random)
+        let output = Output(isJSON: false, isQuiet: true)
+        for isShown in [true, false] {
+            let failed = await #expect(throws: SealKitError.self) {
+                try await NewRecoveryKey.make(output) { show throws(SealKitError) in
+                    if isShown { try await show(key) }
+                    throw SealKitError(.serverResponseLost, "no answer came", remedy: "try again", retryAfter: 3)
+                }
+            }
+            #expect(failed?.code == .serverResponseLost && failed?.retryAfter == 3)
+            #expect(failed?.remedy.contains("sealkit account recovery-key --check") == isShown)
+            #expect(failed?.remedy.contains("try again") == true)
+        }
     }
 }

@@ -105,6 +105,13 @@ import Testing
         #expect(tablet.status == 0, "\(tablet.errors)")
         #expect(try run("zone", "list", "--quiet", device: "tablet").output.contains("garden"))
 
+        // A passphrase goes with the keys that it was for, and that is said.
+        let without = try run("account", "rotate-keys", device: "phone")
+        #expect(without.status == 0 && without.errors.contains("no recovery passphrase now"), "\(without.errors)")
+        let with = try run(
+            "account", "rotate-keys", "--recovery-name", "ann-\(UUID().uuidString)", device: "phone",
+            environment: ["SEALKIT_RECOVERY_PASSPHRASE": "four words that nobody says"])
+        #expect(with.status == 0 && !with.errors.contains("no recovery passphrase now"), "\(with.errors)")
         let asked = try run("account", "reset", device: "phone", typing: "no")
         #expect(asked.status != 0)
         #expect(try run("zone", "list", "--quiet", device: "phone").output.contains("garden"))

@@ -7,6 +7,9 @@ struct AccountRecoveryKey: AccountHolderCommand {
         commandName: "recovery-key",
         abstract: "Make a new recovery key, which takes the place of the one before; or check one.",
         discussion: """
+            The new key is shown before the server hears of it, and counts once the command has ended without an error. Whoever \
+            is not sure which of two keys counts finds out with --check.
+
             With --check, the key is asked for at the terminal, or read from standard input, and nothing is changed: it fails \
             unless that key would bring this account back.
 
@@ -21,8 +24,9 @@ struct AccountRecoveryKey: AccountHolderCommand {
 
     func run(_ client: Client) async throws {
         guard check else {
-            try await client.account.renewRecoveryKey { key in output.show(key) }
-            return
+            return try await NewRecoveryKey.make(output) { show throws(SealKitError) in
+                try await client.account.renewRecoveryKey(show: show)
+            }
         }
         let key = try AccountRecover.key(typed: try Prompt.pipedSecret("Recovery key: "))
         guard try await client.account.isGood(key) else {

@@ -7,8 +7,9 @@ struct AccountReset: AccountHolderCommand {
         abstract: "Give up everything encrypted that the account has on the server, and its keys.",
         discussion: """
             Zones end, with all their records, and their apps are told to make them again from what they have on their devices. \
-            The account leaves every share. Keys and recovery key are new, as with rotate-keys. It asks for the word reset, unless \
-            --yes is given.
+            The account leaves every share. Keys and recovery key are new, as with rotate-keys, and there is no recovery \
+            passphrase from then on. Cut off, it is called again if the next command says so (77). It asks for the word reset, \
+            unless --yes is given.
 
               sealkit account reset
             """)
@@ -25,9 +26,11 @@ struct AccountReset: AccountHolderCommand {
                 typed: "reset", orOption: "--yes")
         }
         let bar = ProgressBar("zones and shares", unit: .records, output)
-        try await client.account.resetEncryptedData(
-            trust: client.trust, show: { key in output.show(key) },
-            progress: { bar.update(Int64($0.done), of: Int64($0.total)) })
-        bar.finish()
+        try await NewRecoveryKey.make(output) { show throws(SealKitError) in
+            defer { bar.finish() }
+            try await client.account.resetEncryptedData(
+                trust: client.trust, show: show, progress: { bar.update(Int64($0.done), of: Int64($0.total)) })
+        }
+        NewRecoveryKey.noteNoPassphrase(output)
     }
 }

@@ -7,10 +7,12 @@ struct AccountRotateKeys: AccountHolderCommand {
         abstract: "Give the account new keys, after a device or key file may have come into wrong hands.",
         discussion: """
             Your user name and your data stay. All other devices are logged out and have to be set up again, the recovery key is \
-            replaced by the one that is printed, and every zone and share gets a new key. Stop it whenever you like: call it \
-            again where the server was not told yet; otherwise the next command goes on, and calling this again makes newer keys.
+            replaced by the one that is printed, and every zone and share gets a new key. There is no recovery passphrase from \
+            then on, unless --recovery-name sets one. Stop it whenever you like: call it again where the server was not told yet; \
+            otherwise the next command goes on, and calling this again makes newer keys.
 
               sealkit account rotate-keys
+              sealkit account rotate-keys --recovery-name ann@example.org
             """)
 
     @Option(
@@ -25,10 +27,15 @@ struct AccountRotateKeys: AccountHolderCommand {
     func run(_ client: Client) async throws {
         let passphrase = try recoveryName.map { name throws(SealKitError) in try options.passphrase(name: name) }
         let bar = ProgressBar("zones and shares", unit: .records, output)
-        try await client.account.rotateKeys(
-            trust: client.trust, passphrase: passphrase, show: { key in output.show(key) },
-            progress: { bar.update(Int64($0.done), of: Int64($0.total)) })
-        bar.finish()
+        try await NewRecoveryKey.make(output) { show throws(SealKitError) in
+            defer { bar.finish() }
+            try await client.account.rotateKeys(
+                trust: client.trust, passphrase: passphrase, show: show,
+                progress: { bar.update(Int64($0.done), of: Int64($0.total)) })
+        }
+        if passphrase == nil {
+            NewRecoveryKey.noteNoPassphrase(output)
+        }
         output.note("all other devices of the account have to be set up again")
     }
 }
