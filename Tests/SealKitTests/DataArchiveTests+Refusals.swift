@@ -32,6 +32,26 @@ extension DataArchiveTests {
         return copy
     }
 
+    /// Not the zones before the damaged one, either.
+    @Test func ofADamagedArchiveNothingIsImported() async throws {
+        let (ann, eve) = (try await Person(), try await Person())
+        for name in ["First", "Second"] {
+            let zone = try await ann.makeZone(name)
+            try await ann.own.save(ann.note(in: zone, "text", name: "one"))
+        }
+        _ = try await ann.container.exportData(to: archive)
+        for file in ["records.jsonl", "zone.json"] {
+            let folder = try altered(file, resum: false) { folder in
+                let handle = try FileHandle(forWritingTo: folder.appendingPathComponent("zones/2/" + file))
+                try handle.seekToEnd()
+                try handle.write(contentsOf: Data("\n".utf8))
+            }
+            #expect(await failure { _ = try await eve.container.importData(from: folder) } == .integrityFailure)
+            let zones = try await eve.own.allRecordZones().map(\.zoneID.zoneName)
+            #expect(!zones.contains("First"), "\(file): \(zones)")
+        }
+    }
+
     @Test func archivesThatNoExportMadeAreRefused() async throws {
         let (ann, eve) = (try await Person(), try await Person())
         let zone = try await ann.makeZone("Small")

@@ -37,6 +37,13 @@ struct ArchiveReader {
         return try decode(try document(handle, ArchiveFormat.zone), zone.folder + "/" + ArchiveFormat.zone)
     }
 
+    /// Holds a zone's files, all but its assets, against the sums that the manifest names.
+    func check(_ zone: ArchiveFormat.Manifest.Zone) throws(SealKitError) {
+        _ = try self.zone(zone)
+        let lines = try verified(ArchiveFormat.records, of: zone)
+        try? lines.close()
+    }
+
     /// A zone's file, once all of it has the sum that the manifest names.
     func verified(_ name: String, of zone: ArchiveFormat.Manifest.Zone) throws(SealKitError) -> FileHandle {
         let path = zone.folder + "/" + name

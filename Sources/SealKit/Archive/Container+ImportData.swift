@@ -39,8 +39,10 @@ extension Container {
     /// under the own name. Records there whose names are taken by others are `differentPublic`. References are saved as they are:
     /// none is refused because there is no such record, as in no database.
     ///
-    /// Nothing is saved of a zone whose files do not have the sums in the manifest. The sums show damage: whoever can write the
-    /// archive can write others. Import what you trust.
+    /// Nothing is saved before `zone.json` and `records.jsonl` of all zones that are to be imported have the sums in the manifest;
+    /// each is held against its sum again when its zone's turn comes. Lines are read when their batch is saved, and an asset's sum
+    /// is checked when its record is: those files may be as large as all data. The sums show damage: whoever can write the archive
+    /// can write others. Import what you trust.
     /// - Parameters:
     ///   - includingPublic: also into this container's public database, where everybody may read it.
     ///   - progress: records saved so far.
@@ -55,11 +57,15 @@ extension Container {
         let reader = ArchiveReader(folder: folder)
         let manifest = try reader.manifest()
         if includingPublic { try checkPlace(of: manifest) }
+        let isWanted = { (entry: ArchiveFormat.Manifest.Zone) in
+            entry.database == .private || (includingPublic && entry.database == .public)
+        }
+        for entry in manifest.zones where isWanted(entry) { try reader.check(entry) }
         var done = DataImport()
         // What is public last: whatever fails there, one's own is saved by then.
         for isPublic in [false, true] {
             for entry in manifest.zones where (entry.database == .public) == isPublic {
-                guard entry.database == .private || (isPublic && includingPublic) else {
+                guard isWanted(entry) else {
                     done.skipped.append(
                         Skipped(database: entry.database.scope, zoneName: entry.zoneName, records: entry.records))
                     continue
