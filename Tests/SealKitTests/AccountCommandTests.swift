@@ -107,6 +107,27 @@ import Testing
         #expect(try run("account", "passphrase", "--account", "none", "--remove").status == 77)
     }
 
+    /// What a device has verified is written to by every command.
+    @Test func aTrustFileThatCannotBeWrittenIsNotCalledDamaged() throws {
+        let server = try ServerProcess.shared.get()
+        let keyFile = home.url.appendingPathComponent("key.json")
+        #expect(try run("account", "create", "--server", server.origin, "--key-file", keyFile.path).status == 0)
+        let script = """
+            mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" || exit 99
+            "$0" account whoami --key-file "$1/key.json"
+            """
+        let said = try Command.run(
+            URL(fileURLWithPath: "/usr/bin/env"),
+            ["unshare", "-rm", "/bin/sh", "-c", script, ServerProcess.executable.path, home.url.path],
+            environment: ["HOME": home.url.path])
+        if said.status != 99, !said.errors.contains("unshare") {
+            #expect(said.status == 73 && said.errors.contains("Read-only file system") && said.errors.contains("writable"), "\(said.errors)")
+        }
+        try Data("nothing of the kind".utf8).write(to: home.url.appendingPathComponent("key.json.trust"))
+        let damaged = try run("account", "whoami", "--key-file", keyFile.path)
+        #expect(damaged.status == 70 && damaged.errors.contains("is damaged") && damaged.errors.contains("put back a copy"), "\(damaged.errors)")
+    }
+
     /// On a file system of its own without a byte left: the old file stays as it was.
     @Test func aFullDiskLeavesTheOldFile() throws {
         let server = try ServerProcess.shared.get()

@@ -144,6 +144,22 @@ import Testing
         #expect(try !names.contains { $0.hasPrefix("raw.part-") })
     }
 
+    @Test func anAccountThatIsNotMadeLeavesNothingBehind() async throws {
+        defer { server.stop() }
+        let nobody = try await run("account", "create", "--server", "http://127.0.0.1:1")
+        #expect(nobody.status == 69, "\(nobody.errors)")
+        #expect(try names == [])
+        // Waiting for another device that does not come.
+        let process = try await stuck(["account", "enrol", "--server", server.origin], whenThereIs: "ann.json.trust")
+        #expect(end(process, by: SIGINT).status == 130)
+        #expect(try names == [])
+        // What was there before is not its own to remove.
+        #expect(try await run("account", "create", "--server", server.origin).status == 0)
+        try FileManager.default.removeItem(atPath: path("ann.json"))
+        #expect(try await run("account", "create", "--server", "http://127.0.0.1:1").status == 69)
+        #expect(try names.contains("ann.json.trust"))
+    }
+
     // MARK: Recovery keys
 
     @Test func aRecoveryKeyThatMayNotCountIsNotSaidToCount() async throws {

@@ -10,10 +10,12 @@ import SealStatements
 /// Losing it loses protection against rollback until everything was seen again, so keep it beside the key file.
 public final class TrustStore: Sendable {
     private let database: DatabaseQueue
+    private let file: URL?
 
     /// Kept in a file, mode 0600; nil for one that lasts as long as the process.
-    /// - Throws: `internalError` when the file cannot be opened.
+    /// - Throws: `internalError` when the file is damaged, or it or its folder cannot be written to; `storageFull`.
     public init(file: URL? = nil) throws(SealKitError) {
+        self.file = file
         do {
             if let file {
                 if !FileManager.default.fileExists(atPath: file.path) {
@@ -36,7 +38,7 @@ public final class TrustStore: Sendable {
                 }
             }
         } catch {
-            throw TrustStore.failure(error)
+            throw TrustStore.failure(error, file)
         }
     }
 
@@ -56,12 +58,12 @@ public final class TrustStore: Sendable {
         """
 
     func reading<T: Sendable>(_ body: @escaping @Sendable (GRDB.Database) throws -> T) async throws(SealKitError) -> T {
-        do { return try await database.read(body) } catch { throw TrustStore.failure(error) }
+        do { return try await database.read(body) } catch { throw TrustStore.failure(error, file) }
     }
 
     /// One transaction, which no other process of this device comes between.
     func writing<T: Sendable>(_ body: @escaping @Sendable (GRDB.Database) throws -> T) async throws(SealKitError) -> T {
-        do { return try await database.write(body) } catch { throw TrustStore.failure(error) }
+        do { return try await database.write(body) } catch { throw TrustStore.failure(error, file) }
     }
 
     /// As `writing`, and on the disk when it returns: for what must outlast a power cut that a key file outlasts.
@@ -75,19 +77,7 @@ public final class TrustStore: Sendable {
                     return .commit
                 }
             }
-        } catch { throw TrustStore.failure(error) }
-    }
-
-    private static func failure(_ error: any Error) -> SealKitError {
-        if let error = error as? SealKitError { return error }
-        // A cancelled transaction has left nothing behind.
-        if error is CancellationError { return .cancelled }
-        if let error = error as? DatabaseError, error.resultCode == .SQLITE_FULL {
-            return SealKitError(.storageFull, "this device's disk is full", remedy: "free some space and try again")
-        }
-        return SealKitError(
-            .internalError, "this device's record of what it has verified cannot be used (\(type(of: error)))",
-            remedy: "check the file beside the key file")
+        } catch { throw TrustStore.failure(error, file) }
     }
 
     // MARK: Rosters

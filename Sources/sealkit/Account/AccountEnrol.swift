@@ -29,19 +29,20 @@ struct AccountEnrol: ClientCommand {
         output.result(
             "On the other device: sealkit device approve \(enrolment.invitation)", bare: enrolment.invitation,
             json: ["invitation": .string(enrolment.invitation)])
-        let trust = try TrustStore(file: global.trustFileURL)
-        let account: Account
-        do {
-            let comparison = try await enrolment.comparison()
-            EnrolmentQuestion.show(comparison, output)
-            switch try EnrolmentQuestion.ask(comparison, on: .new, output) {
-            case .digits: account = try await enrolment.confirm(trust: trust)
-            case .transcript(let text): account = try await enrolment.confirm(scanned: text, trust: trust)
+        try await target.make { trust in
+            let account: Account
+            do {
+                let comparison = try await enrolment.comparison()
+                EnrolmentQuestion.show(comparison, output)
+                switch try EnrolmentQuestion.ask(comparison, on: .new, output) {
+                case .digits: account = try await enrolment.confirm(trust: trust)
+                case .transcript(let text): account = try await enrolment.confirm(scanned: text, trust: trust)
+                }
+            } catch {
+                await Interruption.settle { await enrolment.cancel() }
+                throw error
             }
-        } catch {
-            await Interruption.settle { await enrolment.cancel() }
-            throw error
+            try await target.keep(account, trust: trust, passphrase: passphrase, saying: "enrolled as", output)
         }
-        try await target.keep(account, trust: trust, passphrase: passphrase, saying: "enrolled as", output)
     }
 }

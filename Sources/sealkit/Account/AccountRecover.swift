@@ -37,14 +37,15 @@ struct AccountRecover: ClientCommand {
         }
         let key = way == nil ? try Self.key(typed: typed) : nil
         let passphrase = try global.newPassphrase(ask: passphrase)
-        let trust = try TrustStore(file: global.trustFileURL)
-        let account =
-            if let way {
-                try await Account.recover(way, transport: transport, trust: trust)
-            } else {
-                try await Account.recover(try key ?? Self.key(typed: typed), transport: transport, trust: trust)
-            }
-        try await target.keep(account, trust: trust, passphrase: passphrase, saying: "recovered", output)
+        try await target.make { trust in
+            let account =
+                if let way {
+                    try await Account.recover(way, transport: transport, trust: trust)
+                } else {
+                    try await Account.recover(try key ?? Self.key(typed: typed), transport: transport, trust: trust)
+                }
+            try await target.keep(account, trust: trust, passphrase: passphrase, saying: "recovered", output)
+        }
     }
 
     static func key(typed: String) throws(SealKitError) -> RecoveryKey {

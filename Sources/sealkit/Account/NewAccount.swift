@@ -11,7 +11,12 @@ enum NewAccount {
         let target = NewKeyFile(global)
         try target.check()
         let passphrase = try global.newPassphrase(ask: ask)
-        let trust = try TrustStore(file: global.trustFileURL)
+        return try await target.make { trust in try await make(target, global, server: server, passphrase, trust, output) }
+    }
+
+    private static func make(
+        _ target: NewKeyFile, _ global: GlobalOptions, server: String, _ passphrase: String?, _ trust: TrustStore, _ output: Output
+    ) async throws -> Client {
         let (account, recoveryKey) = try await Account.create(transport: try global.transport(server: server), trust: trust)
         let container = try global.makeContainer(account, trust: trust)
         let name = try container.userRecordID().recordName

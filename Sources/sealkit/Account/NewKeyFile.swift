@@ -28,6 +28,18 @@ struct NewKeyFile {
         }
     }
 
+    /// Runs what brings an account to this device, with what it verifies beside the new key file. Where that comes to no key file,
+    /// nothing is left that was not there before.
+    func make<T>(_ body: (TrustStore) async throws -> T) async throws -> T {
+        let wasThere = FileManager.default.fileExists(atPath: global.trustFileURL.path)
+        do {
+            return try await body(try TrustFiles.open(beside: url))
+        } catch {
+            if !wasThere, !FileManager.default.fileExists(atPath: url.path) { TrustFiles.remove(beside: url) }
+            throw error
+        }
+    }
+
     /// The end of a command that has brought an account to this device.
     /// - Parameter words: what has happened to it, before its user name.
     func keep(

@@ -44,13 +44,13 @@ struct Client {
     let container: Container
     let trust: TrustStore
 
-    init(_ global: GlobalOptions) async throws(SealKitError) {
+    init(_ global: GlobalOptions) async throws {
         let opened = try await Account.load(from: global.keyStore) { server throws(SealKitError) in
             try global.transport(server: server)
         }
         guard let account = opened else { throw global.noKeyFile }
         self.account = account
-        trust = try TrustStore(file: global.trustFileURL)
+        trust = try TrustFiles.open(beside: global.keyFileURL)
         container = try global.makeContainer(account, trust: trust)
     }
 
