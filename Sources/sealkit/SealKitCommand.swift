@@ -43,6 +43,7 @@ struct SealKitCommand: AsyncParsableCommand {
     }
 
     private static func run(_ command: sending any ParsableCommand) async throws {
+        try (command as? any ClientCommand)?.global.check()
         guard var asynchronous = command as? any AsyncParsableCommand else {
             var command = command
             return try command.run()

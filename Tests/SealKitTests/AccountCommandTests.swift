@@ -57,10 +57,16 @@ import Testing
 
     @Test func namesThatAreNoneAreRefused() throws {
         for name in ["", "../account", ".hidden", "-x", "a/b", "a b", "ä", String(repeating: "a", count: 65)] {
-            let said = try run("account", "whoami", "--account=\(name)")
-            #expect(said.status != 0 && said.output.isEmpty, "\(name): \(said.errors)")
+            let said =
+                if name.isEmpty {
+                    try run("account", "whoami", "--account", name)
+                } else {
+                    try run("account", "whoami", "--account=\(name)")
+                }
+            #expect(said.status == 65 && said.output.isEmpty && said.errors.contains("letters, digits"), "\(name): \(said.errors)")
             guard !name.isEmpty else { continue }
-            #expect(try run("account", "whoami", environment: ["SEALKIT_ACCOUNT": name]).status != 0)
+            let named = try run("account", "whoami", "--json", environment: ["SEALKIT_ACCOUNT": name])
+            #expect(named.status == 65 && named.errors.contains("\"remedy\""), "\(name): \(named.errors)")
             #expect(try run("account", "use", "--", name).status == 65)
             #expect(try run("account", "remove", "--yes", "--", name).status == 65)
         }
@@ -102,6 +108,11 @@ import Testing
             environment: ["HOME": home.url.path, "SEALKIT_KEY_FILE": ""])
         #expect(changed.status == 0, "\(changed.errors)")
         #expect(try run("account", "whoami", "--quiet", "--passphrase-file", new.path).output == name)
+        // One that is given is not silently none.
+        let both = try run("account", "passphrase", "--remove", "--new-passphrase-file", old.path, "--passphrase-file", new.path)
+        #expect(both.status == 64 && both.errors.contains("either"))
+        #expect(try run("account", "passphrase", "--remove", "--new-passphrase-fd", "0", "--passphrase-file", new.path).status == 64)
+        #expect(try KeyFile(contentsOf: file).isSealed)
         #expect(try run("account", "passphrase", "--remove", "--passphrase-file", new.path).status == 0)
         #expect(try run("account", "whoami", "--quiet").output == name)
         #expect(try run("account", "passphrase", "--account", "none", "--remove").status == 77)

@@ -95,8 +95,10 @@ import Testing
         for _ in 0..<2 { #expect(try run("phone", "zone", "list").errors.contains("new devices of this account")) }
         #expect(try run("phone", "audit", status: 76).output.contains("new device "))
         let new = try #require(try run("phone", "device", "list", "--quiet").output.split(separator: "\n").last.map(String.init))
-        _ = try run("phone", "device", "acknowledge", id, status: 66)
         _ = try run("phone", "device", "acknowledge", new)
+        // Twice is no error, and neither is one that was never new.
+        _ = try run("phone", "device", "acknowledge", new, id)
+        #expect(try run("phone", "device", "name", String(id.prefix(2)), "x", status: 65).errors.contains("at least 4"))
         #expect(try run("phone", "zone", "list").errors.isEmpty)
         _ = try run("phone", "audit")
         _ = try run("phone", "device", "revoke", new)

@@ -45,8 +45,16 @@ import Testing
     @Test func recoveryKeysAreRenewedAndChecked() throws {
         let first = try create("phone")
         #expect(try run("account", "recovery-key", "--check", device: "phone", typing: first.lowercased()).status == 0)
-        let second = key(try run("account", "recovery-key", "--quiet", device: "phone"))
+        var second = key(try run("account", "recovery-key", "--quiet", device: "phone"))
         #expect(second != first && second.split(separator: "-").count == 13)
+        // As a word processor may have set it.
+        let typeset = second.split(separator: "-").enumerated().map { $0 % 2 == 0 ? "\($1)\u{2013}" : "\($1)\u{A0}" }.joined()
+        #expect(try run("account", "recovery-key", "--check", device: "phone", typing: typeset).status == 0)
+        let renewed = try run("account", "recovery-key", device: "phone")
+        #expect(renewed.output.contains("Keep the one before until then") && renewed.errors.contains("the one before is void"))
+        second = key(try run("account", "recovery-key", "--quiet", device: "phone"))
+        let silent = try run("account", "recovery-key", "--check", device: "phone")
+        #expect(silent.status == 65 && silent.errors.contains("as a line on standard input"))
         let old = try run("account", "recovery-key", "--check", device: "phone", typing: first)
         #expect(old.status == 66 && old.errors.contains("recovery-key"))
         // A slip of the pen is found, and where.
@@ -74,6 +82,12 @@ import Testing
         let back = try run(
             "account", "recover", "--server", server.origin, "--recovery-name", name.uppercased(), device: "desk", typing: words)
         #expect(back.status == 0, "\(back.errors)")
+        let unasked = try run(
+            "account", "recover", "--server", server.origin, "--recovery-name", name, device: "watch",
+            environment: ["SEALKIT_RECOVERY_PASSPHRASE": words])
+        #expect(unasked.status == 0, "\(unasked.errors)")
+        let nameless = try run("account", "recover", "--server", server.origin, "--recovery-passphrase-fd", "0", device: "tablet", typing: words)
+        #expect(nameless.status == 64 && nameless.errors.contains("--recovery-name"))
         let wrong = try run(
             "account", "recover", "--server", server.origin, "--recovery-name", name, device: "tablet", typing: words + "!")
         #expect(wrong.status == 66 && !wrong.errors.contains(words))

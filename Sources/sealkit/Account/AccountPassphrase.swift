@@ -25,6 +25,12 @@ struct AccountPassphrase: ClientCommand {
 
     @OptionGroup var global: GlobalOptions
 
+    func validate() throws {
+        if remove, newPassphraseFile != nil || newPassphraseFd != nil {
+            throw ValidationError("Give either a new passphrase or --remove.")
+        }
+    }
+
     func run() async throws {
         let store = global.keyStore
         guard try await store.load() != nil else { throw global.noKeyFile }

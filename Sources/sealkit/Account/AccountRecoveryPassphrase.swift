@@ -50,9 +50,14 @@ struct RecoveryPassphraseOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Open file descriptor to read the recovery passphrase from.", valueName: "number"))
     var recoveryPassphraseFd: Int32?
 
+    /// By an option of this command line.
+    var isGiven: Bool { recoveryPassphraseFile != nil || recoveryPassphraseFd != nil }
+
+    var source: PassphraseSource {
+        PassphraseSource(file: recoveryPassphraseFile, descriptor: recoveryPassphraseFd, variable: "SEALKIT_RECOVERY_PASSPHRASE")
+    }
+
     func passphrase(name: String) throws(SealKitError) -> Account.RecoveryPassphrase {
-        let source = PassphraseSource(
-            file: recoveryPassphraseFile, descriptor: recoveryPassphraseFd, variable: "SEALKIT_RECOVERY_PASSPHRASE")
-        return try Account.RecoveryPassphrase(name: name, passphrase: try source.new("New recovery passphrase: "))
+        try Account.RecoveryPassphrase(name: name, passphrase: try source.new("New recovery passphrase: "))
     }
 }

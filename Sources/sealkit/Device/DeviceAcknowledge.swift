@@ -8,7 +8,7 @@ struct DeviceAcknowledge: AccountHolderCommand {
         discussion: """
               sealkit device acknowledge 1f3a
 
-            Until then they are shown as new. One that you do not know: sealkit device revoke.
+            Until then they are shown as new. One that you do not know: sealkit device revoke. To acknowledge one again is no error.
             """)
 
     @Argument(help: "The devices: ids, their beginnings, or names.")
@@ -17,9 +17,11 @@ struct DeviceAcknowledge: AccountHolderCommand {
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        let new = try await client.account.newDevices()
+        // Also one that is still told of, though it has gone from the list.
+        var all = try await client.account.devices()
+        for device in try await client.account.newDevices() where !all.contains(where: { $0.id == device.id }) { all.append(device) }
         var known: [Device] = []
-        for device in devices { known.append(try DeviceArgument.find(device, in: new)) }
+        for device in devices { known.append(try DeviceArgument.find(device, in: all)) }
         try await client.account.acknowledge(known)
         output.result(
             known.map { "acknowledged \($0.id) \($0.name.escaped)" }.joined(separator: "\n"), bare: DeviceText.bare(known),

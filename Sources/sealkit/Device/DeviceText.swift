@@ -26,9 +26,17 @@ enum DeviceText {
 
 /// The device that an argument names: by its id, the beginning of it, or its name where that is the only one.
 enum DeviceArgument {
+    /// Of an id's beginning: what one or two characters are the beginning of may be another device soon.
+    private static let leastCharacters = 4
+
     static func find(_ text: String, in devices: [Device]) throws(SealKitError) -> Device {
-        let found = devices.filter { $0.name == text || (text.count >= 4 && $0.id.hasPrefix(text.lowercased())) }
+        let found = devices.filter { $0.name == text || (text.count >= leastCharacters && $0.id.hasPrefix(text.lowercased())) }
         guard let device = found.first else {
+            if !text.isEmpty, text.count < leastCharacters, devices.contains(where: { $0.id.hasPrefix(text.lowercased()) }) {
+                throw SealKitError(
+                    .invalidArguments, "\(text) is too little of a device's id",
+                    remedy: "give at least \(leastCharacters) of its characters, or the device's name")
+            }
             throw SealKitError(.unknownItem, "the account has no such device", remedy: "see sealkit device list")
         }
         guard found.count == 1 else {

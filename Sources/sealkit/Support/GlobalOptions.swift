@@ -52,11 +52,13 @@ struct GlobalOptions: ParsableArguments {
 
     func validate() throws {
         if keyFile != nil, account != nil { throw ValidationError("--key-file and --account name two accounts: give one of them.") }
-        _ = try accountFile()
     }
 
+    /// Refuses what `validate` cannot: the parser gives errors of its own alone their exit codes and remedies.
+    func check() throws(SealKitError) { _ = try accountFile() }
+
     var keyFileURL: URL {
-        // What cannot be found out was refused when the command line was read.
+        // What cannot be found out was refused before the command ran.
         (try? accountFile()) ?? Self.accounts.keyFile(AccountFolder.defaultName)
     }
 
