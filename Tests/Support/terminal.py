@@ -1,8 +1,9 @@
 """Runs a command at a terminal of its own and answers what it asks, as somebody would who sits there.
 
 terminal.py ANSWERS COMMAND …: ANSWERS is a JSON list of [question, answer], in order; {"mail": folder, "to": address, "count": n}
-is the code in the n-th mail there, {"keys": text} is typed as it is, {"signal": number} is sent to the command. Prints what the
-terminal showed, and ends as the command did; it is an error to leave the terminal without its echo.
+is the code in the n-th mail there, or what "instead" says once that mail has come; {"keys": text} is typed as it is,
+{"signal": number} is sent to the command. Prints what the terminal showed, and ends as the command did; it is an error to leave
+the terminal without its echo.
 """
 
 import json
@@ -57,7 +58,8 @@ while time.monotonic() < end:
         elif "keys" in answer:
             os.write(terminal, answer["keys"].encode())
         else:
-            os.write(terminal, code_by_mail(answer["mail"], answer["to"], answer["count"]).encode() + b"\n")
+            code = code_by_mail(answer["mail"], answer["to"], answer["count"])
+            os.write(terminal, answer.get("instead", code).encode() + b"\n")
 else:
     os.kill(child, signal.SIGKILL)
     sys.stderr.write("nothing more happened; ")
