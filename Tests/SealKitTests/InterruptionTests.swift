@@ -144,6 +144,22 @@ import Testing
         #expect(try !names.contains { $0.hasPrefix("raw.part-") })
     }
 
+    @Test func whatOnlyWaitsIsCancelledToo() async throws {
+        defer { server.stop() }
+        #expect(try await run("account", "create", "--server", server.origin).status == 0)
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = ServerProcess.executable
+        process.arguments = ["watch"]
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        (process.standardInput, process.standardOutput, process.standardError) = (FileHandle.nullDevice, output, FileHandle.nullDevice)
+        try process.start()
+        #expect(output.readLine().contains("watching"))
+        kill(process.processIdentifier, SIGINT)
+        process.waitUntilExit()
+        #expect(process.terminationReason == .exit && process.terminationStatus == 130)
+    }
+
     @Test func anAccountThatIsNotMadeLeavesNothingBehind() async throws {
         defer { server.stop() }
         let nobody = try await run("account", "create", "--server", "http://127.0.0.1:1")

@@ -31,6 +31,8 @@ struct WatchCommand: AccountHolderCommand {
                     json: Self.json("notification", notification).merging(NotificationText.json(fired)) { $1 })
             }
         }
+        // A stream whose task is cancelled ends as one that is over.
+        try Task.checkCancellation()
     }
 
     private static func json(_ event: String, _ notification: Container.Notification) -> [String: JSONValue] {
