@@ -55,6 +55,29 @@ import Testing
         #expect(try await ann.own.record(for: parent.recordID).encryptedValues["body"] == "edited")
     }
 
+    /// A new record is merged into one that is there already, which goes before the merged one comes: it is new again.
+    @Test func whatANewRecordWasMergedIntoGoesMeanwhile() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        var there = ann.note(in: zone, "theirs", name: "note")
+        there["color"] = "red"
+        let saved = try await ann.own.save(there)
+        let network = try HostileNetwork(ann.server)
+        let device = try ann.onFreshDevice().through(network)
+        let isDeleted = LockedValue(false)
+        network.lie { path, _, _ in
+            guard path.hasSuffix("records/modify"), !isDeleted.value else { return }
+            isDeleted.change { $0 = true }
+            try await ann.own.deleteRecord(withID: saved.recordID)
+        }
+        let results = try await device.own.modifyRecords(
+            saving: [device.note(in: zone, "mine", name: "note")], savePolicy: .changedKeys)
+        let mine = try #require(try results.saveResults[saved.recordID]?.get())
+        #expect(mine.encryptedValues["body"] == "mine" && mine["color"] as String? == nil && isDeleted.value)
+        let read = try await ann.own.record(for: saved.recordID)
+        #expect(read.encryptedValues["body"] == "mine" && read["color"] as String? == nil)
+    }
+
     private enum Step: CaseIterable { case fetchA, fetchB, editA, editB, saveA, saveB }
 
     /// Two devices edit different fields with `changedKeys`, interleaved at every step: no edit is ever lost.

@@ -106,12 +106,15 @@ extension ZoneBatch {
         switch (item, outcome) {
         case (_, .failure(let error)):
             fail(item, error)
-        case (.save(var record), .success(.deletion(_, _, let tombstone))) where record.recordChangeTag == nil && !isLast:
-            // Made again: the new record goes on counting where the deletion ended.
-            record.base = tombstone
-            return .save(record)
+        case (.save(let record), .success(.deletion(_, _, let tombstone)))
+        where (drafts[item.id] ?? record).recordChangeTag == nil && !isLast:
+            // Made again: the new record goes on counting where the deletion ended. What it was merged into meanwhile has gone.
+            var draft = drafts[item.id] ?? record
+            draft.base = tombstone
+            return .save(draft)
         case (.save(let record), .success(.record(let server))):
             if !isLast, savePolicy == .changedKeys || savePolicy == .allKeys || server.isUnchanged(since: record) {
+                if drafts[item.id] == nil { drafts[item.id] = record }
                 return .save(merged(record, into: server))
             }
             fail(

@@ -19,6 +19,8 @@ struct ZoneBatch {
 
     var saveResults: [Record.ID: Result<Record, SealKitError>] = [:]
     var deleteResults: [Record.ID: Result<Void, SealKitError>] = [:]
+    /// As the app gave them, the records that were merged into the server's.
+    var drafts: [Record.ID: Record] = [:]
     /// By name, the records of which the server has less than this device has seen.
     var lost: [String: Lost] = [:]
     /// The shares that begin and end with it.
