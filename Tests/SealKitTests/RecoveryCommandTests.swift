@@ -187,7 +187,8 @@ import Testing
             }
             process.waitUntilExit()
             if process.terminationReason == .uncaughtSignal { killed += 1 }
-            let shown = try String(contentsOf: output, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
+            // Killed at once, it has not even a file.
+            let shown = ((try? String(contentsOf: output, encoding: .utf8)) ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
             if !shown.isEmpty { recoveryKey = shown }
             // Whatever was done before the end, the account is the same, goes on, and the key that was shown last brings it back.
             let next = try run("account", "rotate-keys", "--quiet", device: "phone")
