@@ -14,7 +14,7 @@ SEALKIT = .build/$(CONFIGURATION)/sealkit
 release = -c release --static-swift-stdlib
 debug = -c debug
 
-.PHONY: help setup build demo test attacks torture bench fuzz vectors protobuf clean
+.PHONY: help setup build demo test attacks torture bench fuzz proofs vectors protobuf clean
 
 help: ## Lists these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -45,6 +45,9 @@ bench: ## Measures the core against bare libsodium and age, the server against b
 
 fuzz: setup ## Feeds every decoder of the core hostile bytes, SECONDS=60 each; TARGETS="value statement" for some
 	@/usr/bin/python3 Fuzz/fuzz.py --seconds $(SECONDS) $(TARGETS)
+
+proofs: ## Runs the symbolic proofs of the protocol, by ProVerif (opam has it; PROVERIF=path/to/proverif where it is not on the PATH)
+	@/usr/bin/python3 -B Proofs/run.py
 
 vectors: build ## Generates the test vectors again
 	$(SEALKIT) vectors generate

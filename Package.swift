@@ -49,7 +49,7 @@ let package = Package(
             exclude: [
                 "sealkit.proto", "schema.proto", "query.proto", "push.proto", "public.proto", "limits.proto", "keys.proto",
                 "shares.proto", "sharing.proto", "deletion.proto", "devices.proto", "restore.proto", "recovery.proto",
-                "verification.proto",
+                "verification.proto", "uploads.proto",
             ],
             swiftSettings: house),
         // Floor 2
@@ -116,8 +116,8 @@ let package = Package(
         .executableTarget(
             name: "sealkit",
             dependencies: [
-                "CSodium", "SealKit", "SealServer", "SealPrimitives", "SealStatements", "SealEnvelope", "SealSchema", "SealQuery",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "CSodium", "SealKit", "SealServer", "SealPrimitives", "SealStatements", "SealEnvelope", "SealCoding", "SealSchema",
+                "SealQuery", .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: house),

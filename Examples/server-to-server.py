@@ -4,7 +4,7 @@
     sealkit server-key create --name importer --output credential.json
     Examples/server-to-server.py credential.json Place berlin city Berlin
 
-PROTOCOL.md, sections 2, 7 and 12, has what is written and signed here.
+PROTOCOL.md ("Canonical encoding", "Statements", "Server-to-server key") has what is written and signed here.
 """
 
 import base64
@@ -54,7 +54,7 @@ def main(file, record_type, name, field, value):
         b"\x01", string(container), b"\x01" if environment == "development" else b"\x02", bytes(16), string("_defaultZone"),
         struct.pack("<I", 1), string(name), string(record_type), user, user,
         struct.pack("<q", int(time.time() * 1_000_000)), struct.pack("<Q", 1), bytes(32), bytes(32), struct.pack("<II", 0, 0),
-        b"\x00", struct.pack("<I", 0), b"\x00", struct.pack("<Q", 0), bytes(32), b"\x00", b"\x00", os.urandom(16), fields,
+        b"\x00", struct.pack("<I", 0), b"\x00", struct.pack("<Q", 0), bytes(32), bytes(32), b"\x00", b"\x00", os.urandom(16), fields,
     ])
     root = digest(b"statement", statement)  # of a tree of one leaf
     request = {

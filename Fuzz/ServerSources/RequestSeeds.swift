@@ -133,7 +133,9 @@ enum RequestSeeds {
                 Sealkit_V1_BeginVerificationRequest.with { ($0.container, $0.address) = (World.container, "a@example.org") }
             ],
             "verification/complete": [
-                Sealkit_V1_CompleteVerificationRequest.with { ($0.verificationID, $0.code) = (operation, "12345678") }
+                Sealkit_V1_CompleteVerificationRequest.with {
+                    ($0.verificationID, $0.address, $0.code) = (operation, "a@example.org", "12345678")
+                }
             ],
             "share/metadata": [Sealkit_V1_ShareMetadataRequest.with { $0.routingID = operation }],
             "share/accept": [
@@ -205,7 +207,8 @@ enum RequestSeeds {
         var random = FixedRandom()
         let values: [(name: String, field: FieldDraft)] = [
             ("a", .plain(.string("text"))), ("b", .plain(.int64(1))), ("c", .plain(.double(0.5))), ("d", .plain(.data([1, 2]))),
-            ("e", .plain(.list(.string, [.string("x")]))), ("f", .encrypted(.string("sealed"))),
+            ("e", .plain(.list([.string("x")]))), ("f", .encrypted(.string("sealed"))),
+            ("g", .plain(.date(0.1))), ("h", .plain(.list([]))),
         ]
         let drafts = ["Note-1", "Note-2"].map { name in
             var statement = Record.statement(world.zone, by: world.owner.userID)

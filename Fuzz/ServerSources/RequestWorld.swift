@@ -63,7 +63,8 @@ final class RequestWorld: Sendable {
         let scope = Scope(
             container: World.container, environment: .development, owner: owner.userID, zoneName: World.scope.zoneName)
         var random = FixedRandom()
-        let opening = try owner.author.open(scope, following: nil, identity: owner.chain, time: 1, random: &random)
+        let opening = try owner.author.open(
+            scope, following: nil, encryptionScope: .perRecord, identity: owner.chain, time: 1, random: &random)
         zone = try Roster(opening: opening.entry, scope: scope)
         guard let key = opening.epochKey else { throw SealError.missingKey }
         zoneKey = key

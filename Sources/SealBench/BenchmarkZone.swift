@@ -18,7 +18,8 @@ struct BenchmarkZone {
         let scope = Scope(
             container: BenchmarkZone.container, environment: .production, owner: identity.userID, zoneName: "bench")
         let author = RosterAuthor<XWingHPKE>(user: identity.userID, keys: keys)
-        let draft = try author.open(scope, following: nil, identity: identity, time: 0, random: &random)
+        let draft = try author.open(
+            scope, following: nil, encryptionScope: .perRecord, identity: identity, time: 0, random: &random)
         roster = try Roster(opening: draft.entry, scope: scope)
         guard let key = draft.epochKey else { throw SealError.missingKey }
         epochKey = key
@@ -30,7 +31,8 @@ struct BenchmarkZone {
             kind: .save, container: scope.container, environment: scope.environment, owner: scope.owner,
             zoneName: scope.zoneName, zoneIncarnation: 1, recordName: recordName, recordType: "Note", creator: scope.owner,
             author: scope.owner, clientTime: 0, revision: 1, previous: .zero, scopeID: roster.scopeID, scopeIncarnation: 1,
-            epoch: 0, wrappedKey: [], rosterSequence: 0, rosterHead: roster.head, parent: nil, share: nil, salt: .zero,
+            epoch: 0, wrappedKey: [], rosterSequence: 0, rosterHead: roster.head, checkpoint: Checkpoint.none,
+            parent: nil, share: nil, salt: .zero,
             fieldsDigest: .zero)
     }
 

@@ -55,10 +55,10 @@ struct ChangesBenchmark {
                 try database.execute(
                     sql: """
                         WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ?)
-                        INSERT INTO record (owner, zone, name, type, position, revision, hash, creator, parent, created, modified,
-                            deleted, assets, statement, proof, fields)
-                        SELECT r.owner, r.zone, 'copy-' || n, r.type, r.position + n, r.revision, r.hash, r.creator, NULL, r.created,
-                            r.modified, 0, 0, r.statement, r.proof, r.fields
+                        INSERT INTO record (owner, zone, name, share, type, position, tag, revision, hash, creator, parent, created, modified,
+                            deleted, assets, delete_references, key_known, statement, proof, fields)
+                        SELECT r.owner, r.zone, 'copy-' || n, r.share, r.type, r.position + n, r.tag, r.revision, r.hash, r.creator, NULL,
+                            r.created, r.modified, 0, 0, 0, 0, r.statement, r.proof, r.fields
                         FROM number JOIN zone z ON z.name = ? JOIN record r ON r.owner = z.owner AND r.zone = z.zone
                         WHERE r.name = 'found'
                         """, arguments: [size, "zone-\(size)"])

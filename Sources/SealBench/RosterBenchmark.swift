@@ -72,7 +72,8 @@ struct RosterBenchmark {
         let guests = try (0..<8).map { _ in try person() }
         let scope = Scope(
             container: BenchmarkZone.container, environment: .production, owner: owner.identity.userID, zoneName: "log")
-        var draft = try owner.author.open(scope, following: nil, identity: owner.identity, time: 0, random: &random)
+        var draft = try owner.author.open(
+            scope, following: nil, encryptionScope: .perRecord, identity: owner.identity, time: 0, random: &random)
         var roster = try Roster(opening: draft.entry, scope: scope)
         var log = Log(
             scope: scope, entries: [draft.entry], point: owner.keys.signingKey.verificationKey.bytes,

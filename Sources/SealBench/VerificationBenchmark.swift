@@ -39,6 +39,7 @@ struct VerificationBenchmark {
                     "/1/verification/complete",
                     Sealkit_V1_CompleteVerificationRequest.with {
                         $0.verificationID = Data(repeating: 7, count: 16)
+                        $0.address = Self.address
                         $0.code = "12345678"
                         $0.signature = Data(count: 64)
                     }),

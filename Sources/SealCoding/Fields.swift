@@ -18,10 +18,10 @@ public enum WireField: Sendable {
         switch wire.content {
         case .plain(let value): self = .stored(.plain(try Value(value)), blob: nil)
         case .encrypted(let sealed):
-            guard let tag = UInt8(exactly: sealed.kind) else { throw .malformed }
-            let type = try ValueType(tag: tag)
-            guard type.kind.mayBeEncrypted else { throw .unsupported }
-            self = .stored(.encrypted(type, sealed: [UInt8](sealed.sealed)), blob: nil)
+            guard let byte = UInt8(exactly: sealed.kind) else { throw .malformed }
+            let tag = try ValueTag(byte: byte)
+            guard tag.mayBeEncrypted else { throw .unsupported }
+            self = .stored(.encrypted(tag, sealed: [UInt8](sealed.sealed)), blob: nil)
         case .asset(let asset):
             let commitment = AssetCommitment(
                 salt: try Digest(asset.salt), chunkCount: asset.chunkCount, root: try Digest(asset.root),
@@ -48,9 +48,9 @@ public enum WireField: Sendable {
         wire.name = name
         switch self {
         case .stored(.plain(let value), _): wire.plain = value.wire
-        case .stored(.encrypted(let type, let sealed), _):
+        case .stored(.encrypted(let tag, let sealed), _):
             wire.encrypted = .with {
-                $0.kind = UInt32(type.tag)
+                $0.kind = UInt32(tag.byte)
                 $0.sealed = Data(sealed)
             }
         case .stored(.asset(let asset), let blob):
@@ -73,18 +73,63 @@ public enum WireField: Sendable {
     }
 }
 
-extension StatementProof {
-    public init(_ wire: Sealkit_V1_StatementProof) throws(SealError) {
-        guard wire.path.count % Digest.byteCount == 0, let leafCount = Int(exactly: wire.leafCount),
-            let index = Int(exactly: wire.index), wire.path.count <= 32 * Digest.byteCount
-        else { throw .malformed }
-        var path: [Digest] = []
-        var rest = wire.path[...]
+extension [Digest] {
+    /// A tree's siblings from the leaf up, one after the other.
+    /// - Throws: `malformed`.
+    fileprivate init(treePath bytes: Data) throws(SealError) {
+        guard bytes.count % Digest.byteCount == 0, bytes.count <= 32 * Digest.byteCount else { throw .malformed }
+        self = []
+        var rest = bytes[...]
         while !rest.isEmpty {
-            path.append(try Digest(rest.prefix(Digest.byteCount)))
+            append(try Digest(rest.prefix(Digest.byteCount)))
             rest = rest.dropFirst(Digest.byteCount)
         }
-        self.init(signature: [UInt8](wire.signature), leafCount: leafCount, index: index, path: path)
+    }
+}
+
+extension Sealkit_V1_DerivedDeletion {
+    /// - Throws: `malformed` for a path that is none.
+    public func siblings() throws(SealError) -> [Digest] { try [Digest](treePath: path) }
+}
+
+extension DerivedDeletion {
+    /// - Parameters:
+    ///   - record: the record's own statement, verified.
+    ///   - tombstone: the one that `wire` brings, verified.
+    /// - Throws: `malformed` for a path that is none.
+    public init(_ wire: Sealkit_V1_DerivedDeletion, of record: VerifiedStatement, tombstone: VerifiedStatement) throws(SealError) {
+        guard let count = Int(exactly: wire.count), let index = Int(exactly: wire.index) else { throw .malformed }
+        self.init(record: record, tombstone: tombstone, count: count, index: index, path: try wire.siblings())
+    }
+}
+
+extension TakenRecord {
+    /// - Parameter record: the statement that `wire` brings, verified.
+    /// - Throws: `invalidNotice` where the reference is missing; decoding errors.
+    public init(_ wire: Sealkit_V1_TakenRecord, record: VerifiedStatement) throws(SealError) {
+        var reference: Value?
+        var others: [FieldDigest] = []
+        others.reserveCapacity(wire.record.fields.count)
+        for wireField in wire.record.fields {
+            let field = try WireField(wireField)
+            if wireField.name == wire.field, reference == nil, case .stored(.plain(let value), _) = field {
+                reference = value
+            } else {
+                others.append(FieldDigest(name: wireField.name, digest: try field.digest(name: wireField.name)))
+            }
+        }
+        guard let reference else { throw .invalidNotice }
+        self.init(record: record, field: wire.field, reference: reference, otherFields: others)
+    }
+}
+
+extension StatementProof {
+    public init(_ wire: Sealkit_V1_StatementProof) throws(SealError) {
+        guard let leafCount = Int(exactly: wire.leafCount),
+            let index = Int(exactly: wire.index)
+        else { throw .malformed }
+        self.init(
+            signature: [UInt8](wire.signature), leafCount: leafCount, index: index, path: try [Digest](treePath: wire.path))
     }
 
     public var wire: Sealkit_V1_StatementProof {

@@ -6,40 +6,44 @@ import struct Foundation.Data
 import SwiftProtobuf
 
 extension Value {
-    /// - Throws: `malformed` for an absent or unknown kind, a list of mixed kinds, a list in a list.
+    /// - Throws: `malformed` for an absent or unknown kind, a list of mixed kinds, a list in a list, and a date that is not finite or
+    ///   is a negative zero.
     public init(_ wire: Sealkit_V1_Value) throws(SealError) {
         switch wire.kind {
         case .string(let text): self = .string(text)
         case .data(let data): self = .data([UInt8](data))
         case .int64(let number): self = .int64(number)
         case .double(let number): self = .double(number)
-        case .date(let microseconds): self = .date(microseconds)
+        case .date(let seconds): self = .date(try Value.seconds(seconds))
         case .location(let place):
             self = .location(
                 Location(
                     latitude: place.latitude, longitude: place.longitude, altitude: place.altitude,
                     horizontalAccuracy: place.horizontalAccuracy, verticalAccuracy: place.verticalAccuracy,
-                    course: place.course, speed: place.speed, timestamp: place.timestamp))
+                    course: place.course, speed: place.speed, time: try Value.seconds(place.timestamp)))
         case .reference(let reference):
             guard let action = UInt8(exactly: reference.action).flatMap(ReferenceValue.Action.init(rawValue:)),
                 Names.isPlain(reference.recordName)
             else { throw .malformed }
             self = .reference(ReferenceValue(recordName: reference.recordName, action: action))
         case .list(let list):
-            guard let kind = UInt8(exactly: list.elementKind).flatMap(ValueKind.init(rawValue:)), kind != .asset else {
-                throw .malformed
-            }
             var elements: [Value] = []
             elements.reserveCapacity(list.values.count)
             for element in list.values {
                 if case .list = element.kind { throw .malformed }
                 let value = try Value(element)
-                guard value.type == ValueType(kind) else { throw .malformed }
+                guard value.kind == (elements.first ?? value).kind else { throw .malformed }
                 elements.append(value)
             }
-            self = .list(kind, elements)
+            self = .list(elements)
         case nil: throw .malformed
         }
+    }
+
+    /// As in the canonical encoding, a time has one form here.
+    private static func seconds(_ number: Double) throws(SealError) -> Double {
+        guard number.isFinite, number != 0 || number.sign == .plus else { throw .malformed }
+        return number
     }
 
     public var wire: Sealkit_V1_Value {
@@ -49,7 +53,7 @@ extension Value {
         case .data(let bytes): wire.data = Data(bytes)
         case .int64(let number): wire.int64 = number
         case .double(let number): wire.double = number
-        case .date(let microseconds): wire.date = microseconds
+        case .date(let seconds): wire.date = seconds == 0 ? 0 : seconds
         case .location(let place):
             wire.location = .with {
                 $0.latitude = place.latitude
@@ -59,18 +63,14 @@ extension Value {
                 $0.verticalAccuracy = place.verticalAccuracy
                 $0.course = place.course
                 $0.speed = place.speed
-                $0.timestamp = place.timestamp
+                $0.timestamp = place.time == 0 ? 0 : place.time
             }
         case .reference(let reference):
             wire.reference = .with {
                 $0.recordName = reference.recordName
                 $0.action = UInt32(reference.action.rawValue)
             }
-        case .list(let kind, let elements):
-            wire.list = .with {
-                $0.elementKind = UInt32(kind.rawValue)
-                $0.values = elements.map(\.wire)
-            }
+        case .list(let elements): wire.list = .with { $0.values = elements.map(\.wire) }
         }
         return wire
     }

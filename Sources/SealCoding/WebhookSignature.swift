@@ -30,8 +30,7 @@ public struct WebhookSignature: Sendable, Hashable {
 
     /// What is signed: the key's name, the time, the URL that it was sent to, and the body as it was sent.
     public static func signedBytes(keyID: String, time: Int64, url: String, body: [UInt8]) -> PAE {
-        var pae = PAE(pieces: 5, capacity: body.count + 512)
-        pae.add("sealkit/1/server/webhook")
+        var pae = PAE(.webhook, pieces: 4, capacity: body.count + 512)
         pae.add(keyID)
         pae.add(time)
         pae.add(url)

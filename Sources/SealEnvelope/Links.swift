@@ -31,18 +31,27 @@ public struct LinkSecret: Sendable {
 
     // MARK: Previews
 
-    /// Title, type and thumbnail for whoever has the URL.
-    public func sealPreview(_ preview: SharePreview, scopeID: Digest, random: inout some RandomSource) throws(SealError) -> [UInt8] {
-        let plaintext = Padding.pad(try preview.value.canonicalBytes())
-        return AEAD.seal(plaintext, under: previewKey(scopeID), associatedData: previewData(scopeID), random: &random)
+    /// Title, type and thumbnail for whoever has the URL, as somebody who administers the share signed them.
+    /// - Throws: `invalidLength` for more than `Limits.previewBytes`, sealed.
+    public func seal(
+        _ preview: SignedPreview, scopeID: Digest, random: inout some RandomSource
+    ) throws(SealError) -> [UInt8] {
+        let sealed = AEAD.seal(
+            Padding.pad(preview.canonicalBytes()), under: previewKey(scopeID), associatedData: previewData(scopeID),
+            random: &random)
+        guard sealed.count <= Limits.previewBytes else { throw .invalidLength }
+        return sealed
     }
 
-    public func openPreview(_ sealed: [UInt8], scopeID: Digest) throws(SealError) -> SharePreview {
+    /// Nothing of what it says counts before it is verified (`SignedPreview.verified(in:)`).
+    /// - Throws: `authenticationFailed`; `invalidLength`, `malformed`.
+    public func openPreview(_ sealed: [UInt8], scopeID: Digest) throws(SealError) -> SignedPreview {
+        guard sealed.count <= Limits.previewBytes else { throw .invalidLength }
         let plaintext = try AEAD.open(sealed, under: previewKey(scopeID), associatedData: previewData(scopeID))
-        return try SharePreview(Value(padded: plaintext))
+        return try SignedPreview(padded: plaintext)
     }
 
-    private func previewKey(_ scopeID: Digest) -> SecretBytes { Hash.derive(bytes, .preview, scopeID.bytes) }
+    private func previewKey(_ scopeID: Digest) -> SecretBytes { Hash.derive(bytes, .previewKey, scopeID.bytes) }
 
     private func previewData(_ scopeID: Digest) -> [UInt8] {
         var pae = PAE(.preview, pieces: 1)
@@ -66,30 +75,6 @@ public struct InvitationKeys: Sendable {
 
 extension InvitationKeys: CustomStringConvertible {
     public var description: String { "InvitationKeys" }
-}
-
-/// What a share shows before it is accepted.
-public struct SharePreview: Sendable, Hashable {
-    public var title: String
-    public var shareType: String
-    public var thumbnail: [UInt8]
-
-    public init(title: String, shareType: String = "", thumbnail: [UInt8] = []) {
-        self.title = title
-        self.shareType = shareType
-        self.thumbnail = thumbnail
-    }
-
-    /// A list of three byte strings, so that the canonical value encoding serves here too.
-    var value: Value { .list(.data, [.data([UInt8](title.utf8)), .data([UInt8](shareType.utf8)), .data(thumbnail)]) }
-
-    init(_ value: Value) throws(SealError) {
-        guard case .list(.data, let parts) = value, parts.count == 3, case .data(let title) = parts[0],
-            case .data(let type) = parts[1], case .data(let thumbnail) = parts[2],
-            let titleText = String(validating: title, as: UTF8.self), let typeText = String(validating: type, as: UTF8.self)
-        else { throw .malformed }
-        self.init(title: titleText, shareType: typeText, thumbnail: thumbnail)
-    }
 }
 
 /// `https://server/s/<routing id>#<secret part>`. The secret part is base64url of `version 1 ‖ link secret (32) ‖ first

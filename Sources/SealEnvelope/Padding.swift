@@ -1,5 +1,5 @@
-import SealPrimitives
-import SealStatements
+public import SealPrimitives
+public import SealStatements
 
 /// Padmé (PURBs, section 4): lengths keep only as many significant bits as their magnitude has, so that at most
 /// O(log log n) bits of a length leak, for at most 12 % more bytes.
@@ -36,7 +36,7 @@ extension CanonicalReader {
 extension Value {
     /// A padded canonical encoding: one value, then its padding.
     /// - Throws: `malformed`.
-    init(padded bytes: [UInt8]) throws(SealError) {
+    public init(padded bytes: [UInt8]) throws(SealError) {
         var reader = CanonicalReader(bytes)
         self = try Value(reading: &reader)
         try reader.finishPadded(total: bytes.count)

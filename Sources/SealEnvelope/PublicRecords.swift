@@ -7,7 +7,7 @@ public enum PublicRecords {
     public struct Draft: Sendable {
         /// Everything of the statement but salt and fields' digest, which signing fills in.
         public var statement: Statement
-        /// Every field's digest, ascending by name.
+        /// Every field's digest, ascending by name; a deletion has none.
         public var fields: [FieldDigest]
 
         public init(statement: Statement, fields: [FieldDigest]) {
@@ -17,7 +17,7 @@ public enum PublicRecords {
     }
 
     /// - Returns: the finished statements' bytes, and the author's signature over the tree of them, in this order.
-    /// - Throws: `wrongContext` for a statement of a scope; `malformed` for fields out of order; `invalidLength` for no
+    /// - Throws: `wrongContext` for a statement of a scope; `malformed` for fields out of order, or of a deletion; `invalidLength` for no
     ///   record, or more than 400.
     public static func sign(
         _ drafts: [Draft], signingKey: SigningKey, random: inout some RandomSource
@@ -28,7 +28,8 @@ public enum PublicRecords {
             guard draft.statement.isPublic else { throw .wrongContext }
             var statement = draft.statement
             statement.salt = ID16(random: &random)
-            statement.fieldsDigest = try FieldSet.digest(draft.fields)
+            guard statement.kind == .save || draft.fields.isEmpty else { throw .malformed }
+            statement.fieldsDigest = statement.kind == .delete ? TakenRecords.none.digest : try FieldSet.digest(draft.fields)
             try statement.check()
             statements.append(statement.canonicalBytes())
         }

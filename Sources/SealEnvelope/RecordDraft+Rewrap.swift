@@ -32,6 +32,7 @@ extension RecordDraft {
         if former != statement.place || record.statement.epoch != statement.epoch { statement.isKeyCarried = true }
         statement.rosterSequence = roster.sequence
         statement.rosterHead = roster.head
+        statement.checkpoint = Checkpoint.none
         self.init(
             statement: statement, recordKey: recordKey, fields: fields.map { (name: $0.name, field: .carried($0.digest)) })
     }

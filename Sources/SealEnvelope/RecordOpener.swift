@@ -32,16 +32,16 @@ public struct RecordOpener: Sendable {
 
     /// Call it only with fields that `VerifiedStatement.check` has accepted.
     /// - Throws: `authenticationFailed`; `malformed` when what opens is not the one canonical encoding, or not of the
-    ///   type that the field shows.
+    ///   tag that the field shows.
     public func open(_ field: StoredField, name: String) throws(SealError) -> OpenedField {
         switch field {
         case .plain(let value):
             return .plain(value)
-        case .encrypted(let type, let sealed):
-            var plaintext = try AEAD.open(sealed, under: recordKey, associatedData: binding.fieldData(name, type: type))
+        case .encrypted(let tag, let sealed):
+            var plaintext = try AEAD.open(sealed, under: recordKey, associatedData: binding.fieldData(name, tag: tag))
             defer { wipe(&plaintext) }
             let value = try Value(padded: plaintext)
-            guard value.type == type, type.kind.mayBeEncrypted else { throw .malformed }
+            guard value.tag == tag, tag.mayBeEncrypted else { throw .malformed }
             return .encrypted(value)
         case .asset(let commitment):
             let data = binding.descriptorData(name, salt: commitment.salt)

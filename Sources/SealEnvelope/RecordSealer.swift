@@ -27,11 +27,16 @@ public struct RecordDraft: Sendable {
     /// field or asset may be carried.
     public var recordKey: SecretBytes?
     public var fields: [(name: String, field: FieldDraft)]
+    /// What a deletion takes along, each record verified by whoever signs it.
+    public var taken: TakenRecords
 
-    public init(statement: Statement, recordKey: SecretBytes?, fields: [(name: String, field: FieldDraft)]) {
+    public init(
+        statement: Statement, recordKey: SecretBytes?, fields: [(name: String, field: FieldDraft)], taking taken: TakenRecords = .none
+    ) {
         self.statement = statement
         self.recordKey = recordKey
         self.fields = fields
+        self.taken = taken
     }
 }
 
@@ -68,12 +73,12 @@ struct RecordBinding {
         context = Hash.digest(pae)
     }
 
-    /// The associated data of one field: context, field name and value type.
-    func fieldData(_ name: String, type: ValueType) -> [UInt8] {
+    /// The associated data of one field: context, field name and value tag.
+    func fieldData(_ name: String, tag: ValueTag) -> [UInt8] {
         var pae = PAE(.sealedField, pieces: 3, capacity: 128)
         pae.add(context)
         pae.add(name)
-        pae.add(type.tag)
+        pae.add(tag.byte)
         return pae.finish()
     }
 
@@ -93,7 +98,7 @@ public enum RecordSealer {
     ///   - drafts: 1 to 400, of one author.
     ///   - epochKey: of the epoch that every draft's statement names.
     /// - Returns: the sealed records, and the author's signature over the tree of their statements, in this order.
-    /// - Throws: `malformed` for mixed lists or fields out of order; `unsupported` for a reference or an asset among
+    /// - Throws: `malformed` for mixed lists, fields out of order, or a deletion with fields; `unsupported` for a reference or an asset among
     ///   encrypted values; `wrongContext` when a draft names another epoch; `missingKey` when a field is carried without
     ///   the key it was sealed under, or something is sealed under a key that was carried over; `invalidLength` and others for
     ///   what no statement can say.
@@ -142,6 +147,7 @@ public enum RecordSealer {
         var statement = draft.statement
         guard statement.epochContext == epochKey.context else { throw .wrongContext }
         guard !statement.isKeyCarried || draft.recordKey != nil else { throw .missingKey }
+        guard statement.kind == .save ? draft.taken.count == 0 : draft.fields.isEmpty else { throw .malformed }
 
         let binding = RecordBinding(statement)
         let recordKey = draft.recordKey ?? freshKey
@@ -165,7 +171,7 @@ public enum RecordSealer {
             contents.append((name, content, digest))
         }
         statement.salt = salt
-        statement.fieldsDigest = try FieldSet.digest(digests)
+        statement.fieldsDigest = statement.kind == .delete ? draft.taken.digest : try FieldSet.digest(digests)
         statement.wrappedKey =
             statement.kind == .delete
             ? [] : epochKey.wrap(recordKey, recordContext: binding.context, draw: &draw, wrapper: wrapper)
@@ -181,10 +187,11 @@ public enum RecordSealer {
         case .plain(let value):
             return .stored(.plain(value))
         case .encrypted(let value):
-            guard value.type.kind.mayBeEncrypted else { throw .unsupported }
+            let tag = value.tag
+            guard tag.mayBeEncrypted else { throw .unsupported }
             let padded = Padding.pad(try value.canonicalBytes())
-            let sealed = sealer.seal(padded, associatedData: binding.fieldData(name, type: value.type), draw: &draw)
-            return .stored(.encrypted(value.type, sealed: sealed))
+            let sealed = sealer.seal(padded, associatedData: binding.fieldData(name, tag: tag), draw: &draw)
+            return .stored(.encrypted(tag, sealed: sealed))
         case .asset(let asset):
             let data = binding.descriptorData(name, salt: asset.salt)
             let descriptor = sealer.seal(asset.descriptor(), associatedData: data, draw: &draw)

@@ -33,12 +33,14 @@ public struct RosterAuthor<H: HybridEncryption>: Sendable {
 
     /// Entry 0, or the one after `close`: the owner alone, epoch 0.
     /// - Parameters:
+    ///   - encryptionScope: of the zone, as its owner chose; after a fork the one that the log says.
     ///   - incarnations: the next ones where they are not the zone's own: of a hierarchical share, or after a fork.
     ///   - abandoned: the head of another branch of the log, which is given up with this.
     /// - Throws: `changeNotApplicable` after the last life that a number can name; `invalidKey`.
     public func open(
-        _ scope: Scope, following: Roster?, incarnations: Incarnations? = nil, rootRecordName: String? = nil,
-        abandoned: RosterChange.AbandonedHead? = nil, identity: IdentityChain, time: Int64, random: inout some RandomSource
+        _ scope: Scope, following: Roster?, encryptionScope: EncryptionScope, incarnations: Incarnations? = nil,
+        rootRecordName: String? = nil, abandoned: RosterChange.AbandonedHead? = nil, identity: IdentityChain, time: Int64,
+        random: inout some RandomSource
     ) throws(SealError) -> Draft {
         let (next, isPastLast) = (following?.incarnations.scope ?? 0).addingReportingOverflow(1)
         // A log whose owner has named the last life that there is ends with it.
@@ -48,10 +50,12 @@ public struct RosterAuthor<H: HybridEncryption>: Sendable {
         let key = EpochKey(random: &random, context: context)
         let sealed = try Grants<H>.seal(key, to: identity)
         let opening = EpochOpening(
-            number: 0, keyID: key.keyID, previousKey: [],
+            number: 0, keyID: key.keyID, checkpoint: Checkpoint.none, previousKey: [],
             coverage: [.init(subject: .member(user), grantHash: GrantHash.of(sealed))])
         let change = RosterChange.open(
-            .init(scope: scope, incarnations: incarnations, rootRecordName: rootRecordName, abandoned: abandoned, owner: identity))
+            .init(
+                scope: scope, incarnations: incarnations, encryptionScope: encryptionScope, rootRecordName: rootRecordName,
+                abandoned: abandoned, owner: identity))
         let entry = RosterEntry(
             scopeID: scope.id, sequence: following?.nextSequence ?? 0, previous: following?.head ?? .zero, author: user,
             time: time, changes: [change], epoch: opening)
@@ -112,7 +116,8 @@ public struct RosterAuthor<H: HybridEncryption>: Sendable {
                 .map { EpochOpening.Coverage(subject: $0.subject, grantHash: GrantHash.of($0.sealed)) }
                 .sorted { $0.subject < $1.subject }
             opening = EpochOpening(
-                number: new.context.epoch, keyID: new.keyID, previousKey: new.seal(previous: current, random: &random),
+                number: new.context.epoch, keyID: new.keyID, checkpoint: Checkpoint.none,
+                previousKey: new.seal(previous: current, random: &random),
                 coverage: coverage)
         }
         let entry = RosterEntry(

@@ -28,6 +28,9 @@ extension Label {
     public static let safetyNumber = Label("sealkit/1/safety-number")
     public static let serverRequest = Label("sealkit/1/server-request")
 
+    // What a server signs
+    public static let webhook = Label("sealkit/1/server/webhook")
+
     // Enrolling a device
     public static let enrolmentCommitment = Label("sealkit/1/enrolment/commitment")
     public static let enrolmentTranscript = Label("sealkit/1/enrolment/transcript")
@@ -62,6 +65,7 @@ extension Label {
     public static let statement = Label("sealkit/1/statement")
     public static let statementNode = Label("sealkit/1/statement-node")
     public static let statements = Label("sealkit/1/statements")
+    public static let taken = Label("sealkit/1/taken")
 
     // Assets
     public static let fileKey = Label("sealkit/1/file-key")
@@ -75,18 +79,21 @@ extension Label {
     public static let sealedLink = Label("sealkit/1/sealed-link")
     public static let invitationSign = Label("sealkit/1/invitation/sign")
     public static let invitationGrant = Label("sealkit/1/invitation/grant")
+    public static let previewKey = Label("sealkit/1/preview-key")
     public static let preview = Label("sealkit/1/preview")
+    public static let previewSignature = Label("sealkit/1/preview-signature")
     public static let acceptance = Label("sealkit/1/acceptance")
+    public static let sealedContact = Label("sealkit/1/sealed-contact")
 
     /// All of them, for the tests that try every signature and ciphertext under every other label.
     public static let all: [Label] = [
         .signingSeed, .grantSeed, .loginSeed, .storageKey, .userName, .identity, .identityHash, .loginBinding,
-        .loginChallenge, .device, .accountDeletion, .loginRotation, .verificationCode, .safetyNumber, .serverRequest,
+        .loginChallenge, .device, .accountDeletion, .loginRotation, .verificationCode, .safetyNumber, .serverRequest, .webhook,
         .enrolmentCommitment, .enrolmentTranscript, .enrolmentSeeds,
         .recoveryID, .recoveryKey, .recoveryBundle, .recoveryPassphrase, .passwordBox, .storageBox,
         .scope, .rosterEntry, .rosterHash, .keyID, .previousKey, .grant, .grantOuter, .grantHash, .sealedAddress,
         .recordWrap, .recordKey, .recordContext, .sealedField, .field, .fields, .statement, .statementNode,
-        .statements, .fileKey, .assetChunks, .assetLeaf, .assetNode, .link, .linkID, .sealedLink, .invitationSign,
-        .invitationGrant, .preview, .acceptance,
+        .statements, .taken, .fileKey, .assetChunks, .assetLeaf, .assetNode, .link, .linkID, .sealedLink, .invitationSign,
+        .invitationGrant, .previewKey, .preview, .previewSignature, .acceptance, .sealedContact,
     ]
 }

@@ -38,7 +38,7 @@ public enum SealError: Error, Sendable, Equatable {
     case unknownRosterHead
     /// The statement does not continue the one before: revision, hash, type, creator or scope do not follow.
     case notSuccessor
-    /// A notice that a record went with the target of its reference does not hold.
+    /// A record is said to go, or to have gone, with the target of its reference, and nothing that was signed says so.
     case invalidNotice
 
     // Rosters

@@ -46,18 +46,18 @@ extension Query.Condition {
         }
         switch test {
         case .never: break
-        case .compare(_, _, let value), .contains(_, let value): try Query.checkValue(value)
-        case .between(_, let low, let high):
-            try Query.checkValue(low)
-            try Query.checkValue(high)
-        case .isIn(_, let values), .containsAny(_, let values):
+        case .compare(let key, _, let value), .contains(let key, let value): try Query.checkValue(value, of: key)
+        case .between(let key, let low, let high):
+            try Query.checkValue(low, of: key)
+            try Query.checkValue(high, of: key)
+        case .isIn(let key, let values), .containsAny(let key, let values):
             guard values.count <= Query.Limits.listValues else {
                 throw QueryError("a list has more than \(Query.Limits.listValues) values", remedy: "ask in several queries")
             }
-            for value in values { try Query.checkValue(value) }
-        case .beginsWith(_, let text): try Query.checkValue(.string(text))
+            for value in values { try Query.checkValue(value, of: key) }
+        case .beginsWith(let key, let text): try Query.checkValue(.string(text), of: key)
         case .words(let text, _):
-            try Query.checkValue(.string(text))
+            try Query.checkSize(text.utf8.count)
             guard Words.of(text).count <= Query.Limits.words else {
                 throw QueryError("a search has more than \(Query.Limits.words) words", remedy: "search for fewer")
             }
@@ -71,17 +71,24 @@ extension Query.Condition {
 }
 
 extension Query {
-    fileprivate static func checkValue(_ value: Value) throws(QueryError) {
-        let size: Int
+    /// - Parameter key: what it is compared with; checked before.
+    fileprivate static func checkValue(_ value: Value, of key: String) throws(QueryError) {
         switch value {
-        case .string(let text): size = text.utf8.count
-        case .data(let bytes): size = bytes.count
-        case .reference(let reference): size = reference.recordName.utf8.count
-        case .int64, .double, .date: size = 0
+        case .string(let text): try checkSize(text.utf8.count)
+        case .data(let bytes): try checkSize(bytes.count)
+        case .reference(let reference): try checkSize(reference.recordName.utf8.count)
+        case .int64, .double: break
+        case .date(let seconds):
+            guard seconds.isFinite else {
+                throw QueryError("\(key) is compared with a date that is no number", remedy: "give a date that is finite")
+            }
         case .location:
             throw QueryError("a location is compared with", remedy: "ask for a distance: distanceToLocation:fromLocation:(key, %@) < metres")
         case .list: throw QueryError("a list is compared with", remedy: "use IN, or CONTAINS for one element")
         }
+    }
+
+    fileprivate static func checkSize(_ size: Int) throws(QueryError) {
         guard size <= Limits.valueBytes else {
             throw QueryError("a value has more than \(Limits.valueBytes) bytes", remedy: "ask for a part of it with BEGINSWITH")
         }

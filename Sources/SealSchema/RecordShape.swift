@@ -7,12 +7,12 @@ public struct RecordShape: Sendable {
 
     public struct Field: Sendable, Hashable {
         public let name: String
-        public let type: ValueType
+        public let tag: ValueTag
         public let isEncrypted: Bool
 
-        public init(_ name: String, _ type: ValueType, isEncrypted: Bool) {
+        public init(_ name: String, _ tag: ValueTag, isEncrypted: Bool) {
             self.name = name
-            self.type = type
+            self.tag = tag
             self.isEncrypted = isEncrypted
         }
     }
@@ -35,8 +35,10 @@ public struct SchemaAdditions: Sendable, Hashable {
         if types[type] == nil { types[type] = [:] }
     }
 
+    /// An empty list adds nothing: of what its elements would be, it says nothing.
     mutating func add(_ field: RecordShape.Field, to type: String) {
-        var definition = RecordType.Field(field.type, isEncrypted: field.isEncrypted)
+        guard case .type(let valueType) = field.tag else { return }
+        var definition = RecordType.Field(valueType, isEncrypted: field.isEncrypted)
         definition.indexes = definition.automaticIndexes
         types[type, default: [:]][field.name] = definition
     }

@@ -47,7 +47,7 @@ public struct SchemaJudge: Sendable {
             } else if !mayGrow {
                 throw .unknownField(field.name, type: shape.type)
             } else if let earlier = additions.types[shape.type]?[field.name] {
-                guard earlier.type == field.type, earlier.isEncrypted == field.isEncrypted else {
+                guard field.tag.fits(earlier.type), earlier.isEncrypted == field.isEncrypted else {
                     throw .twoKinds(field: field.name, type: shape.type)
                 }
                 mine.add(field, to: shape.type)
@@ -73,7 +73,7 @@ public struct SchemaJudge: Sendable {
         case (false, true): throw .isEncrypted(field: field.name, type: type)
         default: break
         }
-        guard declared.type == field.type else { throw .otherKind(field: field.name, type: type, declared: declared) }
+        guard field.tag.fits(declared.type) else { throw .otherKind(field: field.name, type: type, declared: declared) }
     }
 
     private static func checkSize(of grown: Schema, _ type: String) throws(SchemaViolation) {

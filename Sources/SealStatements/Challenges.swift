@@ -48,10 +48,21 @@ public enum Challenges {
         return pae
     }
 
-    /// A verification code that comes back; signed by the identity that asked for it.
-    public static func verificationCode(verificationID: [UInt8], code: String) -> PAE {
-        var pae = PAE(.verificationCode, pieces: 2)
+    /// A verification code that comes back; signed by the identity that asked for it. It says for which address and which
+    /// share, at which server: a server that hands somebody the number of another verification gets no proof of that one's address.
+    /// - Parameters:
+    ///   - verificationID: as the server gave it.
+    ///   - address: exactly as the request for the code carried it.
+    ///   - routingID: of the share's URL; nil where the address is to be linked to the account alone.
+    ///   - code: without spaces and hyphens.
+    public static func verificationCode(
+        origin: String, verificationID: [UInt8], address: String, routingID: ID16?, code: String
+    ) -> PAE {
+        var pae = PAE(.verificationCode, pieces: 5)
+        pae.add(origin)
         pae.add(verificationID)
+        pae.add(address)
+        pae.add(routingID?.bytes ?? [])
         pae.add(code)
         return pae
     }

@@ -4,16 +4,16 @@ public import SealPrimitives
 public enum StoredField: Sendable, Hashable {
     /// Visible to the server: the canonical value.
     case plain(Value)
-    /// Sealed by the author's client: the value's type stays visible, the value does not.
-    case encrypted(ValueType, sealed: [UInt8])
+    /// Sealed by the author's client: the value's tag stays visible, the value does not.
+    case encrypted(ValueTag, sealed: [UInt8])
     case asset(AssetCommitment)
 
-    /// What the digest covers beside the name: class, type tag and stored bytes (PROTOCOL.md, "Fields").
-    /// - Throws: `malformed` for a list of mixed kinds; `unsupported` for a list of assets.
+    /// What the digest covers beside the name: class, value tag and stored bytes (PROTOCOL.md, "Fields").
+    /// - Throws: `malformed` for a value with a `fault`.
     public func form() throws(SealError) -> (class: UInt8, tag: UInt8, bytes: [UInt8]) {
         switch self {
-        case .plain(let value): (1, value.type.tag, try value.canonicalBytes())
-        case .encrypted(let type, let sealed): (2, type.tag, sealed)
+        case .plain(let value): (1, value.tag.byte, try value.canonicalBytes())
+        case .encrypted(let tag, let sealed): (2, tag.byte, sealed)
         case .asset(let asset): (3, ValueKind.asset.rawValue, asset.canonicalBytes())
         }
     }

@@ -14,12 +14,14 @@ public enum Limits {
     public static let sealedAddressBytes = 4_096
     public static let sealedAddressesPerInvitation = 101
     public static let previewBytes = 65_536
-    /// How many records may go one after the other with one target.
-    public static let derivedDeletionSteps = 750
+    /// How many records may go along with one target.
+    public static let takenRecords = 750
     public static let enrolledHeads = 100_000
     /// More than any record lives through; the next one never overflows.
     public static let revision: UInt64 = (1 << 62) - 1
     public static let assetChunkBytes = 65_536
     public static let assetChunks: UInt64 = 1 << 32
+    /// Of an upload in parts: chunks in every part but the last, a power of two.
+    public static let assetPartChunks = 128
     public static let assetBytes: UInt64 = assetChunks * 65_536
 }

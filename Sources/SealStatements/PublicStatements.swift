@@ -7,7 +7,8 @@ public enum PublicStatements {
     /// - Parameters:
     ///   - author: the identity of whoever the statement names; a name certifies its keys.
     ///   - recordName: the record that was asked for; nil when the statement itself names it.
-    /// - Throws: `wrongContext`; `authorNotPermitted` when the identity is somebody else's, or the record somebody else's own.
+    /// - Throws: `wrongContext`; `authorNotPermitted` when the identity is somebody else's, or the record somebody else's own;
+    ///   `fieldMismatch` for a deletion that takes others along.
     public static func check(
         _ statement: Statement, author: IdentityChain, container: String, environment: Environment, recordName: String?
     ) throws(SealError) {
@@ -15,6 +16,7 @@ public enum PublicStatements {
             statement.owner == UserID(.zero), statement.zoneName == Names.defaultZone
         else { throw .wrongContext }
         guard statement.share == nil, !statement.isShareRecord else { throw .wrongContext }
+        guard statement.kind == .save || statement.fieldsDigest == TakenRecords.none.digest else { throw .fieldMismatch }
         // Somebody's own record is that person's to write.
         guard statement.recordType != Names.usersType || statement.recordName == author.userID.recordName else {
             throw .authorNotPermitted

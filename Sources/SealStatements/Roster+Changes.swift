@@ -35,7 +35,11 @@ extension Roster {
         guard opening.incarnations.zone >= max(1, incarnations.zone),
             !isZone || opening.incarnations.zone == opening.incarnations.scope
         else { throw .changeNotApplicable }
+        // A zone that is under its own keys alone has no hierarchical shares.
+        guard isZone || opening.encryptionScope == .perRecord else { throw .changeNotApplicable }
         if let abandoned = opening.abandoned {
+            // The end of a fork gives the zone no other keys than it was made with.
+            guard entry.sequence == 0 || opening.encryptionScope == encryptionScope else { throw .changeNotApplicable }
             // The branch that is given up may have had lives that this one does not know.
             guard opening.incarnations.scope > incarnations.scope,
                 abandoned.sequence >= nextSequence || hashes[Int(abandoned.sequence)] != abandoned.hash
@@ -52,6 +56,7 @@ extension Roster {
             abandonments.append(Abandonment(head: abandoned, incarnations: opening.incarnations, owner: opening.owner))
         }
         incarnations = opening.incarnations
+        encryptionScope = opening.encryptionScope
         rootRecordName = opening.rootRecordName
         isClosed = false
         let owner = Member(

@@ -4,6 +4,7 @@ import SealPrimitives
 /// with the sequence of its entry instead, so that appending never copies it.
 struct RosterUndo {
     private let incarnations: Incarnations
+    private let encryptionScope: EncryptionScope
     private let isClosed, rotationDue: Bool
     private let linkID: Digest?
     private let publicSeat: PublicSeat?
@@ -17,6 +18,7 @@ struct RosterUndo {
 
     init(_ roster: Roster) {
         incarnations = roster.incarnations
+        encryptionScope = roster.encryptionScope
         isClosed = roster.isClosed
         rotationDue = roster.rotationDue
         linkID = roster.linkID
@@ -32,6 +34,7 @@ struct RosterUndo {
 
     func restore(_ roster: inout Roster) {
         roster.incarnations = incarnations
+        roster.encryptionScope = encryptionScope
         roster.isClosed = isClosed
         roster.rotationDue = rotationDue
         roster.linkID = linkID

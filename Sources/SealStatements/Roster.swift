@@ -8,6 +8,8 @@ public struct Roster: Sendable {
     /// The hash of every entry, by sequence: statements cite them.
     public internal(set) var hashes: [Digest] = []
     public internal(set) var incarnations: Incarnations
+    /// As the newest `open` says; always `perRecord` for a hierarchical share.
+    public internal(set) var encryptionScope = EncryptionScope.perRecord
     public internal(set) var isClosed = false
     /// A member left or changed keys: nobody writes records before the next epoch.
     public internal(set) var rotationDue = false

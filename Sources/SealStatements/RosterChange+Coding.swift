@@ -110,6 +110,7 @@ extension RosterChange.Opening {
         writer.string(scope.shareRecordName)
         writer.number(incarnations.zone)
         writer.number(incarnations.scope)
+        writer.number(encryptionScope.rawValue)
         writer.optionalString(rootRecordName)
         writer.flag(abandoned != nil)
         if let abandoned {
@@ -129,6 +130,8 @@ extension RosterChange.Opening {
         scope = Scope(
             container: container, environment: environment, owner: owner, zoneName: zoneName, shareRecordName: shareRecordName)
         incarnations = Incarnations(zone: try reader.number(), scope: try reader.number())
+        guard let encryptionScope = EncryptionScope(rawValue: try reader.byte()) else { throw .malformed }
+        self.encryptionScope = encryptionScope
         rootRecordName = try reader.optionalName()
         abandoned =
             try reader.flag() ? RosterChange.AbandonedHead(sequence: try reader.number(), hash: try reader.digest()) : nil

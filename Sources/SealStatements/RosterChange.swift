@@ -42,6 +42,8 @@ public enum RosterChange: Sendable, Hashable {
     public struct Opening: Sendable, Hashable {
         public let scope: Scope
         public let incarnations: Incarnations
+        /// Of the zone; a hierarchical share's is always `perRecord`, since another zone has none.
+        public let encryptionScope: EncryptionScope
         /// The root record of a hierarchical share; nil for a zone.
         public let rootRecordName: String?
         /// The end of another branch of this log, which the owner gives up: the only end of a fork.
@@ -49,11 +51,12 @@ public enum RosterChange: Sendable, Hashable {
         public let owner: IdentityChain
 
         public init(
-            scope: Scope, incarnations: Incarnations, rootRecordName: String? = nil, abandoned: AbandonedHead? = nil,
-            owner: IdentityChain
+            scope: Scope, incarnations: Incarnations, encryptionScope: EncryptionScope, rootRecordName: String? = nil,
+            abandoned: AbandonedHead? = nil, owner: IdentityChain
         ) {
             self.scope = scope
             self.incarnations = incarnations
+            self.encryptionScope = encryptionScope
             self.rootRecordName = rootRecordName
             self.abandoned = abandoned
             self.owner = owner

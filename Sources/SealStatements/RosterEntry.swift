@@ -5,6 +5,8 @@ public struct EpochOpening: Sendable, Hashable {
     public let number: UInt32
     /// `H("key-id", …, key)`: every opened key is checked against it.
     public let keyID: Digest
+    /// The scope's checkpoint that the author had verified; `Checkpoint.none` as long as there are none.
+    public let checkpoint: Digest
     /// The key before, sealed under this one, so that one grant opens all history; empty for epoch 0.
     public let previousKey: [UInt8]
     /// Exactly the active members and open invitations, ascending, each with the hash of its grant.
@@ -22,9 +24,10 @@ public struct EpochOpening: Sendable, Hashable {
 
     public static let previousKeyBytes = AEAD.overhead + 32
 
-    public init(number: UInt32, keyID: Digest, previousKey: [UInt8], coverage: [Coverage]) {
+    public init(number: UInt32, keyID: Digest, checkpoint: Digest, previousKey: [UInt8], coverage: [Coverage]) {
         self.number = number
         self.keyID = keyID
+        self.checkpoint = checkpoint
         self.previousKey = previousKey
         self.coverage = coverage
     }
@@ -68,6 +71,7 @@ public struct RosterEntry: Sendable, Hashable {
         if let epoch {
             writer.number(epoch.number)
             writer.digest(epoch.keyID)
+            writer.digest(epoch.checkpoint)
             writer.blob(epoch.previousKey)
             writer.number(UInt16(epoch.coverage.count))
             for covered in epoch.coverage {
@@ -116,6 +120,7 @@ extension EpochOpening {
     fileprivate init(reading reader: inout CanonicalReader) throws(SealError) {
         number = try reader.number()
         keyID = try reader.digest()
+        checkpoint = try reader.digest()
         previousKey = try reader.blob(atMost: EpochOpening.previousKeyBytes)
         guard previousKey.count == (number == 0 ? 0 : EpochOpening.previousKeyBytes) else { throw .invalidLength }
         let count = try reader.count(UInt16.self, ofAtLeast: 49)

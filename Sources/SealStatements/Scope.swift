@@ -29,6 +29,15 @@ public struct Scope: Sendable, Hashable {
     }
 }
 
+/// How a zone's records are encrypted, as its owner chose when it was made: CloudKit's `CKRecordZone.EncryptionScope`, with its
+/// raw values.
+public enum EncryptionScope: UInt8, Sendable {
+    /// Records may be shared by themselves, with those below them: each such share has keys of its own.
+    case perRecord = 0
+    /// All of the zone is under the zone's own keys: it is shared as a whole or not at all.
+    case perZone = 1
+}
+
 /// Which life of a zone and of a scope something belongs to. Both start at 1.
 public struct Incarnations: Sendable, Hashable {
     public let zone: UInt32

@@ -37,6 +37,8 @@ public struct Statement: Sendable, Hashable {
     /// The roster's head when the author signed: its rights are judged there.
     public var rosterSequence: UInt64
     public var rosterHead: Digest
+    /// The zone's checkpoint that the author had verified; `Checkpoint.none` as long as there are none.
+    public var checkpoint: Digest
     public var parent: String?
     public var share: String?
     /// Random, so that equal statements have unequal hashes.
@@ -58,8 +60,8 @@ public struct Statement: Sendable, Hashable {
         kind: Kind, container: String, environment: Environment, owner: UserID, zoneName: String, zoneIncarnation: UInt32,
         recordName: String, recordType: String, creator: UserID, author: UserID, clientTime: Int64, revision: UInt64,
         previous: Digest, scopeID: Digest, scopeIncarnation: UInt32, epoch: UInt32, formerScope: FormerScope? = nil,
-        wrappedKey: [UInt8], isKeyCarried: Bool = false, rosterSequence: UInt64, rosterHead: Digest, parent: String?, share: String?, salt: ID16,
-        fieldsDigest: Digest
+        wrappedKey: [UInt8], isKeyCarried: Bool = false, rosterSequence: UInt64, rosterHead: Digest, checkpoint: Digest,
+        parent: String?, share: String?, salt: ID16, fieldsDigest: Digest
     ) {
         self.kind = kind
         self.container = container
@@ -82,6 +84,7 @@ public struct Statement: Sendable, Hashable {
         self.isKeyCarried = isKeyCarried
         self.rosterSequence = rosterSequence
         self.rosterHead = rosterHead
+        self.checkpoint = checkpoint
         self.parent = parent
         self.share = share
         self.salt = salt
@@ -108,7 +111,7 @@ public struct Statement: Sendable, Hashable {
 
 extension Statement {
     public func canonicalBytes() -> [UInt8] {
-        var writer = CanonicalWriter(capacity: 512)
+        var writer = CanonicalWriter(capacity: 544)
         writer.number(kind.rawValue)
         writer.string(container)
         writer.number(environment.rawValue)
@@ -134,6 +137,7 @@ extension Statement {
         writer.flag(isKeyCarried)
         writer.number(rosterSequence)
         writer.digest(rosterHead)
+        writer.digest(checkpoint)
         writer.optionalString(parent)
         writer.optionalString(share)
         writer.id(salt)
@@ -167,6 +171,7 @@ extension Statement {
         isKeyCarried = try reader.flag()
         rosterSequence = try reader.number()
         rosterHead = try reader.digest()
+        checkpoint = try reader.digest()
         parent = try reader.optionalName()
         share = try reader.optionalName()
         salt = try reader.id()

@@ -10,7 +10,12 @@ public struct StatementTree: Sendable {
 
     /// - Throws: `invalidLength` for no leaf, or more than a request may carry.
     public init(leaves: [Digest]) throws(SealError) {
-        guard !leaves.isEmpty, leaves.count <= Limits.itemsPerRequest else { throw .invalidLength }
+        try self.init(leaves: leaves, atMost: Limits.itemsPerRequest)
+    }
+
+    /// - Throws: `invalidLength` for no leaf, or more than the limit.
+    init(leaves: [Digest], atMost limit: Int) throws(SealError) {
+        guard !leaves.isEmpty, leaves.count <= limit else { throw .invalidLength }
         var levels = [leaves]
         while let level = levels.last, level.count > 1 {
             var next: [Digest] = []
@@ -40,6 +45,29 @@ public struct StatementTree: Sendable {
 
     static func node(_ left: Digest, _ right: Digest) -> Digest { Hash.digest(.statementNode, left, right) }
 
+    /// The root that a path leads to from the leaf at `index` of `count`.
+    /// - Throws: `invalidProof` unless the path has exactly the siblings that such a tree has.
+    static func root(
+        from leaf: Digest, at index: Int, of count: Int, by path: [Digest], atMost limit: Int
+    ) throws(SealError) -> Digest {
+        guard count > 0, count <= limit, index >= 0, index < count else { throw .invalidProof }
+        var node = leaf
+        var position = index
+        var width = count
+        var used = 0
+        while width > 1 {
+            if position ^ 1 < width {
+                guard used < path.count else { throw .invalidProof }
+                node = position & 1 == 0 ? StatementTree.node(node, path[used]) : StatementTree.node(path[used], node)
+                used += 1
+            }
+            position /= 2
+            width = (width + 1) / 2
+        }
+        guard used == path.count else { throw .invalidProof }
+        return node
+    }
+
     /// The bytes that the author signs.
     public static func signedBytes(root: Digest, leafCount: Int) -> PAE {
         var pae = PAE(.statements, pieces: 2, capacity: 96)
@@ -66,21 +94,6 @@ public struct StatementProof: Sendable, Hashable {
     /// The root that the path leads to.
     /// - Throws: `invalidProof` unless the path has exactly the siblings that such a tree has.
     public func root(from leaf: Digest) throws(SealError) -> Digest {
-        guard leafCount > 0, leafCount <= Limits.itemsPerRequest, index >= 0, index < leafCount else { throw .invalidProof }
-        var node = leaf
-        var position = index
-        var width = leafCount
-        var used = 0
-        while width > 1 {
-            if position ^ 1 < width {
-                guard used < path.count else { throw .invalidProof }
-                node = position & 1 == 0 ? StatementTree.node(node, path[used]) : StatementTree.node(path[used], node)
-                used += 1
-            }
-            position /= 2
-            width = (width + 1) / 2
-        }
-        guard used == path.count else { throw .invalidProof }
-        return node
+        try StatementTree.root(from: leaf, at: index, of: leafCount, by: path, atMost: Limits.itemsPerRequest)
     }
 }

@@ -108,9 +108,14 @@ public struct StatementVerifier: Sendable {
 }
 
 extension VerifiedStatement {
-    /// The fields that came are the fields that were signed: every stored byte, every name, nothing left out.
+    /// The fields that came are the fields that were signed: every stored byte, every name, nothing left out. A deletion has
+    /// none; what it takes along, notices show (`DerivedDeletion`).
     /// - Throws: `fieldMismatch`.
     public func check(_ fields: [FieldDigest]) throws(SealError) {
+        guard statement.kind == .save else {
+            guard fields.isEmpty else { throw .fieldMismatch }
+            return
+        }
         guard let digest = try? FieldSet.digest(fields), digest == statement.fieldsDigest else { throw .fieldMismatch }
     }
 
@@ -125,10 +130,14 @@ extension Statement {
     /// - Parameter hash: of the predecessor's bytes.
     /// - Throws: `notSuccessor`.
     public func check(follows predecessor: Statement, hash: Digest) throws(SealError) {
-        guard revision == predecessor.revision + 1, previous == hash, recordName == predecessor.recordName,
-            container == predecessor.container, environment == predecessor.environment, owner == predecessor.owner,
-            zoneName == predecessor.zoneName, zoneIncarnation == predecessor.zoneIncarnation
-        else { throw .notSuccessor }
+        guard isOfSameRecord(as: predecessor) else { throw .notSuccessor }
+        try check(follows: SeenStatement(predecessor, hash: hash))
+    }
+
+    /// - Parameter predecessor: what is remembered of a statement of the same record.
+    /// - Throws: `notSuccessor`.
+    public func check(follows predecessor: SeenStatement) throws(SealError) {
+        guard revision > 0, revision - 1 == predecessor.revision, previous == predecessor.hash else { throw .notSuccessor }
         if predecessor.kind == .delete {
             // A record made again may be of another type, and is its maker's.
             guard kind == .save, creator == author else { throw .notSuccessor }
@@ -147,12 +156,21 @@ extension Statement {
     /// of another.
     /// - Throws: `notSuccessor` (fetch what lies between and check each step, or refuse).
     public func check(after seen: Statement, hash: Digest) throws(SealError) {
-        guard revision > seen.revision + 1 else { return try check(follows: seen, hash: hash) }
-        guard recordName == seen.recordName, container == seen.container, environment == seen.environment,
-            owner == seen.owner, zoneName == seen.zoneName, zoneIncarnation == seen.zoneIncarnation
-        else { throw .notSuccessor }
+        guard isOfSameRecord(as: seen) else { throw .notSuccessor }
+        try check(after: SeenStatement(seen, hash: hash))
+    }
+
+    /// - Parameter seen: what is remembered of a statement of the same record.
+    /// - Throws: `notSuccessor` (fetch what lies between and check each step, or refuse).
+    public func check(after seen: SeenStatement) throws(SealError) {
+        guard revision > seen.revision, revision - seen.revision > 1 else { return try check(follows: seen) }
         guard place == seen.place || author == owner else { throw .notSuccessor }
         guard place != seen.place || rosterSequence >= seen.rosterSequence else { throw .notSuccessor }
+    }
+
+    private func isOfSameRecord(as other: Statement) -> Bool {
+        recordName == other.recordName && container == other.container && environment == other.environment
+            && owner == other.owner && zoneName == other.zoneName && zoneIncarnation == other.zoneIncarnation
     }
 
     /// The scope, and its life, that the record is in.

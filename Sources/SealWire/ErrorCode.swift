@@ -48,6 +48,8 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case staleEpoch
     /// A member left or changed keys: the next writer rotates first.
     case rotationDue
+    /// The deletion does not cover exactly the records that go with it by `deleteSelf` references: sign it again with them.
+    case deletionIncomplete
     /// A signature, hash or rule does not hold.
     case integrityFailure
     /// Wrong or used-up verification code, or an expired or spent token. All such failures look alike.
@@ -74,7 +76,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
         case .permissionFailure, .participantMayNeedVerification, .verificationFailed: 403
         case .unknownItem, .zoneNotFound, .userDeletedZone, .assetNotAvailable, .assetFileNotFound: 404
         case .serverRecordChanged, .rosterChanged, .staleEpoch, .rotationDue, .alreadyShared, .zoneBusy,
-            .participantAlreadyInvited, .constraintViolation, .referenceViolation, .batchRequestFailed:
+            .participantAlreadyInvited, .constraintViolation, .referenceViolation, .deletionIncomplete, .batchRequestFailed:
             409
         case .changeTokenExpired: 410
         case .limitExceeded, .tooManyParticipants, .quotaExceeded: 413

@@ -76,8 +76,8 @@ public nonisolated struct Sealkit_V1_Location: Sendable {
 
   public var speed: Double = 0
 
-  /// microseconds since 1970
-  public var timestamp: Int64 = 0
+  /// seconds since 2001-01-01T00:00:00Z, finite
+  public var timestamp: Double = 0
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -139,8 +139,8 @@ public nonisolated struct Sealkit_V1_Value: Sendable {
     set {kind = .double(newValue)}
   }
 
-  /// microseconds since 1970
-  public var date: Int64 {
+  /// seconds since 2001-01-01T00:00:00Z; finite, and no negative zero
+  public var date: Double {
     get {
       if case .date(let v)? = kind {return v}
       return 0
@@ -179,8 +179,8 @@ public nonisolated struct Sealkit_V1_Value: Sendable {
     case data(Data)
     case int64(Int64)
     case double(Double)
-    /// microseconds since 1970
-    case date(Int64)
+    /// seconds since 2001-01-01T00:00:00Z; finite, and no negative zero
+    case date(Double)
     case location(Sealkit_V1_Location)
     case reference(Sealkit_V1_Reference)
     case list(Sealkit_V1_ListValue)
@@ -195,9 +195,7 @@ public nonisolated struct Sealkit_V1_ListValue: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// the element's value kind (PROTOCOL.md, "Values"), kept when the list is empty
-  public var elementKind: UInt32 = 0
-
+  /// of one kind, and no lists
   public var values: [Sealkit_V1_Value] = []
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -211,6 +209,7 @@ public nonisolated struct Sealkit_V1_SealedValue: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// the value's tag byte (PROTOCOL.md, "Values")
   public var kind: UInt32 = 0
 
   /// nonce ‖ ciphertext ‖ tag
@@ -342,7 +341,7 @@ public nonisolated struct Sealkit_V1_StatementProof: Sendable {
 
   public var index: UInt32 = 0
 
-  /// sibling hashes from the leaf up, 32 bytes each
+  /// sibling hashes from the leaf up, one after another, 32 bytes each
   public var path: Data = Data()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -424,7 +423,7 @@ public nonisolated struct Sealkit_V1_Record: @unchecked Sendable {
   /// Clears the value of `derived`. Subsequent reads from it will return its default value.
   public mutating func clearDerived() {_uniqueStorage()._derived = nil}
 
-  /// fields, statement and proof are left empty: they stand in the first step
+  /// statement and proof are those that went, a save's, and fields are left out
   public var moved: Sealkit_V1_SignedMove {
     get {_storage._moved ?? Sealkit_V1_SignedMove()}
     set {_uniqueStorage()._moved = newValue}
@@ -472,18 +471,14 @@ public nonisolated struct Sealkit_V1_SignedMove: Sendable {
   fileprivate var _proof: Sealkit_V1_StatementProof? = nil
 }
 
-/// Proof that a record went with a deleted target (PROTOCOL.md, "Derived deletions"). The record itself is the first step.
+/// Proof that a record went with a deleted target (PROTOCOL.md, "Derived deletions"): its statement's hash is a leaf of the tree
+/// that the target's deletion covers.
 public nonisolated struct Sealkit_V1_DerivedDeletion: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var steps: [Sealkit_V1_DerivedStep] {
-    get {_storage._steps}
-    set {_uniqueStorage()._steps = newValue}
-  }
-
-  /// the target's signed deletion: statement and proof
+  /// the target's signed deletion: statement and proof, and nothing else
   public var tombstone: Sealkit_V1_Record {
     get {_storage._tombstone ?? Sealkit_V1_Record()}
     set {_uniqueStorage()._tombstone = newValue}
@@ -493,6 +488,24 @@ public nonisolated struct Sealkit_V1_DerivedDeletion: @unchecked Sendable {
   /// Clears the value of `tombstone`. Subsequent reads from it will return its default value.
   public mutating func clearTombstone() {_uniqueStorage()._tombstone = nil}
 
+  /// of the tree's leaves
+  public var count: UInt32 {
+    get {_storage._count}
+    set {_uniqueStorage()._count = newValue}
+  }
+
+  /// of this record's
+  public var index: UInt32 {
+    get {_storage._index}
+    set {_uniqueStorage()._index = newValue}
+  }
+
+  /// sibling hashes from the leaf up, one after another, 32 bytes each
+  public var path: Data {
+    get {_storage._path}
+    set {_uniqueStorage()._path = newValue}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -500,12 +513,13 @@ public nonisolated struct Sealkit_V1_DerivedDeletion: @unchecked Sendable {
   fileprivate var _storage = _StorageClass.defaultInstance
 }
 
-public nonisolated struct Sealkit_V1_DerivedStep: Sendable {
+/// A record that goes with a deletion, for whoever is to sign that: its newest statement, and the reference that it goes by.
+public nonisolated struct Sealkit_V1_TakenRecord: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// its last statement and proof; every field but the reference as a digest
+  /// name, type, statement and proof; every field but the reference as a digest
   public var record: Sealkit_V1_Record {
     get {_record ?? Sealkit_V1_Record()}
     set {_record = newValue}
@@ -515,7 +529,7 @@ public nonisolated struct Sealkit_V1_DerivedStep: Sendable {
   /// Clears the value of `record`. Subsequent reads from it will return its default value.
   public mutating func clearRecord() {self._record = nil}
 
-  /// whose reference names the next step's record, the last step's: the target
+  /// whose reference names, with deleteSelf, the deletion's target or a record before this one
   public var field: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -523,6 +537,18 @@ public nonisolated struct Sealkit_V1_DerivedStep: Sendable {
   public init() {}
 
   fileprivate var _record: Sealkit_V1_Record? = nil
+}
+
+public nonisolated struct Sealkit_V1_TakenRecords: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var records: [Sealkit_V1_TakenRecord] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
 }
 
 public nonisolated struct Sealkit_V1_ZoneID: Sendable {
@@ -1034,7 +1060,8 @@ public nonisolated struct Sealkit_V1_RecordResult: Sendable {
     set {outcome = .failure(newValue)}
   }
 
-  /// with serverRecordChanged: what the server has, complete
+  /// With serverRecordChanged: what the server has, complete. With unknownItem, of a save or look-up: the deletion, notice or
+  /// departure, if there is one to show.
   public var serverRecord: Sealkit_V1_Record {
     get {_serverRecord ?? Sealkit_V1_Record()}
     set {_serverRecord = newValue}
@@ -1044,8 +1071,18 @@ public nonisolated struct Sealkit_V1_RecordResult: Sendable {
   /// Clears the value of `serverRecord`. Subsequent reads from it will return its default value.
   public mutating func clearServerRecord() {self._serverRecord = nil}
 
-  /// with deletionIncomplete: what is to be deleted in the same request
+  /// with referenceViolation: what is to be deleted in the same request
   public var dependents: [String] = []
+
+  /// with deletionIncomplete: all that goes with this deletion, and has to be signed with it.
+  public var taken: Sealkit_V1_TakenRecords {
+    get {_taken ?? Sealkit_V1_TakenRecords()}
+    set {_taken = newValue}
+  }
+  /// Returns true if `taken` has been explicitly set.
+  public var hasTaken: Bool {self._taken != nil}
+  /// Clears the value of `taken`. Subsequent reads from it will return its default value.
+  public mutating func clearTaken() {self._taken = nil}
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1059,6 +1096,7 @@ public nonisolated struct Sealkit_V1_RecordResult: Sendable {
   public init() {}
 
   fileprivate var _serverRecord: Sealkit_V1_Record? = nil
+  fileprivate var _taken: Sealkit_V1_TakenRecords? = nil
 }
 
 public nonisolated struct Sealkit_V1_ModifyRecordsResponse: Sendable {
@@ -1699,8 +1737,11 @@ public nonisolated struct Sealkit_V1_CompleteVerificationRequest: Sendable {
 
   public var code: String = String()
 
-  /// the asking identity's, over id and code
+  /// the asking identity's, over all of it and the server's origin
   public var signature: Data = Data()
+
+  /// exactly as it was begun with
+  public var address: String = String()
 
   /// from now on a look-up by the address finds the account
   public var isDiscoverable: Bool = false
@@ -2189,7 +2230,7 @@ nonisolated extension Sealkit_V1_Location: SwiftProtobuf.Message, SwiftProtobuf.
       case 5: try { try decoder.decodeSingularDoubleField(value: &self.verticalAccuracy) }()
       case 6: try { try decoder.decodeSingularDoubleField(value: &self.course) }()
       case 7: try { try decoder.decodeSingularDoubleField(value: &self.speed) }()
-      case 8: try { try decoder.decodeSingularSInt64Field(value: &self.timestamp) }()
+      case 8: try { try decoder.decodeSingularDoubleField(value: &self.timestamp) }()
       default: break
       }
     }
@@ -2217,8 +2258,8 @@ nonisolated extension Sealkit_V1_Location: SwiftProtobuf.Message, SwiftProtobuf.
     if self.speed.bitPattern != 0 {
       try visitor.visitSingularDoubleField(value: self.speed, fieldNumber: 7)
     }
-    if self.timestamp != 0 {
-      try visitor.visitSingularSInt64Field(value: self.timestamp, fieldNumber: 8)
+    if self.timestamp.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.timestamp, fieldNumber: 8)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -2315,8 +2356,8 @@ nonisolated extension Sealkit_V1_Value: SwiftProtobuf.Message, SwiftProtobuf._Me
         }
       }()
       case 5: try {
-        var v: Int64?
-        try decoder.decodeSingularSInt64Field(value: &v)
+        var v: Double?
+        try decoder.decodeSingularDoubleField(value: &v)
         if let v = v {
           if self.kind != nil {try decoder.handleConflictingOneOf()}
           self.kind = .date(v)
@@ -2390,7 +2431,7 @@ nonisolated extension Sealkit_V1_Value: SwiftProtobuf.Message, SwiftProtobuf._Me
     }()
     case .date?: try {
       guard case .date(let v)? = self.kind else { preconditionFailure() }
-      try visitor.visitSingularSInt64Field(value: v, fieldNumber: 5)
+      try visitor.visitSingularDoubleField(value: v, fieldNumber: 5)
     }()
     case .location?: try {
       guard case .location(let v)? = self.kind else { preconditionFailure() }
@@ -2418,7 +2459,7 @@ nonisolated extension Sealkit_V1_Value: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Sealkit_V1_ListValue: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ListValue"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}element_kind\0\u{1}values\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}values\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2426,25 +2467,20 @@ nonisolated extension Sealkit_V1_ListValue: SwiftProtobuf.Message, SwiftProtobuf
       // allocates stack space for every case branch when no optimizations are
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
-      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.elementKind) }()
-      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.values) }()
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.values) }()
       default: break
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    if self.elementKind != 0 {
-      try visitor.visitSingularUInt32Field(value: self.elementKind, fieldNumber: 1)
-    }
     if !self.values.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.values, fieldNumber: 2)
+      try visitor.visitRepeatedMessageField(value: self.values, fieldNumber: 1)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Sealkit_V1_ListValue, rhs: Sealkit_V1_ListValue) -> Bool {
-    if lhs.elementKind != rhs.elementKind {return false}
     if lhs.values != rhs.values {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
@@ -2934,11 +2970,13 @@ nonisolated extension Sealkit_V1_SignedMove: SwiftProtobuf.Message, SwiftProtobu
 
 nonisolated extension Sealkit_V1_DerivedDeletion: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".DerivedDeletion"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}steps\0\u{1}tombstone\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tombstone\0\u{1}count\0\u{1}index\0\u{1}path\0")
 
   fileprivate class _StorageClass {
-    var _steps: [Sealkit_V1_DerivedStep] = []
     var _tombstone: Sealkit_V1_Record? = nil
+    var _count: UInt32 = 0
+    var _index: UInt32 = 0
+    var _path: Data = Data()
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -2949,8 +2987,10 @@ nonisolated extension Sealkit_V1_DerivedDeletion: SwiftProtobuf.Message, SwiftPr
     private init() {}
 
     init(copying source: _StorageClass) {
-      _steps = source._steps
       _tombstone = source._tombstone
+      _count = source._count
+      _index = source._index
+      _path = source._path
     }
   }
 
@@ -2969,8 +3009,10 @@ nonisolated extension Sealkit_V1_DerivedDeletion: SwiftProtobuf.Message, SwiftPr
         // allocates stack space for every case branch when no optimizations are
         // enabled. https://github.com/apple/swift-protobuf/issues/1034
         switch fieldNumber {
-        case 1: try { try decoder.decodeRepeatedMessageField(value: &_storage._steps) }()
-        case 2: try { try decoder.decodeSingularMessageField(value: &_storage._tombstone) }()
+        case 1: try { try decoder.decodeSingularMessageField(value: &_storage._tombstone) }()
+        case 2: try { try decoder.decodeSingularUInt32Field(value: &_storage._count) }()
+        case 3: try { try decoder.decodeSingularUInt32Field(value: &_storage._index) }()
+        case 4: try { try decoder.decodeSingularBytesField(value: &_storage._path) }()
         default: break
         }
       }
@@ -2983,12 +3025,18 @@ nonisolated extension Sealkit_V1_DerivedDeletion: SwiftProtobuf.Message, SwiftPr
       // allocates stack space for every if/case branch local when no optimizations
       // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
       // https://github.com/apple/swift-protobuf/issues/1182
-      if !_storage._steps.isEmpty {
-        try visitor.visitRepeatedMessageField(value: _storage._steps, fieldNumber: 1)
-      }
       try { if let v = _storage._tombstone {
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
       } }()
+      if _storage._count != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._count, fieldNumber: 2)
+      }
+      if _storage._index != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._index, fieldNumber: 3)
+      }
+      if !_storage._path.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._path, fieldNumber: 4)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -2998,8 +3046,10 @@ nonisolated extension Sealkit_V1_DerivedDeletion: SwiftProtobuf.Message, SwiftPr
       let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
         let _storage = _args.0
         let rhs_storage = _args.1
-        if _storage._steps != rhs_storage._steps {return false}
         if _storage._tombstone != rhs_storage._tombstone {return false}
+        if _storage._count != rhs_storage._count {return false}
+        if _storage._index != rhs_storage._index {return false}
+        if _storage._path != rhs_storage._path {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -3009,8 +3059,8 @@ nonisolated extension Sealkit_V1_DerivedDeletion: SwiftProtobuf.Message, SwiftPr
   }
 }
 
-nonisolated extension Sealkit_V1_DerivedStep: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  public static let protoMessageName: String = _protobuf_package + ".DerivedStep"
+nonisolated extension Sealkit_V1_TakenRecord: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".TakenRecord"
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}record\0\u{1}field\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
@@ -3040,9 +3090,39 @@ nonisolated extension Sealkit_V1_DerivedStep: SwiftProtobuf.Message, SwiftProtob
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: Sealkit_V1_DerivedStep, rhs: Sealkit_V1_DerivedStep) -> Bool {
+  public static func ==(lhs: Sealkit_V1_TakenRecord, rhs: Sealkit_V1_TakenRecord) -> Bool {
     if lhs._record != rhs._record {return false}
     if lhs.field != rhs.field {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sealkit_V1_TakenRecords: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".TakenRecords"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}records\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.records) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.records.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.records, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Sealkit_V1_TakenRecords, rhs: Sealkit_V1_TakenRecords) -> Bool {
+    if lhs.records != rhs.records {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3908,7 +3988,7 @@ nonisolated extension Sealkit_V1_ModifyRecordsRequest: SwiftProtobuf.Message, Sw
 
 nonisolated extension Sealkit_V1_RecordResult: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".RecordResult"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}record_name\0\u{1}record\0\u{1}failure\0\u{3}server_record\0\u{2}N\u{3}dependents\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}record_name\0\u{1}record\0\u{1}failure\0\u{3}server_record\0\u{2}N\u{3}dependents\0\u{2}2taken\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3945,6 +4025,7 @@ nonisolated extension Sealkit_V1_RecordResult: SwiftProtobuf.Message, SwiftProto
       }()
       case 4: try { try decoder.decodeSingularMessageField(value: &self._serverRecord) }()
       case 210: try { try decoder.decodeRepeatedStringField(value: &self.dependents) }()
+      case 260: try { try decoder.decodeSingularMessageField(value: &self._taken) }()
       default: break
       }
     }
@@ -3975,6 +4056,9 @@ nonisolated extension Sealkit_V1_RecordResult: SwiftProtobuf.Message, SwiftProto
     if !self.dependents.isEmpty {
       try visitor.visitRepeatedStringField(value: self.dependents, fieldNumber: 210)
     }
+    try { if let v = self._taken {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 260)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3983,6 +4067,7 @@ nonisolated extension Sealkit_V1_RecordResult: SwiftProtobuf.Message, SwiftProto
     if lhs.outcome != rhs.outcome {return false}
     if lhs._serverRecord != rhs._serverRecord {return false}
     if lhs.dependents != rhs.dependents {return false}
+    if lhs._taken != rhs._taken {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -5132,7 +5217,7 @@ nonisolated extension Sealkit_V1_BeginVerificationResponse: SwiftProtobuf.Messag
 
 nonisolated extension Sealkit_V1_CompleteVerificationRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".CompleteVerificationRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}verification_id\0\u{1}code\0\u{1}signature\0\u{4}Y\u{3}is_discoverable\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}verification_id\0\u{1}code\0\u{1}signature\0\u{1}address\0\u{4}X\u{3}is_discoverable\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5143,6 +5228,7 @@ nonisolated extension Sealkit_V1_CompleteVerificationRequest: SwiftProtobuf.Mess
       case 1: try { try decoder.decodeSingularBytesField(value: &self.verificationID) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.code) }()
       case 3: try { try decoder.decodeSingularBytesField(value: &self.signature) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.address) }()
       case 220: try { try decoder.decodeSingularBoolField(value: &self.isDiscoverable) }()
       default: break
       }
@@ -5159,6 +5245,9 @@ nonisolated extension Sealkit_V1_CompleteVerificationRequest: SwiftProtobuf.Mess
     if !self.signature.isEmpty {
       try visitor.visitSingularBytesField(value: self.signature, fieldNumber: 3)
     }
+    if !self.address.isEmpty {
+      try visitor.visitSingularStringField(value: self.address, fieldNumber: 4)
+    }
     if self.isDiscoverable != false {
       try visitor.visitSingularBoolField(value: self.isDiscoverable, fieldNumber: 220)
     }
@@ -5169,6 +5258,7 @@ nonisolated extension Sealkit_V1_CompleteVerificationRequest: SwiftProtobuf.Mess
     if lhs.verificationID != rhs.verificationID {return false}
     if lhs.code != rhs.code {return false}
     if lhs.signature != rhs.signature {return false}
+    if lhs.address != rhs.address {return false}
     if lhs.isDiscoverable != rhs.isDiscoverable {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true

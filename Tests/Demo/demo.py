@@ -9,6 +9,7 @@ is searched for what only the people may know.
 """
 
 import argparse
+import fractions
 import hashlib
 import json
 import os
@@ -239,11 +240,12 @@ class Demo:
         fingerprint = int.from_bytes(digest[:8], "little", signed=True)
         minutes = len(text.split()) / 230 + digest[8] / 7919
         micros = int(file.stat().st_mtime) * 1_000_000 + int.from_bytes(digest[9:11], "little") + 7
-        stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(micros // 1_000_000)) + f".{micros % 1_000_000:06d}Z"
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(micros // 1_000_000)) + f".{micros % 1_000_000:06d}".rstrip("0") + "Z"
         latitude, longitude = 52 + digest[11] / 311, 13 + digest[12] / 313
         self.canaries.integer(f"{name}: fingerprint", fingerprint)
         self.canaries.double(f"{name}: minutes", minutes)
-        self.canaries.integer(f"{name}: modified", micros)
+        # A date is the double of seconds since 2001, here of a whole number of microseconds and never of whole seconds.
+        self.canaries.double(f"{name}: modified", float(fractions.Fraction(micros, 1_000_000) - 978_307_200))
         self.canaries.double(f"{name}: latitude", latitude)
         words = [self.canaries.word(f"{name}: tag {index}") for index in (1, 2)]
         value = {

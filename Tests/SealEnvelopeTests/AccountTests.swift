@@ -159,11 +159,11 @@ import Testing
             .accept(.init(invitationID: keys.id, acceptor: alice.identity, signature: [UInt8](repeating: 1, count: 64))),
             .open(
                 .init(
-                    scope: zone.scope, incarnations: Incarnations(zone: 1, scope: 2), rootRecordName: "Root",
+                    scope: zone.scope, incarnations: Incarnations(zone: 1, scope: 2), encryptionScope: .perRecord, rootRecordName: "Root",
                     abandoned: .init(sequence: 3, hash: .zero), owner: zone.owner.identity)),
         ]
         let record = try zone.seal([RecordDraft(statement: zone.statement(), recordKey: nil, fields: [])]).records[0]
-        let value = try Value.list(.string, [.string("a"), .string("né")]).canonicalBytes()
+        let value = try Value.list([.string("a"), .string("né")]).canonicalBytes()
         let place = try Value.location(Location(latitude: 1, longitude: 2)).canonicalBytes()
         let container = zone.scope.container
         var outcomes = (same: 0, refused: 0)

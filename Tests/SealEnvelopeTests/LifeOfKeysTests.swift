@@ -131,7 +131,8 @@ import Testing
             container: zone.scope.container, environment: zone.scope.environment, owner: zone.scope.owner, zoneName: zone.scope.zoneName,
             shareRecordName: "Share-1")
         let opening = try zone.owner.author.open(
-            scope, following: nil, rootRecordName: "Note-1", identity: zone.owner.identity, time: 1, random: &zone.random)
+            scope, following: nil, encryptionScope: .perRecord, rootRecordName: "Note-1", identity: zone.owner.identity, time: 1,
+            random: &zone.random)
         var share = try Roster(opening: opening.entry, scope: scope)
         let key = try #require(opening.epochKey)
         let secret = LinkSecret(random: &zone.random)

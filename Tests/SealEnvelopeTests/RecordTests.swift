@@ -11,8 +11,8 @@ import Testing
 
     static let values: [(String, Value)] = [
         ("count", .int64(-1)), ("body", .string("Dear diary")), ("data", .data([1, 2, 3])), ("price", .double(1.5)),
-        ("when", .date(12)), ("where", .location(Location(latitude: 1, longitude: 2))), ("tags", .list(.string, [])),
-        ("more", .list(.int64, [.int64(1), .int64(2)])),
+        ("when", .date(12)), ("where", .location(Location(latitude: 1, longitude: 2))), ("tags", .list([])),
+        ("more", .list([.int64(1), .int64(2)])),
     ].sorted { $0.0 < $1.0 }
 
     mutating func sealed(_ record: String = "Note-1", key: SecretBytes? = nil) throws -> (record: SealedRecord, verified: VerifiedStatement) {
@@ -60,10 +60,10 @@ import Testing
         guard case .encrypted(_, let sealed) = count else { return }
         #expect(throws: SealError.authenticationFailed, "another name") { try opener.open(count, name: "body") }
         #expect(throws: SealError.authenticationFailed, "another type") {
-            try opener.open(.encrypted(ValueType(.date), sealed: sealed), name: "count")
+            try opener.open(.encrypted(.type(ValueType(.date)), sealed: sealed), name: "count")
         }
         #expect(throws: SealError.authenticationFailed, "a list") {
-            try opener.open(.encrypted(ValueType(.int64, isList: true), sealed: sealed), name: "count")
+            try opener.open(.encrypted(.type(ValueType(.int64, isList: true)), sealed: sealed), name: "count")
         }
         let field = try #require(one.stored("count"))
         _ = try RecordOpener(oneVerified, epochKey: zone.key).open(field, name: "count")
@@ -72,7 +72,7 @@ import Testing
         }
         for altered in alterations(of: sealed) {
             #expect(throws: SealError.authenticationFailed) {
-                try opener.open(.encrypted(ValueType(.int64), sealed: altered), name: "count")
+                try opener.open(.encrypted(.type(ValueType(.int64)), sealed: altered), name: "count")
             }
         }
     }
@@ -102,7 +102,7 @@ import Testing
         }
         let statement = zone.statement()
         #expect(throws: SealError.unsupported, "a reference") { try seal(statement, [("a", .encrypted(.reference(ReferenceValue(recordName: "b"))))]) }
-        #expect(throws: SealError.malformed, "a mixed list") { try seal(statement, [("a", .encrypted(.list(.int64, [.double(1)])))]) }
+        #expect(throws: SealError.malformed, "a mixed list") { try seal(statement, [("a", .encrypted(.list([.double(1), .int64(1)])))]) }
         #expect(throws: SealError.malformed, "out of order") { try seal(statement, [("b", .plain(.int64(1))), ("a", .plain(.int64(1)))]) }
         #expect(throws: SealError.malformed, "twice") { try seal(statement, [("a", .plain(.int64(1))), ("a", .plain(.int64(1)))]) }
         #expect(throws: SealError.invalidName, "no identifier") { try seal(statement, [("_a", .plain(.int64(1)))]) }

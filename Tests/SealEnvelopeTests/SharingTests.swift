@@ -32,7 +32,8 @@ import Testing
     }
 
     @Test mutating func `The owner opens its own grant`() throws {
-        let draft = try zone.owner.author.open(zone.scope, following: nil, identity: zone.owner.identity, time: 1, random: &zone.random)
+        let draft = try zone.owner.author.open(
+            zone.scope, following: nil, encryptionScope: .perRecord, identity: zone.owner.identity, time: 1, random: &zone.random)
         let roster = try Roster(opening: draft.entry, scope: zone.scope)
         let key = try Grants<XWingHPKE>.open(draft.grants[0].sealed, epoch: roster.currentEpoch, as: zone.owner.userID, keys: zone.owner.keys)
         #expect(key.keyID == roster.currentEpoch.keyID)
@@ -86,7 +87,9 @@ import Testing
             try Grants<XWingHPKE>.open(sealed, epoch: zone.roster.currentEpoch, as: alice.userID, keys: alice.keys)
         }
         try zone.roster.append(zone.owner.author.plain(.close, on: zone.roster, time: 1).entry)
-        let reopened = try zone.owner.author.open(zone.scope, following: zone.roster, identity: zone.owner.identity, time: 1, random: &zone.random)
+        let reopened = try zone.owner.author.open(
+            zone.scope, following: zone.roster, encryptionScope: .perRecord, identity: zone.owner.identity, time: 1,
+            random: &zone.random)
         try zone.roster.append(reopened.entry)
         #expect(throws: SealError.authenticationFailed, "another life") {
             try Grants<XWingHPKE>.open(sealed, epoch: zone.roster.currentEpoch, as: alice.userID, keys: alice.keys)
@@ -181,6 +184,24 @@ import Testing
         #expect(throws: SealError.authenticationFailed) { try open(good, .zero, alice) }
         #expect(throws: SealError.authenticationFailed) { try open(invitation(ID16(prefixOf: .zero)), scopeID, alice) }
     }
+
+    @Test func `A contact opens for the owner alone, for the request that it came with, and is no address`() throws {
+        let (scopeID, requestID) = (zone.roster.scopeID, ID16(prefixOf: GrantHash.of([5])))
+        let sealed = try SealedContact<XWingHPKE>.seal("Bob", scopeID: scopeID, requestID: requestID, to: zone.owner.identity)
+        func open(
+            _ sealed: [UInt8], _ scopeID: Digest, _ requestID: ID16, _ account: Account
+        ) throws(SealError) -> String {
+            try SealedContact<XWingHPKE>.open(
+                sealed, scopeID: scopeID, requestID: requestID, as: account.userID, keys: account.keys)
+        }
+        #expect(try open(sealed, scopeID, requestID, zone.owner) == "Bob")
+        #expect(throws: SealError.authenticationFailed) { try open(sealed, scopeID, requestID, alice) }
+        #expect(throws: SealError.authenticationFailed) { try open(sealed, .zero, requestID, zone.owner) }
+        #expect(throws: SealError.authenticationFailed) { try open(sealed, scopeID, .zero, zone.owner) }
+        let address = try SealedAddresses<XWingHPKE>.seal(
+            "Bob", scopeID: scopeID, invitationID: requestID, to: [zone.owner.identity])
+        #expect(throws: SealError.authenticationFailed) { try open(address[0].sealed, scopeID, requestID, zone.owner) }
+    }
 }
 
 @Suite struct LinkTests {
@@ -241,22 +262,5 @@ import Testing
             }
         }
         #expect(seen.count == 8)
-    }
-
-    @Test func `A preview opens for whoever has the URL, in its scope`() throws {
-        var random = FixedRandom()
-        let preview = SharePreview(title: "Träume", shareType: "list", thumbnail: [1, 2])
-        let sealed = try link.sealPreview(preview, scopeID: scope, random: &random)
-        #expect(try link.openPreview(sealed, scopeID: scope) == preview)
-        #expect(throws: SealError.authenticationFailed) { try link.openPreview(sealed, scopeID: .zero) }
-        #expect(throws: SealError.authenticationFailed) { try LinkSecret(secret(1)).openPreview(sealed, scopeID: scope) }
-        for altered in alterations(of: sealed) {
-            #expect(throws: SealError.authenticationFailed) { try link.openPreview(altered, scopeID: scope) }
-        }
-        for wrong in [
-            Value.string("x"), .list(.data, []), .list(.data, [.data([]), .data([])]), .list(.data, [.data([0xFF]), .data([]), .data([])]),
-        ] {
-            #expect(throws: SealError.malformed) { try SharePreview(wrong) }
-        }
     }
 }

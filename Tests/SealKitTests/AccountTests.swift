@@ -82,10 +82,15 @@ import Testing
     }
 
     @Test func serversAreNamedByOriginAndPlainHTTPStaysOnThisMachine() async throws {
-        for text in ["notes.example.org", "ftp://x", "https://x/path", "https://user@x", "http://notes.example.org", ""] {
+        for text in ["notes.example.org", "ftp://x", "https://x/path", "https://user@x", "http://notes.example.org", "https://b%C3%BCcher.example", "https://a%2Db.example", ""] {
             #expect(await failure { _ = try HTTPTransport(server: text) } == .invalidArguments, "\(text)")
         }
         #expect(try HTTPTransport(server: "HTTPS://Notes.Example.org:443/").origin == "https://notes.example.org")
         #expect(try HTTPTransport(server: "http://localhost:8080").origin == "http://localhost:8080")
+        for text in ["https://B\u{FC}cher.example", "https://bu\u{308}cher.example:443", "https://xn--Bcher-kva.example"] {
+            #expect(try HTTPTransport(server: text).origin == "https://xn--bcher-kva.example", "\(text)")
+        }
+        #expect(try HTTPTransport(server: "https://fa\u{DF}.example").origin == "https://xn--fa-hia.example")
+        #expect(try HTTPTransport(server: "http://[::1]:8080").origin == "http://[::1]:8080")
     }
 }

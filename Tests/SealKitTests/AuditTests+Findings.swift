@@ -59,7 +59,7 @@ extension AuditTests {
         let opened = try RosterEntry(canonicalBytes: good.entry.bytes, container: core.identifier)
         var epoch = try #require(opened.epoch)
         epoch = EpochOpening(
-            number: epoch.number, keyID: epoch.keyID, previousKey: epoch.previousKey,
+            number: epoch.number, keyID: epoch.keyID, checkpoint: Checkpoint.none, previousKey: epoch.previousKey,
             coverage: grants.map { .init(subject: $0, grantHash: GrantHash.of($1)) }.sorted { $0.subject < $1.subject })
         let bytes = RosterEntry(
             scopeID: opened.scopeID, sequence: opened.sequence, previous: opened.previous, author: opened.author, time: opened.time,

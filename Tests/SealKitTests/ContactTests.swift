@@ -203,24 +203,6 @@ import Testing
 
     // MARK: The store
 
-    @Test func olderStoresGetTheirContactsFromTheRostersInThem() async throws {
-        let file = temporary.url.appendingPathComponent("trust")
-        let (ann, bob) = (try await Person(trust: try TrustStore(file: file)), try await Person())
-        let zone = try await SharedZone(of: ann, with: [(bob, .readWrite)])
-        try await zone.view(of: ann)
-        // As a version without contacts left it.
-        try await ann.container.core.trust.losing(["contact", "violation"])
-        let trust = try TrustStore(file: file)
-        let container = try Container(ann.container.containerIdentifier, account: ann.account, trust: trust)
-        let before = try await container.contacts.all()
-        #expect(before.isEmpty)
-        _ = try await container.privateDatabase.recordZone(for: zone.zoneID)
-        let names = try await container.contacts.all().map(\.userRecordID.recordName)
-        #expect(names == [bob.name])
-        let violations = try await container.violations()
-        #expect(violations.isEmpty)
-    }
-
     @Test func twoProcessesAtOnceKnowOnePersonByOneKey() async throws {
         let file = temporary.url.appendingPathComponent("trust")
         let (ann, bob) = (try await Person(), try await Person())

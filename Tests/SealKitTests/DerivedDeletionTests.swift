@@ -17,7 +17,7 @@ import Testing
         var item = person.note(in: zone, "item", name: "item")
         item["list"] = Record.Reference(recordName: "list", action: .deleteSelf)
         var detail = person.note(in: zone, "detail", name: "detail")
-        detail.setPlainValue("items", .list(.reference, [.reference(ReferenceValue(recordName: "item", action: .deleteSelf))]))
+        detail.setPlainValue("items", .list([.reference(ReferenceValue(recordName: "item", action: .deleteSelf))]))
         let saved = try await person.own.modifyRecords(saving: [list, item, detail]).saveResults
         return (
             zone, try #require(try saved[list.recordID]?.get()), try #require(try saved[item.recordID]?.get()),
@@ -72,21 +72,23 @@ import Testing
         typealias Lie = @Sendable (inout Sealkit_V1_Record) -> Void
         let lies: [(String, Lie)] = [
             ("no proof", { $0.clearDerived() }),
-            ("no steps", { $0.derived.steps = [] }),
             ("no tombstone", { $0.derived.clearTombstone() }),
             ("another record", { $0.recordName = "spare" }),
             ("another type", { $0.recordType = "Other" }),
             ("not deleted", { $0.deleted = false }),
-            ("the target's place is taken by the record", { $0.derived.tombstone = $0.derived.steps[0].record }),
-            ("another field", { $0.derived.steps[0].field = "body" }),
-            ("the reference withheld", { $0.derived.steps[0].record.fields.removeAll { $0.name == "list" } }),
-            ("the reference redirected", { notice in
-                for index in notice.derived.steps[0].record.fields.indices where notice.derived.steps[0].record.fields[index].name == "list" {
-                    notice.derived.steps[0].record.fields[index].plain.reference.recordName = "spare"
-                }
+            ("a field beside it", { $0.fields = [.with { $0.name = "body"; $0.omitted = Data(repeating: 0, count: 32) }] }),
+            ("the record's own statement as the target's", { notice in
+                notice.derived.tombstone = .with { $0.statement = notice.statement; $0.proof = notice.proof }
             }),
+            ("the target's deletion as the record", { notice in
+                (notice.statement, notice.proof) = (notice.derived.tombstone.statement, notice.derived.tombstone.proof)
+            }),
+            ("another leaf", { $0.derived.index = 1 - $0.derived.index }),
+            ("another count", { $0.derived.count = 1; $0.derived.index = 0; $0.derived.path = Data() }),
+            ("more than may go along", { $0.derived.count = 751 }),
+            ("no path", { $0.derived.path = Data() }),
+            ("a path that is none", { $0.derived.path.removeLast() }),
             ("a broken signature", { $0.derived.tombstone.proof.signature = Data(repeating: 0, count: 64) }),
-            ("the step twice", { $0.derived.steps.append($0.derived.steps[0]) }),
         ]
         for (what, lie) in lies {
             let deceived = try ann.through(
@@ -154,14 +156,8 @@ import Testing
         item["list"] = Record.Reference(recordName: "list", action: .deleteSelf)
         let saved = try await ann.own.save(item)
         _ = try await ann.through(recording).own.record(for: saved.recordID)
-        let step = try #require(recording.records().last)
-        let forged = Sealkit_V1_Record.with {
-            $0.recordName = "item"
-            $0.recordType = "Note"
-            $0.deleted = true
-            $0.derived.steps = [.with { $0.record = step; $0.field = "list" }]
-            $0.derived.tombstone = tombstone
-        }
+        let live = try #require(recording.records().last)
+        let forged = try Forgery.notice(of: live, with: tombstone, covering: [])
         let deceived = try ann.through(
             RewritingTransport(HTTPTransport(server: ann.server.origin)) { path, body in
                 guard path.hasSuffix("records/changes") else { return body }
@@ -169,53 +165,56 @@ import Testing
                 answer.records = [forged]
                 return try answer.serializedData()
             })
-        let changes = try await deceived.own.recordZoneChanges(inZoneWith: zone)
-        #expect(changes.deletions.isEmpty && changes.modifications.map(\.result.failureCode) == [.rollback])
+        #expect(await failure { _ = try await deceived.own.recordZoneChanges(inZoneWith: zone) } == .integrityFailure)
         #expect(try await ann.own.record(for: saved.recordID).encryptedValues["body"] == "item")
     }
 
-    /// The device's own server, which answers changes with one notice.
-    private func showing(_ notice: Sealkit_V1_Record, to person: Person, fresh: Bool = false) throws -> Person {
-        let transport = RewritingTransport(try HTTPTransport(server: person.server.origin)) { path, body in
-            guard path.hasSuffix("records/changes") else { return body }
-            var answer = try Sealkit_V1_RecordChangesResponse(serializedBytes: body)
-            answer.records = [notice]
-            return try answer.serializedData()
-        }
-        return fresh ? try person.onFreshDevice(transport: transport) : try person.through(transport)
-    }
-
-    /// Every step of a chain is the newest of its record, not the last one alone: a record in between that let go of the
-    /// target takes nobody along by what it was before.
-    @Test func whatLetGoOfTheTargetTakesNothingAlong() async throws {
+    /// A deletion that a server got somebody to sign over an old statement takes nothing from whoever has seen a newer one.
+    @Test func whatWasSavedSinceStays() async throws {
         let ann = try await Person()
-        let (zone, list, item, detail) = try await family(ann)
-        let recording = RecordingTransport(try HTTPTransport(server: ann.server.origin))
-        let recorded = try ann.through(recording)
-        _ = try await recorded.own.record(for: item.recordID)
-        var free = try await recorded.own.record(for: item.recordID)
-        let old = try #require(recording.records().first)
+        let (zone, list, item, _) = try await family(ann)
+        let network = try HostileNetwork(ann.server)
+        let device = try ann.through(network)
+        var free = try await device.own.record(for: item.recordID)
+        let old = try #require(network.records.last)
         free["list"] = nil as Record.Reference?
         _ = try await ann.own.save(free)
-        _ = try await recorded.own.record(for: detail.recordID)
-        let chained = try #require(recording.records().last)
-        try await ann.own.deleteRecord(withID: list.recordID)
-        _ = await failure { _ = try await recorded.own.record(for: list.recordID) }
-        let forged = Sealkit_V1_Record.with {
-            $0.recordName = "detail"
-            $0.recordType = "Note"
-            $0.deleted = true
-            $0.derived.steps = [
-                .with { $0.record = chained; $0.field = "items" }, .with { $0.record = old; $0.field = "list" },
-            ]
-            $0.derived.tombstone = recording.records().last ?? Sealkit_V1_Record()
-        }
-        let changes = try await showing(forged, to: ann).own.recordZoneChanges(inZoneWith: zone)
+        let tombstone = try Forgery.deletion(of: list.base, by: ann, try await ann.view(of: zone), covering: [old])
+        network.show([try Forgery.notice(of: old, with: tombstone, covering: [old])])
+        let changes = try await device.own.recordZoneChanges(inZoneWith: zone)
         #expect(changes.deletions.isEmpty && changes.modifications.map(\.result.failureCode) == [.rollback])
-        #expect(try await ann.own.record(for: detail.recordID).encryptedValues["body"] == "detail")
-        // A device that has seen nothing cannot tell: every statement in it was made.
-        let stranger = try await showing(forged, to: ann, fresh: true).own.recordZoneChanges(inZoneWith: zone)
-        #expect(stranger.deletions.map(\.recordID.recordName) == ["detail"])
+        network.beHonest()
+        #expect(try await device.own.record(for: item.recordID).encryptedValues["body"] == "item")
+
+        // Nor does the one who deletes sign for it.
+        network.rewrite("records/modify", Sealkit_V1_ModifyRecordsResponse.self) { answer in
+            answer.results[0].failure = Sealkit_V1_Failure(.deletionIncomplete, "not all")
+            answer.results[0].taken.records = [.with { $0.record = old; $0.field = "list" }]
+        }
+        let other = try await ann.own.save(ann.note(in: zone, "other", name: "other"))
+        #expect(await failure { try await device.own.deleteRecord(withID: list.recordID) } == .rollback)
+        network.beHonest()
+        #expect(try await ann.own.record(for: other.recordID).encryptedValues["body"] == "other")
+    }
+
+    /// Ann deletes the target, and the item goes with it; then the target is made again. A device that has seen its later life
+    /// first is told nothing else by the feed than that the item is gone: no alarm.
+    @Test func aTargetThatWasMadeAgainIsNoAlarm() async throws {
+        let ann = try await Person()
+        let (zone, list, item, detail) = try await family(ann)
+        let other = try ann.onFreshDevice()
+        let before = try await other.own.recordZoneChanges(inZoneWith: zone).changeToken
+        try await ann.own.deleteRecord(withID: list.recordID)
+        _ = try await ann.own.save(ann.note(in: zone, "again", name: "list"))
+        #expect(try await other.own.record(for: list.recordID).encryptedValues["body"] == "again")
+        let after = try await other.own.recordZoneChanges(inZoneWith: zone, since: before)
+        #expect(Set(after.deletions.map(\.recordID.recordName)) == ["item", "detail"])
+        #expect(after.modifications.map(\.recordID.recordName) == ["list"])
+        #expect(after.modifications.map(\.result.failureCode) == [nil])
+        #expect(try await other.container.violations().isEmpty)
+        for id in [item.recordID, detail.recordID] {
+            #expect(await failure { _ = try await other.own.record(for: id) } == .unknownItem)
+        }
     }
 
     /// The record in between was made again after it had gone: what went with it then stays gone.
@@ -234,6 +233,137 @@ import Testing
             #expect(after.modifications.map(\.recordID.recordName) == ["item"])
             #expect(try await device.own.record(for: item.recordID).encryptedValues["body"] == "again")
             #expect(await failure { _ = try await device.own.record(for: detail.recordID) } == .unknownItem)
+        }
+    }
+
+    // MARK: Deleting
+
+    /// A server that names what does not go along, or not like this: nothing of it is signed, and the record stays.
+    @Test func nothingIsCoveredBecauseAServerNamesIt() async throws {
+        let ann = try await Person()
+        let (zone, list, item, detail) = try await family(ann)
+        let spare = try await ann.own.save(ann.note(in: zone, "spare", name: "spare"))
+        let network = try HostileNetwork(ann.server)
+        let device = try ann.through(network)
+        for id in [list.recordID, spare.recordID] { _ = try await device.own.record(for: id) }
+        let (target, unrelated) = (try #require(network.records.dropLast().last), try #require(network.records.last))
+
+        typealias Lie = @Sendable (inout Sealkit_V1_TakenRecords) -> Void
+        let lies: [(String, Lie)] = [
+            ("one that refers to nothing", { $0.records.append(.with { $0.record = unrelated; $0.field = "body" }) }),
+            ("the target itself", { $0.records.append(.with { $0.record = target; $0.field = "body" }) }),
+            ("one twice", { $0.records.append($0.records[0]) }),
+            ("one before what it refers to", { $0.records.reverse() }),
+            ("another field", { $0.records[0].field = "body" }),
+            ("the reference withheld", { $0.records[0].record.fields.removeAll { $0.name == "list" } }),
+            ("the reference redirected", { taken in
+                for index in taken.records[0].record.fields.indices where taken.records[0].record.fields[index].name == "list" {
+                    taken.records[0].record.fields[index].plain.reference.recordName = "item"
+                }
+            }),
+            ("another name", { $0.records[0].record.recordName = "spare" }),
+            ("a broken signature", { $0.records[0].record.proof.signature = Data(repeating: 0, count: 64) }),
+            ("more than may go along", { $0.records = Array(repeating: $0.records[0], count: 751) }),
+        ]
+        for (what, lie) in lies {
+            network.rewrite("records/modify", Sealkit_V1_ModifyRecordsResponse.self) { answer in
+                for index in answer.results.indices where answer.results[index].hasTaken { lie(&answer.results[index].taken) }
+            }
+            network.forget()
+            #expect(await failure { try await device.own.deleteRecord(withID: list.recordID) } == .integrityFailure, "\(what)")
+            #expect(network.sent(to: "records/modify").count == 1, "\(what)")
+            network.beHonest()
+        }
+        for id in [list.recordID, item.recordID, detail.recordID, spare.recordID] { _ = try await ann.own.record(for: id) }
+        #expect(try await !device.container.violations().isEmpty)
+        try await device.own.deleteRecord(withID: list.recordID)
+        #expect(await failure { _ = try await ann.own.record(for: detail.recordID) } == .unknownItem)
+    }
+
+    /// Between the first answer and the second request somebody else makes a record refer to the target.
+    @Test func whoRefersMeanwhileIsCoveredInTheNextRound() async throws {
+        let ann = try await Person()
+        let (zone, list, item, _) = try await family(ann)
+        let network = try HostileNetwork(ann.server)
+        let device = try ann.onFreshDevice().through(network)
+        let rounds = LockedValue(0)
+        network.lie { path, _, _ in
+            guard path.hasSuffix("records/modify") else { return }
+            rounds.change { $0 += 1 }
+            guard rounds.value < 3 else { return }
+            var late = ann.note(in: zone, "late", name: "late\(rounds.value)")
+            late["list"] = Record.Reference(recordName: "list", action: .deleteSelf)
+            _ = try await ann.own.save(late)
+        }
+        try await device.own.deleteRecord(withID: list.recordID)
+        #expect(rounds.value == 4)
+        let gone = try await ann.own.recordZoneChanges(inZoneWith: zone)
+        #expect(gone.modifications.isEmpty && gone.deletions.count == 5)
+        #expect(await failure { _ = try await device.own.record(for: item.recordID) } == .unknownItem)
+    }
+
+    @Test func whatKeepsChangingEndsInAnError() async throws {
+        let ann = try await Person()
+        let (zone, list, _, _) = try await family(ann)
+        let network = try HostileNetwork(ann.server)
+        let device = try ann.onFreshDevice().through(network)
+        let rounds = LockedValue(0)
+        network.lie { path, _, _ in
+            guard path.hasSuffix("records/modify") else { return }
+            rounds.change { $0 += 1 }
+            var late = ann.note(in: zone, "late", name: "late\(rounds.value)")
+            late["list"] = Record.Reference(recordName: "list", action: .deleteSelf)
+            _ = try await ann.own.save(late)
+        }
+        var error: SealKitError?
+        do { try await device.own.deleteRecord(withID: list.recordID) } catch let thrown { error = thrown }
+        #expect(error?.code == .deletionIncomplete && (error?.retryAfter ?? 0) > 0 && rounds.value == ZoneBatch.rounds)
+        #expect(try await ann.own.recordZoneChanges(inZoneWith: zone).deletions.isEmpty)
+    }
+
+    /// Two devices delete at once, the same target and two that take the same record along.
+    @Test func twoDevicesDeleteAtOnce() async throws {
+        let ann = try await Person()
+        let (zone, list, item, _) = try await family(ann)
+        let second = try await ann.own.save(ann.note(in: zone, "second", name: "second"))
+        var both = try await ann.own.record(for: item.recordID)
+        both["goesWithToo"] = Record.Reference(recordName: "second", action: .deleteSelf)
+        _ = try await ann.own.save(both)
+        let network = try HostileNetwork(ann.server)
+        let device = try ann.onFreshDevice().through(network)
+        let isDeleted = LockedValue(false)
+        network.lie { path, _, _ in
+            guard path.hasSuffix("records/modify"), !isDeleted.value else { return }
+            isDeleted.change { $0 = true }
+            try await ann.own.deleteRecord(withID: list.recordID)
+        }
+        let results = try await device.own.modifyRecords(deleting: [list.recordID, second.recordID]).deleteResults
+        for id in [list.recordID, second.recordID] { try results[id]?.get() }
+        #expect(results.count == 2 && isDeleted.value)
+        for reader in [ann, device, try ann.onFreshDevice()] {
+            let changes = try await reader.own.recordZoneChanges(inZoneWith: zone)
+            #expect(changes.modifications.isEmpty)
+            #expect(Set(changes.deletions.map(\.recordID.recordName)) == ["list", "second", "item", "detail"])
+        }
+    }
+
+    /// What the same batch saves stays, and what goes with that; in a zone that saves each record by itself too.
+    @Test func whatTheBatchSavesStays() async throws {
+        let ann = try await Person()
+        for isAtomic in [true, false] {
+            let (zone, list, item, detail) = try await family(ann)
+            var edited = item
+            edited.encryptedValues["body"] = "edited"
+            let free = ann.note(in: zone, "free", name: "free")
+            var going = ann.note(in: zone, "going", name: "going")
+            going["list"] = Record.Reference(recordName: "list", action: .deleteSelf)
+            _ = try await ann.own.save(going)
+            let results = try await ann.own.modifyRecords(saving: [edited, free], deleting: [list.recordID], atomically: isAtomic)
+            try results.deleteResults[list.recordID]?.get()
+            for id in [edited.recordID, free.recordID] { _ = try results.saveResults[id]?.get() }
+            #expect(try await ann.own.record(for: item.recordID).encryptedValues["body"] == "edited")
+            _ = try await ann.own.record(for: detail.recordID)
+            #expect(await failure { _ = try await ann.own.record(for: going.recordID) } == .unknownItem)
         }
     }
 }

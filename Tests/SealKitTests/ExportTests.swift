@@ -115,19 +115,18 @@ import Testing
         let file = folder.appendingPathComponent("export.json")
         let whole = try #require(JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any])
         let notices = try #require(whole["notices"] as? [[String: Any]])
-        func steps(_ notice: [String: Any]) -> [[String: Any]] { notice["steps"] as? [[String: Any]] ?? [] }
-        // From `detail` by way of `item`, and from `item` alone.
-        let (long, short) = (try #require(notices.first { steps($0).count == 2 }), try #require(notices.first { steps($0).count == 1 }))
+        // By name, as they are in the deletion's tree.
+        try #require(notices.count == 2)
+        let (first, second) = (notices[0], notices[1])
         func with(_ notice: [String: Any], _ key: String, _ value: Any) -> [String: Any] { notice.merging([key: value]) { $1 } }
         let stays = try #require((whole["records"] as? [[String: Any]])?.last).filter { $0.key != "fields" }
         let lies: [(String, [[String: Any]])] = [
-            ("twice", [short, short]), ("without steps", [with(short, "steps", [Any]())]),
-            ("a step left out", [with(long, "steps", [steps(long)[0]])]),
-            ("steps in another order", [with(long, "steps", Array(steps(long).reversed()))]),
-            ("a record that was not deleted as target", [with(short, "tombstone", stays)]),
-            ("another field", [with(short, "steps", [with(steps(short)[0], "field", "rank")])]),
-            ("another reference", [with(short, "steps", [with(steps(short)[0], "reference", steps(long)[0]["reference"] ?? "")])]),
-            ("a field withheld", [with(short, "steps", [with(steps(short)[0], "otherFields", [Any]())])]),
+            ("twice", [second, second]), ("without a path", [with(second, "path", [String]())]),
+            ("another record's place", [with(second, "index", 0)]),
+            ("another record's path", [with(second, "path", first["path"] ?? [])]),
+            ("another count", [with(second, "count", 3)]),
+            ("a record that did not go", [with(second, "record", stays)]),
+            ("a record that was not deleted as target", [with(second, "tombstone", stays)]),
         ]
         for (what, lie) in lies {
             try JSONSerialization.data(withJSONObject: whole.merging(["notices": lie]) { $1 }).write(to: file)

@@ -2,6 +2,8 @@ import Foundation
 import SealEnvelope
 import SealPrimitives
 import SealStatements
+import SealWire
+import SwiftProtobuf
 import Testing
 
 @testable import SealKit
@@ -17,7 +19,7 @@ extension HierarchicalShareTests {
             revision: revision, previous: previous, scopeID: scope, scopeIncarnation: 1, epoch: 0,
             formerScope: former.map { .init(scopeID: $0, incarnation: 1) },
             wrappedKey: Array(repeating: 0, count: Statement.wrappedKeyBytes), rosterSequence: 1, rosterHead: scope,
-            parent: nil, share: nil, salt: .zero, fieldsDigest: .zero)
+            checkpoint: Checkpoint.none, parent: nil, share: nil, salt: .zero, fieldsDigest: .zero)
     }
 
     private func sighting(_ statement: Statement) -> TrustStore.Sighting {
@@ -71,4 +73,27 @@ extension HierarchicalShareTests {
         #expect(try await code(parent: it.share.recordID.recordName) == nil)
     }
 
+    /// With a server that keeps a parent back, a record would be sealed for whoever is in some other share.
+    @Test func aParentThatIsKeptBackNamesNoShare() async throws {
+        let it = try await shared()
+        let diary = try await it.ann.own.save(it.ann.note(in: it.zone, "diary", name: "diary"))
+        var share = Share(rootRecord: diary)
+        for person in [it.bob, try await Person()] { share.addParticipant(try await it.ann.participant(person, .readWrite)) }
+        _ = try await it.bob.join(try await it.ann.own.save(share, rootRecord: diary).share.url)
+        let (bob, network) = try it.bob.behindAttacker()
+        _ = try await bob.shared.recordZoneChanges(inZoneWith: it.joined)
+        network.rewrite("records/lookup", Sealkit_V1_LookupRecordsResponse.self) { answer in
+            for index in answer.results.indices {
+                answer.results[index] = .with { $0.failure.code = SealKitError.Code.unknownItem.rawValue }
+            }
+        }
+        var record = bob.note(in: it.joined, "for the list")
+        record.setParent(it.id(it.list))
+        let meant = record
+        #expect(await failure { _ = try await bob.shared.save(meant) } == .permissionFailure)
+        #expect(network.sent(to: "records/modify").isEmpty)
+        network.beHonest()
+        let saved = try await bob.shared.save(meant)
+        #expect(saved.base?.statement.scopeID == (try await bob.shared.record(for: it.id(it.list)).base?.statement.scopeID))
+    }
 }

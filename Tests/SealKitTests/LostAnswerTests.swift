@@ -150,6 +150,75 @@ import Testing
         #expect(sent.bodies.count == 2)
     }
 
+    /// Of what is revoked the server says the same as of what never was, so a lost answer is told; asked again, it says that it was done.
+    @Test func whatIsRevokedIsRevokedOnce() async throws {
+        let server = try ServerProcess(mail: false)
+        defer { server.stop() }
+        let ann = try await Person(server)
+        let (token, user) = (try operatorToken(server), ann.name)
+        let container = ann.container.core.identifier
+        @Sendable func management(_ transport: any Transport) throws -> ContainerManagement {
+            try ContainerManagement(container, token: token, transport: transport)
+        }
+        let direct = try HTTPTransport(server: server.origin)
+        let key = try await ann.container.createServerKey(name: "importer").userRecordID
+        _ = try await management(direct).importSchema(SchemaCommandTests.schema)
+        try await management(direct).assignRole("Editor", toUser: user, in: .development)
+        let made = try await ManagementTokens(operatorToken: token, transport: direct).create(for: container, name: "CI").entry.id
+
+        let network = LossyTransport(direct, losing: "/revoke", [])
+        let away = try ann.through(network, pacing: FakePacing().pacing)
+        let revocations: [@Sendable () async throws -> Void] = [
+            { try await away.container.revokeServerKey(key) },
+            { try await management(network).revokeRole("Editor", fromUser: user, in: .development) },
+            { try await ManagementTokens(operatorToken: token, transport: network).revoke(made) },
+        ]
+        for (index, revoke) in revocations.enumerated() {
+            network.lose([.answer])
+            #expect(await failure { try await revoke() } == .serverResponseLost)
+            #expect(network.bodies.count == 2 * index + 1, "it is not sent again")
+            #expect(await failure { try await revoke() } == .unknownItem)
+        }
+        #expect(try await ann.container.serverKeys().isEmpty)
+        #expect(try await management(direct).roles(in: .development).assignments.isEmpty)
+        #expect(try await ManagementTokens(operatorToken: token, transport: direct).list().isEmpty)
+    }
+
+    /// These say how things are to be: they are said again, and what cannot be known is not called a failure of the network.
+    @Test func whatManagesAContainerIsSaidAgain() async throws {
+        let server = try ServerProcess(mail: false)
+        defer { server.stop() }
+        let ann = try await Person(server)
+        let user = ann.name
+        _ = try await ann.container.createServerKey(name: "first")
+        let network = LossyTransport(try HTTPTransport(server: server.origin), losing: "/", [])
+        let management = try ContainerManagement(
+            ann.container.core.identifier, token: try operatorToken(server), transport: network)
+        let away = try ann.through(network, pacing: FakePacing().pacing)
+        try await away.account.requireSession()
+        _ = try await away.container.serverKeys()
+        let calls: [@Sendable () async throws -> Void] = [
+            { _ = try await management.importSchema(SchemaCommandTests.schema) },
+            { try await management.assignRole("Editor", toUser: user, in: .development) },
+            { _ = try await management.deploySchema() },
+            { _ = try await management.resetSchema() },
+            { _ = try await away.container.createServerKey(name: "another") },
+        ]
+        for call in calls {
+            network.lose([.answer])
+            #expect(await failure { try await call() } == nil)
+            network.lose([.answer] + Array(repeating: .request, count: 3))
+            #expect(await failure { try await call() } == .serverResponseLost)
+        }
+        #expect(try await management.roles(in: .development).assignments.map(\.role) == ["Editor"])
+        #expect(try await ann.container.serverKeys().count == 3)
+    }
+
+    private func operatorToken(_ server: ServerProcess) throws -> ManagementToken {
+        let file = server.folder.appendingPathComponent("data.secrets/management.token")
+        return try ManagementToken(try String(contentsOf: file, encoding: .utf8).trimmingCharacters(in: .newlines))
+    }
+
     @Test func anUploadStartsOverAndADownloadGoesOn() async throws {
         let folder = try TemporaryFolder()
         let ann = try await Person()

@@ -28,6 +28,26 @@ import Testing
         }
     }
 
+    @Test func aParentIsGivenAndTakenAwayFromTheCommandLine() async throws {
+        let server = try ServerProcess(mail: false)
+        defer { server.stop() }
+        let ann = try User(server, "ann")
+        _ = try ann("zone", "create", "Notes")
+        _ = try ann("record", "save", "--zone", "Notes", "--type", "Note", "--name", "root")
+        _ = try ann("record", "save", "--zone", "Notes", "--type", "Note", "--name", "child", "--parent", "root")
+        _ = try ann("share", "create", "Notes", "--record", "root")
+        // Below its own child a root would be its own ancestor.
+        _ = try ann("record", "save", "--zone", "Notes", "--name", "root", "--update", "--parent", "child", status: 65)
+        // As long as it has a child it does not go; without its parent the child is beside it.
+        _ = try ann("record", "delete", "--zone", "Notes", "root", status: 65)
+        _ = try ann("record", "save", "--zone", "Notes", "--name", "child", "--update", "--unset", "parent")
+        _ = try ann("record", "save", "--zone", "Notes", "--name", "child", "--update", "--parent", "root")
+        _ = try ann("record", "save", "--zone", "Notes", "--name", "child", "--update", "--parent", "")
+        _ = try ann("record", "save", "--zone", "Notes", "--name", "child", "--parent", "root", "--unset", "parent", status: 64)
+        _ = try ann("record", "delete", "--zone", "Notes", "root")
+        _ = try ann("record", "delete", "--zone", "Notes", "child")
+    }
+
     @Test func participantsAreManagedFromTheCommandLine() async throws {
         let server = try ServerProcess(mail: false)
         defer { server.stop() }
@@ -36,6 +56,9 @@ import Testing
         _ = try ann("record", "save", "--zone", "Notes", "--type", "Note", "--name", "first", "--seal", "title=Plans")
         _ = try ann("share", "create", "Notes", "--title", "Our notes")
         let url = try ann("share", "invite", "Notes", bob.name, "--permission", "readWrite", "--quiet")
+        let shown = try bob("share", "preview", url)
+        #expect(shown.contains("\"Our notes\"") && shown.contains("title by    \(ann.name) (owner), "), "\(shown)")
+        #expect(try bob("share", "preview", url, "--json").contains("\"previewAuthor\":\"\(ann.name)\""))
         _ = try bob("share", "accept", url)
         // An administrator, from its own key file.
         _ = try bob("share", "show", "Notes", "--owner", ann.name)
@@ -74,6 +97,21 @@ import Testing
         _ = try ann("share", "show", "Notes", status: 66)
         #expect(try ann("record", "list", "--zone", "Notes", "--quiet").contains("first"))
         _ = try ann("share", "invite", "Notes", status: 64)
+    }
+
+    @Test func aZoneIsMadeToBeSharedAsAWholeOnly() async throws {
+        let server = try ServerProcess(mail: false)
+        defer { server.stop() }
+        let ann = try User(server, "ann")
+        _ = try ann("zone", "create", "Diary", "--encryption-scope", "per-zone")
+        #expect(try ann("zone", "list").contains("encrypted per zone"))
+        #expect(try ann("zone", "list", "--json").contains("\"encryptionScope\":\"per-zone\""))
+        _ = try ann("record", "save", "--zone", "Diary", "--type", "Note", "--name", "first", "--seal", "title=Plans")
+        _ = try ann("share", "create", "Diary", "--record", "first", status: 65)
+        _ = try ann("share", "create", "Diary")
+        _ = try ann("zone", "create", "Notes")
+        _ = try ann("zone", "create", "Notes", "--encryption-scope", "per-zone", status: 65)
+        _ = try ann("zone", "create", "Other", "--encryption-scope", "whole", status: 64)
     }
 
     private func run(_ arguments: [String], _ keyFile: URL) throws -> Command {

@@ -100,7 +100,8 @@ import Testing
         let mail = address()
         let verification = try await ann.container.beginVerification(of: mail)
         let code = try await ann.code(mail)
-        let stolen = Verification(id: verification.id, expires: verification.expires, core: dave.container.core)
+        let stolen = Verification(
+            id: verification.id, address: mail, routingID: nil, expires: verification.expires, core: dave.container.core)
         #expect(await failure { _ = try await stolen.complete(code: code) } == .verificationFailed)
         for _ in 0..<5 {
             #expect(await failure { _ = try await verification.complete(code: "12345678" == code ? "1" : "12345678") } == .verificationFailed)

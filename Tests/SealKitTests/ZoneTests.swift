@@ -33,6 +33,47 @@ import Testing
         #expect(await failure { try await bob.own.save(bob.note(in: RecordZone.ID(zoneName: "custom"), "x")) } == .zoneNotFound)
     }
 
+    @Test func aZoneIsEncryptedAsItWasMade() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        var wanted = RecordZone(zoneName: "diary")
+        #expect(wanted.encryptionScope == .perRecord)
+        wanted.encryptionScope = .perZone
+        let diary = try await ann.own.save(wanted)
+        #expect(diary.encryptionScope == .perZone && diary.capabilities == [.fetchChanges, .atomic, .zoneWideSharing])
+        // Another device reads it off the signed roster, and so do participants; whoever asks for no more gets what there is.
+        let other = try ann.onFreshDevice()
+        #expect(try await other.own.recordZone(for: diary.zoneID).encryptionScope == .perZone)
+        #expect(try await other.own.save(RecordZone(zoneName: "diary")).encryptionScope == .perZone)
+        var share = Share(recordZoneID: diary.zoneID)
+        share.addParticipant(try await ann.participant(bob))
+        let joined = try await bob.join(try await ann.own.save(share).url)
+        #expect(try await bob.shared.recordZone(for: joined).encryptionScope == .perZone)
+        // It cannot be changed, and the default zone has none but its own.
+        let plain = try await ann.makeZone()
+        wanted = RecordZone(zoneID: plain)
+        wanted.encryptionScope = .perZone
+        #expect(await failure { try await ann.own.save(wanted) } == .invalidArguments)
+        #expect(try await ann.own.recordZone(for: plain).encryptionScope == .perRecord)
+        wanted = .default()
+        wanted.encryptionScope = .perZone
+        #expect(await failure { try await ann.own.save(wanted) } == .invalidArguments)
+        // Made again after its deletion it is what it is made as then.
+        try await ann.own.deleteRecordZone(withID: diary.zoneID)
+        #expect(try await ann.own.save(RecordZone(zoneName: "diary")).encryptionScope == .perRecord)
+    }
+
+    @Test func aZoneUnderItsOwnKeysAloneHasNoShareOfARecord() async throws {
+        let ann = try await Person()
+        var wanted = RecordZone(zoneName: "diary")
+        wanted.encryptionScope = .perZone
+        let zone = try await ann.own.save(wanted).zoneID
+        let list = try await ann.own.save(ann.note(in: zone, "list", name: "list"))
+        let (device, network) = try ann.behindAttacker()
+        #expect(await failure { try await device.own.save(Share(rootRecord: list), rootRecord: list) } == .invalidArguments)
+        #expect(network.sent(to: "records/modify").isEmpty)
+        #expect(try await ann.own.record(for: list.recordID).share == nil)
+    }
+
     @Test func zonesAreFetchedEachWithItsResult() async throws {
         let ann = try await Person()
         let (one, two) = (try await ann.makeZone(), try await ann.makeZone())

@@ -28,12 +28,17 @@ import Testing
         #expect(try one("age >= -9223372036854775808") == .compare("age", .greaterOrEqual, .int64(.min)))
         #expect(try one(#"name ==[c] 'it\'s "x"'"#) == .compare("name", .equal, .string(#"it's "x""#)))
         #expect(try one("done = TRUE") == .compare("done", .equal, .int64(1)))
-        #expect(try one("modificationDate > now") == .compare("modificationDate", .greater, .date(7_000_000)))
-        #expect(try one("___modTime > now()") == .compare("modificationDate", .greater, .date(7_000_000)))
+        #expect(try one("modificationDate > now") == .compare("modificationDate", .greater, .date(7 - 978_307_200)))
+        #expect(try one("___modTime > now()") == .compare("modificationDate", .greater, .date(7 - 978_307_200)))
         #expect(try one("recordName = 'a'") == .compare("recordID", .equal, .string("a")))
         #expect(try one("#between = 1") == .compare("between", .equal, .int64(1)))
         #expect(try one("owner = %@", ReferenceValue(recordName: "a")) == .compare("owner", .equal, .reference(ReferenceValue(recordName: "a"))))
-        #expect(try one("day = %@", Date(timeIntervalSince1970: 1.5)) == .compare("day", .equal, .date(1_500_000)))
+        #expect(try one("day = %@", Date(timeIntervalSinceReferenceDate: 0.1)) == .compare("day", .equal, .date(0.1)))
+        #expect(try one("day < %@", Date.distantPast) == .compare("day", .less, .date(-63_114_076_800)))
+        for date in [Double.nan, .infinity].map(Date.init(timeIntervalSinceReferenceDate:)) {
+            let error = #expect(throws: QueryError.self) { try one("day > %@", date) }
+            #expect(error?.reason.contains("day") == true)
+        }
     }
 
     @Test func listsRangesPrefixes() throws {

@@ -62,18 +62,51 @@ import Testing
     @Test(arguments: [false, true])
     func declaredFieldsHoldEverywhere(_ mayGrow: Bool) {
         func n(_ type: ValueType, _ isEncrypted: Bool) -> SchemaViolation? {
-            violation([.init("n", type, isEncrypted: isEncrypted)], mayGrow: mayGrow)
+            violation([.init("n", .type(type), isEncrypted: isEncrypted)], mayGrow: mayGrow)
         }
         #expect(n(ValueType(.int64), false) == nil)
         #expect(n(ValueType(.int64), true) == .isEncrypted(field: "n", type: "Note"))
         #expect(n(ValueType(.double), false) == .otherKind(field: "n", type: "Note", declared: .init(ValueType(.int64))))
         #expect(n(ValueType(.int64, isList: true), false) == .otherKind(field: "n", type: "Note", declared: .init(ValueType(.int64))))
-        #expect(violation([.init("s", ValueType(.string), isEncrypted: false)], mayGrow: mayGrow) == .notEncrypted(field: "s", type: "Note"))
-        #expect(violation([.init("s", ValueType(.string), isEncrypted: true)], mayGrow: mayGrow) == nil)
+        #expect(violation([.init("s", .type(ValueType(.string)), isEncrypted: false)], mayGrow: mayGrow) == .notEncrypted(field: "s", type: "Note"))
+        #expect(violation([.init("s", .type(ValueType(.string)), isEncrypted: true)], mayGrow: mayGrow) == nil)
+    }
+
+    @Test(arguments: [false, true])
+    func anEmptyListFitsEveryListAndNothingElse(_ mayGrow: Bool) {
+        func violation(_ declared: ValueType, _ isEncrypted: Bool = false) -> SchemaViolation? {
+            var judge = SchemaJudge(Schema(types: ["Note": RecordType(name: "Note", fields: ["x": .init(declared)])]), mayGrow: mayGrow)
+            do {
+                let additions = try judge.judge(RecordShape(type: "Note", fields: [.init("x", .emptyList, isEncrypted: isEncrypted)]))
+                #expect(additions.isEmpty)
+                return nil
+            } catch { return error }
+        }
+        for kind in ValueKind.allCases {
+            #expect(violation(ValueType(kind, isList: true)) == nil)
+            #expect(violation(ValueType(kind)) == .otherKind(field: "x", type: "Note", declared: .init(ValueType(kind))))
+        }
+        #expect(violation(ValueType(.string, isList: true), true) == .isEncrypted(field: "x", type: "Note"))
+    }
+
+    @Test func anEmptyListDeclaresNothing() throws {
+        var judge = SchemaJudge(Self.schema, mayGrow: true)
+        func judged(_ tag: ValueTag, _ isEncrypted: Bool = false) throws -> SchemaAdditions {
+            try judge.judge(RecordShape(type: "Note", fields: [.init("x", tag, isEncrypted: isEncrypted)]))
+        }
+        #expect(try judged(.emptyList).isEmpty)
+        #expect(try judge.judge(RecordShape(type: "New", fields: [.init("x", .emptyList, isEncrypted: true)])).types == ["New": [:]])
+        // What comes with elements decides, and holds for the empty ones after it.
+        let list = ValueType(.date, isList: true)
+        #expect(try judged(.type(list)).types["Note"]?["x"]?.type == list)
+        #expect(try judged(.emptyList).isEmpty)
+        #expect(throws: SchemaViolation.twoKinds(field: "x", type: "Note")) { try judged(.emptyList, true) }
+        #expect(throws: SchemaViolation.twoKinds(field: "x", type: "Note")) { try judged(.type(ValueType(.int64, isList: true))) }
+        #expect(violation([.init("y", .emptyList, isEncrypted: false)], mayGrow: false) == .unknownField("y", type: "Note"))
     }
 
     @Test func onlyAGrowingSchemaTakesNewNames() {
-        let new = RecordShape.Field("x", ValueType(.asset), isEncrypted: false)
+        let new = RecordShape.Field("x", .type(ValueType(.asset)), isEncrypted: false)
         #expect(violation([new], mayGrow: true) == nil)
         #expect(violation([new], mayGrow: false) == .unknownField("x", type: "Note"))
         #expect(violation([], type: "Other", mayGrow: true) == nil)
@@ -84,7 +117,7 @@ import Testing
     @Test func recordsOfOneRequestAgreeOrAreRefused() throws {
         var judge = SchemaJudge(Self.schema, mayGrow: true)
         func shape(_ kind: ValueKind, _ isEncrypted: Bool = false) -> RecordShape {
-            RecordShape(type: "Note", fields: [.init("x", ValueType(kind), isEncrypted: isEncrypted)])
+            RecordShape(type: "Note", fields: [.init("x", .type(ValueType(kind)), isEncrypted: isEncrypted)])
         }
         let first = try judge.judge(shape(.string))
         #expect(first.types == ["Note": ["x": .init(ValueType(.string), indexes: [.queryable, .sortable, .searchable])]])
@@ -98,10 +131,10 @@ import Testing
     @Test func whatIsRefusedBindsNobody() throws {
         var judge = SchemaJudge(Self.schema, mayGrow: true)
         let bad = RecordShape(type: "Note", fields: [
-            .init("a", ValueType(.string), isEncrypted: false), .init("n", ValueType(.string), isEncrypted: false),
+            .init("a", .type(ValueType(.string)), isEncrypted: false), .init("n", .type(ValueType(.string)), isEncrypted: false),
         ])
         #expect(throws: SchemaViolation.self) { try judge.judge(bad) }
-        let good = RecordShape(type: "Note", fields: [.init("a", ValueType(.int64), isEncrypted: false)])
+        let good = RecordShape(type: "Note", fields: [.init("a", .type(ValueType(.int64)), isEncrypted: false)])
         #expect(try judge.judge(good).types["Note"]?["a"]?.type == ValueType(.int64))
     }
 

@@ -230,7 +230,7 @@ struct TestClient: Sendable {
     func begin(
         _ address: String, routingID: [UInt8] = [], container: String = container, language: String = ""
     ) async throws -> Sealkit_V1_BeginVerificationResponse {
-        try await call(
+        let begun = try await call(
             "/1/verification/begin",
             Sealkit_V1_BeginVerificationRequest.with {
                 $0.container = container
@@ -238,16 +238,29 @@ struct TestClient: Sendable {
                 $0.address = address
                 $0.language = language
             }, as: Sealkit_V1_BeginVerificationResponse.self)
+        begunVerifications.withLock { $0[begun.verificationID] = (address, routingID) }
+        return begun
     }
 
+    /// - Parameters:
+    ///   - signer: who signs in this client's place.
+    ///   - address: another one than it was begun with.
+    ///   - origin: another one than the server's.
+    ///   - routingID: another one than it was begun with.
     func complete(
-        _ id: Data, _ code: String, signer: SigningKey? = nil, discoverable: Bool = false
+        _ id: Data, _ code: String, signer: SigningKey? = nil, discoverable: Bool = false, address: String? = nil,
+        origin: String? = nil, routingID: [UInt8]? = nil
     ) async throws -> String {
-        let signed = Challenges.verificationCode(verificationID: [UInt8](id), code: code)
+        let begun = begunVerifications.withLock { $0[id] } ?? (address: "a@example.org", routingID: [])
+        let routing = routingID ?? begun.routingID
+        let signed = Challenges.verificationCode(
+            origin: origin ?? server.origin, verificationID: [UInt8](id), address: address ?? begun.address,
+            routingID: routing.isEmpty ? nil : try ID16(routing), code: code)
         return try await call(
             "/1/verification/complete",
             Sealkit_V1_CompleteVerificationRequest.with {
                 $0.verificationID = id
+                $0.address = address ?? begun.address
                 $0.code = code
                 $0.isDiscoverable = discoverable
                 $0.signature = Data((signer ?? signingKey).sign(signed))
@@ -255,6 +268,9 @@ struct TestClient: Sendable {
         ).token
     }
 }
+
+/// What each verification was begun with, for whoever gives its code back.
+private let begunVerifications = Mutex<[Data: (address: String, routingID: [UInt8])]>([:])
 
 /// The code that the call was refused with; nil when it was not.
 func refusal(_ body: () async throws -> some Any) async throws -> ErrorCode? {

@@ -165,6 +165,22 @@ import Testing
         #expect(ServerOrigin.normalized("https://a:80/") == "https://a:80")
     }
 
+    /// Every language's URL type gives the A-label, or can be made to: the SDK's and this one's word is the same.
+    @Test func anInternationalOriginIsSignedInASCII() async throws {
+        for text in ["https://B\u{FC}cher.example", "https://bu\u{308}cher.example:443", "https://XN--bcher-kva.example"] {
+            #expect(ServerOrigin.normalized(text) == "https://xn--bcher-kva.example", "\(text)")
+        }
+        #expect(ServerOrigin.normalized("https://fa\u{DF}.example") == "https://xn--fa-hia.example")
+        try await RunningServer.with(publicOrigin: "https://B\u{FC}cher.example") { server in
+            let client = try TestClient(server)
+            for origin in ["https://xn--bcher-kva.example", "https://b\u{FC}cher.example"] {
+                let request = try await client.loginRequest(origin: origin)
+                let answer = try await refusal { try await client.login(request) }
+                #expect(answer == (origin.contains("xn--") ? .unknownItem : .notAuthenticated))
+            }
+        }
+    }
+
     @Test func recovery() async throws {
         var limits = AbuseLimits()
         limits.recovery = RateLimiter.Rule(count: 6, window: 60_000_000)

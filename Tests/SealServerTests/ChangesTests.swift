@@ -114,7 +114,7 @@ import Testing
                                 // The target goes, and all with it; then they are made again.
                                 let target = try await anna.lookup(["t\(writer)"], in: zone).results[0]
                                 if target.code == nil {
-                                    _ = try await anna.save([Write(after: try SavedRecord(target.record), kind: .delete)], in: zone)
+                                    _ = try await anna.codesCovering([Write(after: try SavedRecord(target.record), kind: .delete)], in: zone)
                                 }
                                 let gone = try await anna.lookup(last.map(\.name), in: zone).results.map { try SavedRecord($0.serverRecord) }
                                 last = try await anna.save(gone.map { Write(after: $0).going(with: "t\(writer)") }, in: zone)
@@ -153,7 +153,7 @@ import Testing
             let early = try await anna.changes(in: zone, limit: 1)
             let before = try await anna.changes(in: zone).token
             _ = try await anna.save([Write(after: saved[0], kind: .delete)], in: zone)
-            _ = try await anna.save([Write(after: saved[1], kind: .delete)], in: zone)
+            #expect(try await anna.codesCovering([Write(after: saved[1], kind: .delete)], in: zone) == [nil])
             let after = try await anna.changes(in: zone).token
             let half = try await anna.changes(in: zone, limit: 1)
             let start = server.clock.now

@@ -55,6 +55,7 @@ import Testing
         await check(["log-level": "loud"], .invalid(setting: "log-level", expected: "one of trace, debug, info, notice, warning, error, critical"))
         await check(["secrets": "/d/s"], .secretsInsideData(path: "/d/s"))
         await check(["origin": "https://a/b"], .invalid(setting: "origin", expected: "an origin like https://notes.example.org, without a path"))
+        await check(["origin": "https://a%2Db.example"], .invalid(setting: "origin", expected: "an origin like https://notes.example.org, without a path"))
         await check(["smtp-url": "smtp://h"], .missing(setting: "smtp-from"))
         await check(["smtp-url": "http://h", "smtp-from": "a@b"], .invalid(setting: "smtp-url", expected: "smtp://host:port or smtps://host:port, without a user"))
         await #expect(throws: ConfigurationError.unreadableFile(path: "/none.yaml")) {

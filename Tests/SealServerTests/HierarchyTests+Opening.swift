@@ -62,6 +62,40 @@ extension HierarchyTests {
         }
     }
 
+    @Test func aZoneUnderItsOwnKeysAloneHasNoShareOfARecord() async throws {
+        try await RunningServer.with { server in
+            let (anna, bert) = (try await Person.ready(server), try await Person.ready(server))
+            let zone = try await anna.makeZone(encryption: .perZone)
+            let made = try await new(anna, bert, in: zone)
+            let refused = try await refusal { _ = try await anna.save(made.writes, opening: [made.opening]) }
+            #expect(refused == .invalidArguments)
+            #expect(try await anna.shares(in: zone).isEmpty)
+            let list = try await anna.lookup(["list"], in: zone).results[0].record
+            #expect(try Statement(canonicalBytes: [UInt8](list.statement)).share == nil)
+            // As a whole it is shared as any other.
+            var whole = zone
+            try await anna.append(try anna.next(on: whole, [.settings(.init(linkID: Digest(randomBytes(32))))]), to: &whole)
+            // A share whose opening says otherwise is none in any zone.
+            let other = try await anna.makeZone("other")
+            let second = try await new(anna, bert, in: other)
+            var opening = second.opening
+            var entry = try RosterEntry(canonicalBytes: [UInt8](opening.open.entry), container: nil)
+            guard case .open(let open)? = entry.changes.first else { throw TestFailure("no opening") }
+            entry.changes = [
+                .open(
+                    .init(
+                        scope: open.scope, incarnations: open.incarnations, encryptionScope: .perZone,
+                        rootRecordName: open.rootRecordName, owner: open.owner))
+            ]
+            let bytes = entry.canonicalBytes()
+            opening.open.entry = Data(bytes)
+            opening.open.signature = Data(anna.keys.signingKey.sign(RosterEntry.signedBytes(bytes)))
+            let forged = opening
+            let code = try await refusal { _ = try await anna.save(second.writes, opening: [forged]) }
+            #expect(code == .invalidArguments || code == .integrityFailure, "\(String(describing: code))")
+        }
+    }
+
     @Test func aRepeatedRequestOpensOnce() async throws {
         try await RunningServer.with { server in
             let (anna, bert) = (try await Person.ready(server), try await Person.ready(server))

@@ -99,7 +99,7 @@ extension HierarchyTests {
     @Test func assetsOfOthersScopesAreNotFound() async throws {
         try await withShare { shared in
             let (bert, share) = (shared.bert, shared.share)
-            let (files, bytes) = (AssetTests(), randomBytes(96))
+            let (files, bytes) = (AssetTests(), AssetTests.blob(randomBytes(96)))
             // Uploading needs the permission in some share.
             let mine = try await files.upload(bert, bytes, in: share)
             var write = try files.write("photo", blob: mine)

@@ -148,7 +148,7 @@ final class LogCapture: Sendable {
         secrets += ["canary-record-name", "canary-plain-value"] + spelled(saved[0].hash.bytes)
         let blob = Hex.encode(random.bytes(16))
         let assets = AssetTests()
-        _ = try await assets.upload(anna, [UInt8]("canary-asset-bytes".utf8), in: zone, id: blob)
+        _ = try await assets.upload(anna, [UInt8]("canary-asset-bytes".utf8) + [UInt8](repeating: 0, count: 40), in: zone, id: blob)
         _ = try await assets.send(anna, .GET, blob, in: zone)
         _ = try await assets.send(anna, .GET, Hex.encode(random.bytes(16)), in: zone)
         secrets += ["canary-asset-bytes", blob]

@@ -57,7 +57,7 @@ extension PublicDatabaseTests {
     @Test func nothingThatIsSealedIsTaken() async throws {
         try await withPeople { anna, _, _ in
             var write = PublicWrite("a", nil)
-            write.fields = [("body", .stored(.encrypted(ValueType(.string), sealed: randomBytes(72)), blob: nil))]
+            write.fields = [("body", .stored(.encrypted(.type(ValueType(.string)), sealed: randomBytes(72)), blob: nil))]
             var codes = try await anna.publicCodes([write])
             #expect(codes == [.invalidArguments])
             let commitment = AssetCommitment(salt: .zero, chunkCount: 1, root: .zero, descriptor: randomBytes(80))

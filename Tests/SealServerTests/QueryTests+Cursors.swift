@@ -108,14 +108,10 @@ import Testing
             #expect(try await code(Data(repeating: 1, count: 20_000), query, zone) == .invalidArguments)
             // From before a restore: its place in the feed was never given out.
             let path = DatabasePath(container: TestClient.container, environment: .development, database: .private)
-            let (row, account) = try await server.services.database.read { connection in
-                (
-                    try connection.first("SELECT \(ZoneRow.columns) FROM zone z WHERE z.name = 'notes'", [], ZoneRow.init),
-                    try connection.first("SELECT account FROM identity WHERE user_name = $1", [.text(anna.name)]) { try $0.int64(0) }
-                )
+            let row = try await server.services.database.read { connection in
+                try connection.first("SELECT \(ZoneRow.columns) FROM zone z WHERE z.name = 'notes'", [], ZoneRow.init)
             }
-            let seal = try CursorSeal(
-                server.services.addresses.cursorKey(), query, zone: row, account: try #require(account), path)
+            let seal = try CursorSeal(server.services.addresses.cursorKey(), query, zone: row, user: anna.user, path)
             let opened = try QueryCursor(cursor, seal, keys: 1)
             let future = QueryCursor(
                 driver: opened.driver, zone: opened.zone, place: opened.place,

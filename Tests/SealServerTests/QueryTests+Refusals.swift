@@ -25,7 +25,7 @@ import Testing
 
     @Test func whatTheSchemaDoesNotAllow() async throws {
         try await QueryTests.withZone { anna, zone, _ in
-            var write = Write.thing("a", ["age": .int64(1), "name": .string("x"), "place": .location(QueryTests.rome), "tags": .list(.int64, []), "bytes": .data([1])])
+            var write = Write.thing("a", ["age": .int64(1), "name": .string("x"), "place": .location(QueryTests.rome), "tags": .list([.int64(1)]), "bytes": .data([1])])
             write.fields.append(("zsecret", .encrypted(.string("x"))))
             #expect(try await anna.codes([write], in: zone) == [nil])
             let table: [(String, ErrorCode, String)] = [
@@ -237,7 +237,7 @@ import Testing
                 let path = DatabasePath(container: TestClient.container, environment: .development, database: .private)
                 let pager = QueryPager(
                     query: query, type: type, zones: [row], rights: nil, cursor: nil,
-                    seal: try CursorSeal(server.services.addresses.cursorKey(), query, zone: row, account: 1, path), limit: 400,
+                    seal: try CursorSeal(server.services.addresses.cursorKey(), query, zone: row, user: nil, path), limit: 400,
                     connection: counting)
                 #expect(try pager.page().found.count == 10)
                 let plan = try connection.rows(

@@ -3,6 +3,7 @@ import SealCoding
 import SealEnvelope
 import SealPrimitives
 import SealQuery
+import SealSchema
 import SealStatements
 import SealWire
 import SwiftProtobuf
@@ -38,10 +39,10 @@ import Testing
         try await Self.withZone { anna, zone, server in
             _ = try await Self.save(
                 [
-                    "a": ["age": .int64(3), "name": .string("Anna"), "tags": .list(.string, [.string("red"), .string("Blue")])],
-                    "b": ["age": .int64(5), "name": .string("bert"), "tags": .list(.string, []), "ratio": .double(2.5)],
-                    "c": ["age": .int64(-7), "name": .string("ANNA maria"), "place": .location(Self.milan), "day": .date(9)],
-                    "d": ["owner": .reference(ReferenceValue(recordName: "a")), "numbers": .list(.int64, [.int64(1), .int64(1)])],
+                    "a": ["age": .int64(3), "name": .string("Anna"), "tags": .list([.string("red"), .string("Blue")])],
+                    "b": ["age": .int64(5), "name": .string("bert"), "tags": .list([]), "ratio": .double(2.5)],
+                    "c": ["age": .int64(-7), "name": .string("ANNA maria"), "place": .location(Self.milan), "day": .date(9.1)],
+                    "d": ["owner": .reference(ReferenceValue(recordName: "a")), "numbers": .list([.int64(1), .int64(1)])],
                 ], by: anna, in: zone)
             _ = try await anna.save([.thing("z", ["age": .int64(3)], type: "Other")], in: zone)
             #expect(try await anna.names("TRUEPREDICATE", in: zone) == ["a", "b", "c", "d"])
@@ -72,12 +73,42 @@ import Testing
             #expect(try await anna.names("self CONTAINS 'anna' AND self CONTAINS 'maria'", in: zone) == ["c"])
             #expect(try await anna.names("self CONTAINS 'ann'", in: zone) == [])
             #expect(try await anna.names("owner = %@", ReferenceValue(recordName: "a"), in: zone) == ["d"])
-            #expect(try await anna.names("day <= %@", Date(timeIntervalSince1970: 1), in: zone) == ["c"])
+            #expect(try await anna.names("day <= %@", Date(timeIntervalSinceReferenceDate: 9.1), in: zone) == ["c"])
+            #expect(try await anna.names("day < %@", Date(timeIntervalSinceReferenceDate: 9.1), in: zone) == [])
             #expect(try await anna.names("recordID = 'b'", in: zone) == ["b"])
             #expect(try await anna.names("recordName IN {'b', 'd', 'z'}", in: zone) == ["b", "d"])
             let near = "distanceToLocation:fromLocation:(place, %@) < "
             #expect(try await anna.names(near + "478000", Self.rome, in: zone) == ["c"])
             #expect(try await anna.names(near + "476000", Self.rome, in: zone) == [])
+        }
+    }
+
+    /// By the date that apps see of them: what one of them says finds the record, and the next double on either side does not.
+    @Test func systemDatesAreComparedAsTheyAreShown() async throws {
+        try await RunningServer.with { server in
+            let anna = try await Person.ready(server).inProduction
+            let marked = RecordType.Field(ValueType(.date), indexes: [.queryable, .sortable])
+            var schema = Schema()
+            schema.types["Thing"] = RecordType(
+                name: "Thing", fields: ["age": .init(ValueType(.int64)), "___createTime": marked, "___modTime": marked])
+            try await server.deploy(schema)
+            let zone = try await anna.makeZone()
+            var dates: [Double] = []
+            for (index, step) in [0, 1, 1, 123_457, 4_000_000].enumerated() {
+                server.clock.set(server.clock.now + Int64(step))
+                dates.append(ReferenceDate.seconds(ofMicroseconds: server.clock.now))
+                _ = try await Self.save(["r\(index)": ["age": .int64(1)]], by: anna, in: zone)
+            }
+            for key in ["creationDate", "modificationDate"] {
+                for (index, seconds) in dates.enumerated() {
+                    #expect(try await anna.names("\(key) = %@", Value.date(seconds), in: zone) == ["r\(index)"])
+                    #expect(try await anna.names("\(key) = %@", Value.date(seconds.nextUp), in: zone) == [])
+                    #expect(try await anna.names("\(key) <= %@", Value.date(seconds.nextDown), in: zone) == (0..<index).map { "r\($0)" })
+                    #expect(try await anna.names("\(key) > %@", Value.date(seconds), in: zone) == ((index + 1)..<5).map { "r\($0)" })
+                }
+                #expect(try await anna.names("\(key) < %@", Value.date(-1e300), in: zone) == [])
+                #expect(try await anna.names("\(key) < %@", Value.date(1e300), in: zone).count == 5)
+            }
         }
     }
 
@@ -102,7 +133,7 @@ import Testing
                 if Int.random(in: 0..<4) > 0 { fields["age"] = .int64(.random(in: -3...3)) }
                 if Int.random(in: 0..<4) > 0 { fields["name"] = .string(texts.randomElement() ?? "") }
                 if Bool.random() { fields["ratio"] = .double([0, -0.0, 1.5, .infinity, .nan].randomElement() ?? 0) }
-                if Bool.random() { fields["tags"] = .list(.int64, (0..<Int.random(in: 0..<3)).map { _ in .int64(.random(in: 0...3)) }) }
+                if Bool.random() { fields["tags"] = .list((0..<Int.random(in: 0..<3)).map { _ in .int64(.random(in: 0...3)) }) }
                 if Bool.random() {
                     fields["place"] = .location(Location(latitude: .random(in: -90...90), longitude: .random(in: -180...180)))
                 }
@@ -111,7 +142,7 @@ import Testing
             var things: [String: [String: Value]] = [:]
             for index in 0..<120 { things["r\(index)"] = fields() }
             things["all"] = [
-                "age": .int64(1), "name": .string("x"), "ratio": .double(1), "tags": .list(.int64, [.int64(1)]), "place": .location(Self.rome),
+                "age": .int64(1), "name": .string("x"), "ratio": .double(1), "tags": .list([.int64(1)]), "place": .location(Self.rome),
             ]
             let saved = try await Self.save(things, by: anna, in: zone)
             for name in things.keys.shuffled().prefix(40) where name != "all" {
@@ -177,7 +208,7 @@ import Testing
                 }
             }
             var saved = try await Self.save(
-                ["a": ["age": .int64(3), "name": .string("one two"), "tags": .list(.int64, [.int64(1), .int64(2), .int64(1)])]], by: anna, in: zone)
+                ["a": ["age": .int64(3), "name": .string("one two"), "tags": .list([.int64(1), .int64(2), .int64(1)])]], by: anna, in: zone)
             #expect(try await rows() == [4, 1])
             saved["a"] = try await anna.save([.thing(after: try #require(saved["a"]), ["age": .int64(3), "name": .string("two three")])], in: zone)[0]
             #expect(try await rows() == [2, 1])

@@ -75,9 +75,9 @@ extension RecordTests {
             other.type = "Other"
             #expect(try await anna.codes([stolen], in: zone) == [.invalidArguments])
             #expect(try await anna.codes([other], in: zone) == [.invalidArguments])
-            var fields = Write(after: first, kind: .delete)
-            fields.fields = [("a", .plain(.int64(1)))]
-            #expect(try await anna.codes([fields], in: zone) == [.invalidArguments])
+            var deletion = try anna.request([Write(after: first, kind: .delete)], in: zone).request
+            deletion.records[0].fields = [WireField.stored(.plain(.int64(1)), blob: nil).wire(name: "a")]
+            #expect(try await anna.send(deletion, to: zone).map(\.code) == [.invalidArguments])
         }
     }
 

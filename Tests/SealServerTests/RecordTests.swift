@@ -55,10 +55,10 @@ import Testing
             var write = Write("a")
             let place = Location(
                 latitude: 1, longitude: 2, altitude: 3, horizontalAccuracy: 4, verticalAccuracy: 5, course: 6, speed: 7,
-                timestamp: 8)
+                time: 8.1)
             write.fields = [
-                ("bodies", .encrypted(.list(.string, [.string("x"), .string("y")]))), ("count", .plain(.double(1.5))),
-                ("data", .plain(.data([1, 2]))), ("date", .plain(.date(-5))), ("list", .plain(.list(.int64, []))),
+                ("bodies", .encrypted(.list([.string("x"), .string("y")]))), ("count", .plain(.double(1.5))),
+                ("data", .plain(.data([1, 2]))), ("date", .plain(.date(-5.1))), ("list", .plain(.list([]))),
                 ("place", .plain(.location(place))),
                 ("ref", .plain(.reference(ReferenceValue(recordName: "b", action: .deleteSelf)))),
             ]

@@ -117,26 +117,4 @@ import Testing
             try await expectRefusal(.serverRejectedRequest) { try await Self.save(Self.bundle(1, 1), by: other) }
         }
     }
-
-    @Test func bundlesOfBeforeAreKept() async throws {
-        let folder = TemporaryFolder()
-        let path = folder.file("db.sqlite")
-        let old = try SQLiteDatabase(path: path, migrations: Array(Migration.all.prefix { $0.name != Migration.recoveryKinds.name }))
-        try await old.write { connection in
-            try connection.runScript(
-                """
-                INSERT INTO account (id, name, created) VALUES (1, 'a', 0);
-                INSERT INTO recovery_bundle (recovery_id, account, sealed, kind, saved) VALUES (x'01', 1, 'p', 1, 5), (x'02', 1, 'w', 2, 6);
-                """)
-        }
-        try await old.close()
-        let new = try SQLiteDatabase(path: path, migrations: Migration.all)
-        let kept = try await new.read { connection in
-            try connection.rows("SELECT sealed, kind, saved FROM recovery_bundle WHERE account = 1 ORDER BY kind") {
-                "\(try $0.text(0)) \(try $0.int64(1)) \(try $0.int64(2))"
-            }
-        }
-        #expect(kept == ["p 1 5", "w 2 6"])
-        try await new.close()
-    }
 }

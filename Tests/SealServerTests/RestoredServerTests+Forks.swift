@@ -37,8 +37,8 @@ extension RestoredServerTests {
             let lives = Incarnations(zone: 2, scope: 2)
             let head = RosterChange.AbandonedHead(sequence: lost.0.roster.sequence, hash: lost.0.roster.head)
             let open = try anna.author.open(
-                zone.roster.scope, following: zone.roster, incarnations: lives, abandoned: head, identity: anna.chain,
-                time: 9, random: &random)
+                zone.roster.scope, following: zone.roster, encryptionScope: .perRecord, incarnations: lives, abandoned: head,
+                identity: anna.chain, time: 9, random: &random)
             // A branch that is another one, or has a gap before it, is not kept beside it.
             for wrong in [Array(branch.dropFirst()), Array(branch.dropLast())] {
                 let refused = try await refusal { try await anna.restore(given(anna, [open.entry.wire], wrong)) }

@@ -30,10 +30,10 @@ import Testing
         try await withZone { anna, zone, server in
             let place = Location(latitude: 1, longitude: 2)
             let all = Self.write("a", "Everything", [
-                ("bytes", .plain(.data([1]))), ("count", .plain(.int64(1))), ("dates", .plain(.list(.date, []))),
+                ("bytes", .plain(.data([1]))), ("count", .plain(.int64(1))), ("dates", .plain(.list([.date(0.5)]))), ("empty", .plain(.list([]))),
                 ("link", .plain(.reference(ReferenceValue(recordName: "b")))), ("place", .plain(.location(place))),
-                ("ratio", .plain(.double(1))), ("sealed", .encrypted(.string("x"))), ("sealedList", .encrypted(.list(.int64, []))),
-                ("text", .plain(.string("x"))), ("time", .plain(.date(1))), ("words", .plain(.list(.string, [.string("x")]))),
+                ("ratio", .plain(.double(1))), ("sealed", .encrypted(.string("x"))), ("sealedList", .encrypted(.list([.int64(1)]))), ("sealedNone", .encrypted(.list([]))),
+                ("text", .plain(.string("x"))), ("time", .plain(.date(1))), ("words", .plain(.list([.string("x")]))),
             ])
             #expect(try await anna.codes([all, Write("n")], in: zone) == [nil, nil])
             let stored = try await server.schema()
@@ -159,8 +159,9 @@ import Testing
             let old = try await server.schema()
             let (request, _) = try anna.request([Self.write("b", [("late", .plain(.int64(1)))])], in: zone)
             let batch = try await server.services.database.read { connection in
+                let account = try #require(try connection.first("SELECT id FROM account") { try $0.int64(0) })
                 let caller = try Caller(
-                    Session(accountID: 1, tokenHash: []), container: TestClient.container, in: connection)
+                    Session(accountID: account, tokenHash: []), container: TestClient.container, in: connection)
                 return try RecordBatch(request, caller: caller, judge: .rosters(ZoneRosters(zone.roster)), predecessors: [:], schema: old)
             }
             func additions(_ batch: RecordBatch) -> SchemaAdditions? {
@@ -248,17 +249,37 @@ import Testing
             }
             #expect(try await code("secret", .plain(.string("x"))) == .invalidArguments)
             #expect(try await code("secret", .encrypted(.int64(1))) == .invalidArguments)
-            #expect(try await code("secret", .encrypted(.list(.string, []))) == .invalidArguments)
+            #expect(try await code("secret", .encrypted(.list([]))) == .invalidArguments)
+            #expect(try await code("secret", .encrypted(.list([.string("x")]))) == .invalidArguments)
             #expect(try await code("secret", .encrypted(.string("x"))) == nil)
             #expect(try await code("count", .encrypted(.int64(1))) == .invalidArguments)
             #expect(try await code("count", .plain(.double(1))) == .invalidArguments)
-            #expect(try await code("count", .plain(.list(.int64, []))) == .invalidArguments)
+            #expect(try await code("count", .plain(.list([]))) == .invalidArguments)
             #expect(try await code("count", .plain(.int64(1))) == nil)
-            // An empty list has a kind as well.
-            #expect(try await code("dates", .plain(.list(.int64, []))) == .invalidArguments)
+            #expect(try await code("dates", .plain(.list([.int64(1)]))) == .invalidArguments)
             #expect(try await code("dates", .plain(.date(1))) == .invalidArguments)
-            #expect(try await code("dates", .plain(.list(.date, []))) == nil)
+            #expect(try await code("dates", .plain(.list([.date(1)]))) == nil)
+            // An empty list is of no kind, and fits where a list does.
+            #expect(try await code("dates", .plain(.list([]))) == nil)
+            #expect(try await code("dates", .encrypted(.list([]))) == .invalidArguments)
+            if environment == .production { #expect(try await code("unknown", .plain(.list([]))) == .invalidArguments) }
             #expect(try await server.schema(environment).schema.types["Note"]?.userFieldCount == 3)
+        }
+    }
+
+    @Test func anEmptyListLeavesItsFieldsTypeToTheFirstWithElements() async throws {
+        try await withZone { anna, zone, server in
+            let empty = try await anna.save([Self.write("e", [("x", .plain(.list([])))]), Self.write("f", [("x", .plain(.list([])))])], in: zone)
+            #expect(empty.map(\.result.code) == [nil, nil])
+            #expect(try await server.schema().schema.types["Note"]?.userFieldCount == 0)
+            #expect(try await anna.codes([Self.write("n", [("x", .plain(.list([.int64(7)])))])], in: zone) == [nil])
+            #expect(try await server.schema().field("x", of: "Note")?.type == ValueType(.int64, isList: true))
+            #expect(try await anna.codes([Self.write("o", [("x", .plain(.list([])))])], in: zone) == [nil])
+            #expect(try await anna.codes([Self.write("s", [("x", .plain(.list([.string("x")])))])], in: zone) == [.invalidArguments])
+            #expect(try await anna.query(try QueryTests.query("x CONTAINS 7", type: "Note"), in: zone).matches.map(\.record.recordName) == ["n"])
+            let none = try await anna.query(try QueryTests.query("NOT x CONTAINS 7", type: "Note"), in: zone).matches
+            #expect(Set(none.map(\.record.recordName)) == ["e", "f", "o"])
+            for match in none { _ = try anna.open(match.record, in: zone) }
         }
     }
 

@@ -222,7 +222,7 @@ import Testing
             let key = try ServerKeyClient(server)
             // Straight into the database: this origin is nobody's that a test could log in to.
             try await server.services.database.write { connection in
-                let owner = Session(accountID: try Accounts.insert(name: "owner", now: 0, in: connection), tokenHash: [])
+                let owner = Session(accountID: try Accounts.insert(name: "owner", shard: 1, now: 0, in: connection), tokenHash: [])
                 let place = DatabasePath(container: TestClient.container, environment: .development, database: .public)
                 _ = try ServerKeys.create(key.chain, name: "n", by: owner, place, accountName: "key", now: 0, in: connection)
             }

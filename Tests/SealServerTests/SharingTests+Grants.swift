@@ -148,25 +148,4 @@ extension SharingTests {
             try await bert.append(try bert.next(on: zone, rotating: true), to: &zone)
         }
     }
-
-    @Test func olderDatabasesKeepTheirGrants() async throws {
-        let folder = TemporaryFolder()
-        let old = try SQLiteDatabase(path: folder.file("db"), migrations: Array(Migration.all.prefix { $0.name != "grants-by-epoch" }))
-        try await old.write { connection in
-            try connection.execute(
-                "INSERT INTO epoch_grant (owner, zone, kind, subject, epoch, sealed) VALUES (1, 2, 1, $1, 7, $2)",
-                [.blob([3]), .blob([4])])
-            try connection.execute(
-                "INSERT INTO blob (owner, zone, id, uploader, stored, size, created) VALUES (1, 2, 'a', 1, 'b', 9, 0)")
-        }
-        try await old.close()
-        let new = try SQLiteDatabase(path: folder.file("db"))
-        let found = try await new.read { connection in
-            try connection.rows("SELECT epoch, announced FROM epoch_grant, blob WHERE subject = $1", [.blob([3])]) {
-                [try $0.int64(0), try $0.int64(1)]
-            }
-        }
-        #expect(found == [[7, 9]])
-        try await new.close()
-    }
 }

@@ -131,7 +131,7 @@ import Testing
         let database = try SQLiteDatabase(path: path, migrations: longer)
         #expect(try await database.read { try $0.rows("SELECT x FROM u") { try $0.text(0) } } == ["a"])
         try await database.close()
-        #expect(throws: StorageError.newerSchema(file: path, migration: "002-u")) {
+        #expect(throws: StorageError.unknownSchema(file: path, migration: "002-u")) {
             try SQLiteDatabase(path: path, migrations: Self.table)
         }
         #expect(throws: StorageError.self) {

@@ -175,6 +175,9 @@ import Testing
             try await anna.subscribe(.query())
             #expect(try await watch(other) == .queries)
             _ = try await anna.modifySubscriptions(deleting: ["zone", "query"])
+            // Who watches still, the next save finds out.
+            #expect(try await watch(zone) == [.changes, .queries, .stale])
+            #expect(try await anna.codes([Write("first")], in: zone) == [nil])
             #expect(try await watch(zone) == [])
             // A participant who comes brings its subscriptions along, and takes them away.
             try await bert.subscribe(.database(), in: "shared")
@@ -182,10 +185,64 @@ import Testing
             try await anna.share(&zone, with: bert)
             #expect(try await watch(zone) == .changes)
             try await anna.remove(bert, from: &zone)
+            #expect(try await watch(zone) == [.changes, .stale])
+            #expect(try await anna.codes([Write("second")], in: zone) == [nil])
             #expect(try await watch(zone) == [])
             // A new zone of somebody who subscribed is watched from its beginning.
             try await anna.subscribe(.database())
             #expect(try await watch(try await anna.makeZone("new")) == .changes)
+        }
+    }
+}
+
+extension SubscriptionTests {
+    /// Only what changes is worked out again: one of many subscriptions, among many zones.
+    @Test func oneOfManySubscriptionsCostsNoLookAtEveryZone() async throws {
+        let counter = StatementCounter()
+        try await RunningServer.with(counter: counter) { server in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            // As many zones as somebody may have, as the database has them.
+            let zones = 4_000
+            try await server.services.database.write { connection in
+                try connection.execute(
+                    """
+                    INSERT INTO zone (owner, zone, container, environment, owner_name, name, position, incarnation, sequence, head,
+                        participants, closed, watched, shares)
+                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
+                    SELECT z.owner, z.zone + n.i, z.container, z.environment, z.owner_name, 'zone' || n.i, 0, 1, 0, z.head, 0, 0, 0, 0
+                    FROM zone z, n WHERE z.name = $2
+                    """, [.integer(Int64(zones)), .text(zone.name)])
+                try connection.execute(
+                    """
+                    INSERT INTO zone_view (viewer, environment, shared, owner, zone, position, gone, until_sequence, partial, since)
+                    SELECT z.owner, z.environment, 0, z.owner, z.zone, z.zone, 0, 0, 0, 0 FROM zone z WHERE z.name LIKE 'zone%'
+                    ON CONFLICT DO NOTHING
+                    """)
+            }
+            for index in 0..<20 { try await anna.subscribe(.zone(zone, "zone\(index)")) }
+            try await anna.subscribe(.database("database"))
+            try await anna.subscribe(.database("again"))
+            /// The rows of zones that are written.
+            func written(_ body: () async throws -> Void) async throws -> Int {
+                let before = counter.changed
+                try await body()
+                return counter.changed - before
+            }
+            func delete(_ id: String) async throws -> Int {
+                try await written { _ = try await anna.modifySubscriptions(deleting: [id]) }
+            }
+            #expect(try await delete("zone3") < 20)
+            // Another says the same of every zone.
+            #expect(try await delete("again") < 20)
+            // The last one: each zone learns that, and nothing is worked out; where somebody saves next, it is.
+            #expect(try await delete("database") > zones)
+            #expect(try await delete("zone4") < 20)
+            #expect(try await anna.codes([Write("note")], in: zone) == [nil])
+            let watched = try await server.services.database.read { connection in
+                try connection.first("SELECT watched FROM zone WHERE name = $1", [.text(zone.name)]) { try $0.int64(0) }
+            }
+            #expect(watched == Watch.changes.rawValue)
         }
     }
 }

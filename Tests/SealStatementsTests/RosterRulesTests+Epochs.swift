@@ -56,8 +56,8 @@ extension RosterRulesTests {
             entry.changes = [
                 .open(
                     .init(
-                        scope: share, incarnations: Incarnations(zone: zone, scope: life), rootRecordName: "Root",
-                        owner: world.owner.chain))
+                        scope: share, incarnations: Incarnations(zone: zone, scope: life), encryptionScope: .perRecord,
+                        rootRecordName: "Root", owner: world.owner.chain))
             ]
             return entry
         }
@@ -95,7 +95,8 @@ extension RosterRulesTests {
             world.entry(
                 by: world.owner, [],
                 epoch: EpochOpening(
-                    number: number ?? good.number, keyID: keyID ?? good.keyID, previousKey: previousKey ?? good.previousKey,
+                    number: number ?? good.number, keyID: keyID ?? good.keyID, checkpoint: Checkpoint.none,
+                    previousKey: previousKey ?? good.previousKey,
                     coverage: coverage ?? good.coverage))
         }
         let stranger = EpochOpening.Coverage(subject: .member(bob.userID), grantHash: digest(1))
@@ -140,7 +141,7 @@ extension RosterRulesTests {
     private func epochOfAnyLength(_ world: World) -> EpochOpening {
         let epoch = world.epoch()
         return EpochOpening(
-            number: epoch.number, keyID: GrantHash.of([UInt8(epoch.number & 255), UInt8(epoch.number >> 8)]),
+            number: epoch.number, keyID: GrantHash.of([UInt8(epoch.number & 255), UInt8(epoch.number >> 8)]), checkpoint: Checkpoint.none,
             previousKey: epoch.previousKey, coverage: epoch.coverage)
     }
 }

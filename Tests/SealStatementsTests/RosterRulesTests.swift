@@ -58,8 +58,8 @@ import Testing
         func opening(scope: Scope? = nil, zone: UInt32 = 1, life: UInt32 = 1, root: String? = nil, owner: Person? = nil) -> RosterChange {
             .open(
                 .init(
-                    scope: scope ?? world.scope, incarnations: Incarnations(zone: zone, scope: life), rootRecordName: root,
-                    owner: (owner ?? world.owner).chain))
+                    scope: scope ?? world.scope, incarnations: Incarnations(zone: zone, scope: life), encryptionScope: .perRecord,
+                    rootRecordName: root, owner: (owner ?? world.owner).chain))
         }
         let elsewhere = Scope(container: World.container, environment: .production, owner: world.owner.userID, zoneName: "Other")
         let wrong: [(Comment, SealError, RosterEntry)] = [
@@ -84,7 +84,7 @@ import Testing
         func epoch(number: UInt32 = 0, _ coverage: [EpochOpening.Coverage]) -> RosterEntry {
             open {
                 $0.epoch = EpochOpening(
-                    number: number, keyID: digest(1),
+                    number: number, keyID: digest(1), checkpoint: Checkpoint.none,
                     previousKey: [UInt8](repeating: 0, count: number == 0 ? 0 : EpochOpening.previousKeyBytes), coverage: coverage)
             }
         }
@@ -108,12 +108,15 @@ import Testing
             shareRecordName: "Share-1")
         var entry = World.opening(of: share, by: world.owner)
         #expect(throws: SealError.changeNotApplicable) { try opens(entry, share) }
-        entry.changes = [
+        func change(_ encryption: EncryptionScope) -> RosterChange {
             .open(
                 .init(
-                    scope: share, incarnations: Incarnations(zone: 3, scope: 1), rootRecordName: "Root",
-                    owner: world.owner.chain))
-        ]
+                    scope: share, incarnations: Incarnations(zone: 3, scope: 1), encryptionScope: encryption,
+                    rootRecordName: "Root", owner: world.owner.chain))
+        }
+        entry.changes = [change(.perZone)]
+        #expect(throws: SealError.changeNotApplicable, "of a zone under its own keys alone") { try opens(entry, share) }
+        entry.changes = [change(.perRecord)]
         try opens(entry, share)
     }
 

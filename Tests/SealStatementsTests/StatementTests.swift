@@ -21,7 +21,8 @@ import Testing
             zoneIncarnation: 1, recordName: record, recordType: "Note", creator: author.userID, author: author.userID,
             clientTime: 1, revision: 1, previous: .zero, scopeID: world.scope.id, scopeIncarnation: 1,
             epoch: world.roster.currentEpoch.number, wrappedKey: [UInt8](repeating: 1, count: Statement.wrappedKeyBytes),
-            rosterSequence: world.roster.sequence, rosterHead: world.roster.head, parent: nil, share: nil,
+            rosterSequence: world.roster.sequence, rosterHead: world.roster.head, checkpoint: Checkpoint.none,
+            parent: nil, share: nil,
             salt: try ID16([UInt8](repeating: 2, count: 16)), fieldsDigest: try FieldSet.digest([]))
     }
 
@@ -222,9 +223,9 @@ import Testing
             StoredField.plain(.int64(1)).digest(name: "a"),
             StoredField.plain(.int64(1)).digest(name: "b"),
             StoredField.plain(.int64(2)).digest(name: "a"),
-            StoredField.encrypted(ValueType(.int64), sealed: sealed).digest(name: "a"),
-            StoredField.encrypted(ValueType(.date), sealed: sealed).digest(name: "a"),
-            StoredField.encrypted(ValueType(.int64, isList: true), sealed: sealed).digest(name: "a"),
+            StoredField.encrypted(.type(ValueType(.int64)), sealed: sealed).digest(name: "a"),
+            StoredField.encrypted(.type(ValueType(.date)), sealed: sealed).digest(name: "a"),
+            StoredField.encrypted(.type(ValueType(.int64, isList: true)), sealed: sealed).digest(name: "a"),
             StoredField.asset(commitment).digest(name: "a"),
             StoredField.asset(AssetCommitment(salt: digest(2), chunkCount: 1, root: digest(2), descriptor: [1])).digest(name: "a"),
             StoredField.asset(AssetCommitment(salt: digest(1), chunkCount: 2, root: digest(2), descriptor: [1])).digest(name: "a"),

@@ -11,18 +11,20 @@ import Testing
         (.double(1.5), "04" + "000000000000f83f"),
         (.double(-0.0), "04" + "0000000000000080"),
         (.double(.infinity), "04" + "000000000000f07f"),
-        (.date(1_000_000), "05" + "40420f0000000000"),
+        (.date(1.5), "05" + "000000000000f83f"),
+        (.date(0.1), "05" + "9a9999999999b93f"),
+        (.date(.leastNonzeroMagnitude), "05" + "0100000000000000"),
+        (.date(-.greatestFiniteMagnitude), "05" + "ffffffffffffefff"),
         (
-            .location(Location(latitude: 1, longitude: 2, timestamp: 3)),
+            .location(Location(latitude: 1, longitude: 2, time: 1.5)),
             "06" + "000000000000f03f" + "0000000000000040" + "0000000000000000" + "0000000000000000" + "000000000000f0bf"
-                + "000000000000f0bf" + "000000000000f0bf" + "0300000000000000"
+                + "000000000000f0bf" + "000000000000f0bf" + "000000000000f83f"
         ),
         (.reference(ReferenceValue(recordName: "a", action: .deleteSelf)), "07" + "01000000" + "61" + "01"),
-        (.list(.int64, []), "13" + "00000000"),
-        (.list(.string, []), "11" + "00000000"),
-        (.list(.string, [.string("a"), .string("")]), "11" + "02000000" + "0100000061" + "00000000"),
-        (.list(.double, [.double(0)]), "14" + "01000000" + "0000000000000000"),
-        (.list(.reference, [.reference(ReferenceValue(recordName: "b"))]), "17" + "01000000" + "0100000062" + "00"),
+        (.list([]), "10" + "00000000"),
+        (.list([.string("a"), .string("")]), "11" + "02000000" + "0100000061" + "00000000"),
+        (.list([.double(0)]), "14" + "01000000" + "0000000000000000"),
+        (.list([.reference(ReferenceValue(recordName: "b"))]), "17" + "01000000" + "0100000062" + "00"),
     ]
 
     @Test(arguments: samples) func `Every kind has exactly these bytes, and reads back`(value: Value, hex: String) throws {
@@ -43,6 +45,45 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("0000000000000080", "minus zero"), ("000000000000f87f", "NaN"), ("010000000000f07f", "a signalling NaN"),
+        ("000000000000f07f", "infinity"), ("000000000000f0ff", "minus infinity"),
+    ]) func `A date is a finite number, with one zero`(bits: String, comment: String) throws {
+        let zeros = String(repeating: "00", count: 8)
+        for hex in ["05" + bits, "15" + "02000000" + zeros + bits, "06" + String(repeating: zeros, count: 7) + bits] {
+            #expect(throws: SealError.malformed, "\(comment)") { try Value(canonicalBytes: Hex.decode(hex)) }
+        }
+    }
+
+    @Test func `What is no date is not written, and minus zero is zero`() throws {
+        for number in [Double.nan, .signalingNaN, .infinity, -.infinity] {
+            let place = Value.location(Location(latitude: 0, longitude: 0, time: number))
+            for value in [Value.date(number), place, .list([.date(0), .date(number)]), .list([place])] {
+                #expect(value.fault == .dateNotFinite)
+                #expect(throws: SealError.malformed) { try value.canonicalBytes() }
+            }
+        }
+        #expect(try Value.date(-0.0).canonicalBytes() == Value.date(0).canonicalBytes())
+        let place = try Value.location(Location(latitude: 0, longitude: 0, time: -0.0)).canonicalBytes()
+        #expect(try Value(canonicalBytes: place).canonicalBytes() == place && place.suffix(8).allSatisfy { $0 == 0 })
+    }
+
+    @Test func `System dates are the nearest dates, and come back`() throws {
+        #expect(ReferenceDate.seconds(ofMicroseconds: 978_307_200_000_000) == 0)
+        #expect(ReferenceDate.seconds(ofMicroseconds: 978_307_200_100_000) == 0.1)
+        #expect(ReferenceDate.seconds(ofMicroseconds: 0) == -978_307_200)
+        var times: [Int64] = [0, -1, 1, 1_763_764_800_123_456, 9_400_000_000_000_001]
+        for _ in 0..<10_000 { times.append(.random(in: -7_000_000_000_000_000...9_000_000_000_000_000)) }
+        for time in times {
+            let seconds = ReferenceDate.seconds(ofMicroseconds: time)
+            #expect(ReferenceDate.microseconds(ofSeconds: seconds) == time, "\(time)")
+            #expect(seconds < ReferenceDate.seconds(ofMicroseconds: time + 1), "\(time)")
+        }
+        // Whatever a server says has an order, and nothing overflows.
+        #expect(ReferenceDate.seconds(ofMicroseconds: .min) < ReferenceDate.seconds(ofMicroseconds: .max))
+        for seconds in [Double.nan, .infinity, -.infinity, 1e300, 9.3e12, -9.3e12] { #expect(ReferenceDate.microseconds(ofSeconds: seconds) == nil) }
+    }
+
     @Test func `Strings are as given, not normalised`() throws {
         let composed = try Value.string("\u{E9}").canonicalBytes()
         let decomposed = try Value.string("e\u{301}").canonicalBytes()
@@ -55,7 +96,13 @@ import Testing
         ("09", .malformed, "an unknown kind"),
         ("23" + "0000000000000000", .malformed, "an unknown bit in the tag"),
         ("08", .unsupported, "an asset, which is no value"),
-        ("18" + "00000000", .unsupported, "a list of assets"),
+        ("18" + "00000000", .unsupported, "an empty list of assets"),
+        ("18" + "01000000" + "00", .unsupported, "a list of assets"),
+        ("13" + "00000000", .malformed, "an empty list of integers"),
+        ("11" + "00000000", .malformed, "an empty list of strings"),
+        ("10" + "01000000" + "00", .malformed, "an empty list with something in it"),
+        ("10" + "000000", .malformed, "an empty list cut short"),
+        ("10" + "00000000" + "00", .malformed, "an empty list and a byte more"),
         ("03" + "00000000000000", .malformed, "a number cut short"),
         ("03" + "000000000000000000", .malformed, "a trailing byte"),
         ("01" + "02000000" + "61", .malformed, "a string cut short"),
@@ -75,14 +122,23 @@ import Testing
 
     @Test func `A list holds one kind, and no lists`() {
         for list in [
-            Value.list(.int64, [.string("a")]), .list(.int64, [.int64(1), .double(1)]), .list(.int64, [.list(.int64, [])]),
+            Value.list([.int64(1), .string("a")]), .list([.int64(1), .double(1)]), .list([.list([])]), .list([.int64(1), .list([.int64(1)])]),
         ] {
             #expect(throws: SealError.malformed) { try list.canonicalBytes() }
+            #expect(list.fault == .mixedList)
         }
     }
 
-    @Test func `No list is of assets, not even an empty one`() {
-        #expect(throws: SealError.unsupported) { try Value.list(.asset, []).canonicalBytes() }
+    @Test func `A tag names a type or the empty list, and nothing else`() throws {
+        for byte in UInt8.min...UInt8.max {
+            let isKnown = ValueKind(rawValue: byte & ~0x10) != nil || byte == 0x10
+            #expect((try? ValueTag(byte: byte))?.byte == (isKnown ? byte : nil))
+        }
+        for kind in ValueKind.allCases {
+            #expect(ValueTag.emptyList.fits(ValueType(kind, isList: true)) && !ValueTag.emptyList.fits(ValueType(kind)))
+            #expect(ValueTag.type(ValueType(kind)).fits(ValueType(kind)) && !ValueTag.type(ValueType(kind)).fits(ValueType(kind, isList: true)))
+        }
+        #expect(ValueTag.emptyList.isList && ValueTag.emptyList.mayBeEncrypted)
     }
 
     @Test func `All but references and assets may be encrypted`() {

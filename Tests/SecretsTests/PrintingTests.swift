@@ -34,7 +34,8 @@ import Testing
         let identity = try keys.firstIdentity(time: 0)
         let author = RosterAuthor<XWingHPKE>(user: identity.userID, keys: keys)
         let scope = Scope(container: "com.example.notes", environment: .production, owner: identity.userID, zoneName: "z")
-        let draft = try author.open(scope, following: nil, identity: identity, time: 0, random: &random)
+        let draft = try author.open(
+            scope, following: nil, encryptionScope: .perRecord, identity: identity, time: 0, random: &random)
         let asset = SealedAsset(fileKey: secret, size: 1, salt: .zero, chunkCount: 1, root: .zero)
         let roster = try Roster(opening: draft.entry, scope: scope)
         guard let key = draft.epochKey else { throw SealError.missingKey }
@@ -88,7 +89,8 @@ import Testing
             kind: .save, container: scope.container, environment: scope.environment, owner: scope.owner,
             zoneName: scope.zoneName, zoneIncarnation: 1, recordName: "n", recordType: "Note", creator: scope.owner,
             author: scope.owner, clientTime: 1, revision: 1, previous: .zero, scopeID: roster.scopeID, scopeIncarnation: 1,
-            epoch: 0, wrappedKey: [], rosterSequence: 0, rosterHead: roster.head, parent: nil, share: nil, salt: .zero,
+            epoch: 0, wrappedKey: [], rosterSequence: 0, rosterHead: roster.head, checkpoint: Checkpoint.none,
+            parent: nil, share: nil, salt: .zero,
             fieldsDigest: .zero)
     }
 

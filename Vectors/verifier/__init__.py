@@ -1,6 +1,6 @@
 """An independent implementation of SealKit's protocol, for checking vectors and exports.
 
-Written from PROTOCOL.md alone. One concern a module; section numbers are those of PROTOCOL.md.
+Written from PROTOCOL.md alone. One concern a module; quoted titles and numbered rules are those of PROTOCOL.md.
 
 To extend it:
 

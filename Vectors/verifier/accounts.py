@@ -1,4 +1,4 @@
-"""Section 12: login, storage boxes, password boxes, recovery keys."""
+"""Accounts: login, storage boxes, password boxes, recovery keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Section 9: assets."""
+"""Assets."""
 
 from __future__ import annotations
 

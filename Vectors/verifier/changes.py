@@ -1,4 +1,4 @@
-"""Section 6, "Entry": the changes that entries make.
+"""Rosters, "Entry": the changes that entries make.
 
 A new change is a class with `TAG`, `read` and `write`, listed in `CHANGES`; its rule is in `rules_scope.py`
 or `rules_people.py`.
@@ -19,6 +19,8 @@ from .scope import Life, Scope
 Chain = tuple[SignedIdentity, ...]
 
 OWNER, ADMINISTRATOR, PRIVATE_USER, PUBLIC_USER = 1, 2, 3, 4
+# How a zone is encrypted: records may be shared by themselves, or the zone as a whole alone.
+PER_RECORD, PER_ZONE = 0, 1
 
 
 class Change(Protocol):
@@ -40,6 +42,7 @@ class Open:
     TAG: ClassVar[int] = 1
     scope: Scope
     life: Life
+    encryption: int  # of the zone: PER_RECORD or PER_ZONE
     root_record: str | None
     abandoned: Head | None
     chain: Chain
@@ -51,6 +54,7 @@ class Open:
         return Open(
             scope=Scope(container, environment, owner, zone, share),
             life=Life(reader.u32(), reader.u32()),
+            encryption=reader.choice((PER_RECORD, PER_ZONE), "encryption scope"),
             root_record=reader.optional(reader.name),
             abandoned=reader.optional(lambda: Head(reader.u64(), reader.digest())),
             chain=read_chain(reader),
@@ -60,7 +64,8 @@ class Open:
         scope = self.scope
         writer.name(scope.container).u8(scope.environment).id(scope.owner)
         writer.name(scope.zone).string(scope.share_record)
-        writer.u32(self.life.zone).u32(self.life.scope).optional(self.root_record, writer.name)
+        writer.u32(self.life.zone).u32(self.life.scope).u8(self.encryption)
+        writer.optional(self.root_record, writer.name)
         writer.optional(self.abandoned, lambda head: writer.u64(head.sequence).digest(head.hash))
         write_chain(writer, self.chain)
 

@@ -1,4 +1,4 @@
-"""Section 2: canonical encoding, and the names."""
+"""Canonical encoding, and the names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Section 12, "Enrolling a device"."""
+"""Accounts, "Enrolling a device"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Section 6, "Entry": roster entries and the epochs that they open. Their changes are in `changes.py`."""
+"""Rosters, "Entry": roster entries and the epochs that they open. Their changes are in `changes.py`."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ class Epoch:
 
     number: int
     key_id: bytes
+    checkpoint: bytes  # signed with the rest; no rule looks at it
     previous_key: bytes
     coverage: tuple[tuple[int, bytes, bytes], ...]  # kind, id, grant hash
 
@@ -29,7 +30,7 @@ class Epoch:
 
     @staticmethod
     def read(reader: Reader) -> Epoch:
-        number, key_id = reader.u32(), reader.digest()
+        number, key_id, checkpoint = reader.u32(), reader.digest(), reader.digest()
         previous_key = reader.blob(limits.WRAPPED_KEY)
         expected = 0 if number == 0 else limits.WRAPPED_KEY
         require(len(previous_key) == expected, Reason.LENGTH, "a previous key of another length")
@@ -38,10 +39,11 @@ class Epoch:
             for _ in range(reader.u16())
         )
         require(strictly_ascending(c[:2] for c in coverage), Reason.MALFORMED, "coverage out of order")
-        return Epoch(number, key_id, previous_key, coverage)
+        return Epoch(number, key_id, checkpoint, previous_key, coverage)
 
     def write(self, writer: Writer) -> None:
-        writer.u32(self.number).digest(self.key_id).blob(self.previous_key).u16(len(self.coverage))
+        writer.u32(self.number).digest(self.key_id).digest(self.checkpoint)
+        writer.blob(self.previous_key).u16(len(self.coverage))
         for kind, identifier, digest in self.coverage:
             writer.u8(kind).id(identifier).digest(digest)
 

@@ -1,4 +1,4 @@
-"""Section 6, "Epoch keys" and "Grants"."""
+"""Epoch keys and grants."""
 
 from __future__ import annotations
 
@@ -68,10 +68,19 @@ def open_invitation_grant(
 
 def open_address(seed: bytes, scope_id: bytes, invitation: bytes, reader: bytes, sealed: bytes) -> str:
     """A look-up address, opened with the reader's X-Wing seed."""
-    require(len(sealed) <= limits.ADDRESS, Reason.LENGTH, "an address longer than its limit")
-    value = unpad_value(hpke.open_(seed, sealed, "sealed-address", scope_id, invitation, reader))
-    address = value.payload if value.tag == STRING and isinstance(value.payload, str) else None
-    return present(address, Reason.MALFORMED, "an address is a string")
+    return _open_text(seed, sealed, "sealed-address", scope_id, invitation, reader)
+
+
+def open_contact(seed: bytes, scope_id: bytes, request: bytes, owner: bytes, sealed: bytes) -> str:
+    """What somebody who asks for access says of itself, opened with the owner's X-Wing seed."""
+    return _open_text(seed, sealed, "sealed-contact", scope_id, request, owner)
+
+
+def _open_text(seed: bytes, sealed: bytes, label: str, *pieces: bytes) -> str:
+    require(len(sealed) <= limits.ADDRESS, Reason.LENGTH, "a sealed text longer than its limit")
+    value = unpad_value(hpke.open_(seed, sealed, label, *pieces))
+    text = value.payload if value.tag == STRING and isinstance(value.payload, str) else None
+    return present(text, Reason.MALFORMED, "a sealed text is a string")
 
 
 def walk_previous_keys(roster: Roster, life: Life, keys: dict[int, bytes]) -> list[str]:

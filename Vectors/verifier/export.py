@@ -15,7 +15,7 @@ from .errors import Reason, Refused, crash, present, require
 from .exportfile import Export, Grant, Notice, Part, Record, Signed, asset_path, read_export
 from .exportpublic import open_public
 from .exportshares import Lines, Rosters, show_shares
-from .fields import ASSET_CLASS, ENCRYPTED, NO_FIELDS, PLAIN, Commitment, Field, check_fields
+from .fields import ASSET_CLASS, ENCRYPTED, PLAIN, Commitment, Field, check_fields
 from .identity import grant_seed, signing_seed
 from .identity import VerifiedChain
 from .identity import user_id as self_certified_id
@@ -25,7 +25,7 @@ from .reading import check_distinct, verify_statement
 from .roster import Roster
 from .scope import Life
 from .sealing import open_descriptor, open_field, unwrap_record_key
-from .statements import DELETE, KINDS, Statement
+from .statements import DELETE, KINDS, Statement, statement_hash
 from .strictjson import line
 from .valuejson import value_json
 from .values import Value, decode_value
@@ -75,7 +75,7 @@ def open_export(export: Export, seeds: list[bytes], url: str | None) -> Lines:
         })
         check_membership(export, roster, seeds)
         keys |= open_keys(export, part, roster, seeds, lines)
-    # Every statement first (section 7, steps 1 to 6), then what the statements protect (step 8).
+    # Every statement first ("Steps of reading", 1 to 6), then what the statements protect (step 8).
     is_owner = export.user == export.scope.owner
     verified = [(record, verify_record(record, rosters, is_owner)) for record in export.records]
     gone = [verify_notice(notice, rosters, is_owner) for notice in export.notices]
@@ -92,7 +92,7 @@ def open_export(export: Export, seeds: list[bytes], url: str | None) -> Lines:
 
 
 def replay(part: Part) -> Roster:
-    """Section 6, from entry 0."""
+    """By "Rules", from entry 0."""
     roster = Roster(part.scope)
     for data, signature in part.roster:
         roster.append(data, signature)
@@ -100,7 +100,7 @@ def replay(part: Part) -> Roster:
 
 
 def check_membership(export: Export, roster: Roster, seeds: list[bytes]) -> None:
-    """The user is who the seeds say, and a member under the keys that the seeds give (section 5)."""
+    """The user is who the seeds say, and a member under the keys that the seeds give ("Account seed and keys")."""
     container = export.scope.container
     first = public_signing_key(signing_seed(seeds[0], container))
     require(self_certified_id(container, first) == export.user, Reason.IDENTITY, "the key file is another account's")
@@ -123,7 +123,7 @@ def chain_of(export: Export, roster: Roster) -> VerifiedChain:
 
 
 def open_keys(export: Export, part: Part, roster: Roster, seeds: list[bytes], lines: Lines) -> Keys:
-    """Opens the grants, and walks the previous keys from them (section 6)."""
+    """Opens the grants, and walks the previous keys from them ("Epoch keys")."""
     lives: dict[Life, dict[int, bytes]] = {}
     for grant in part.grants:
         key = open_grant(export, roster, seeds, grant, lines)
@@ -171,8 +171,10 @@ def _joined_under(export: Export, roster: Roster, grant: Grant) -> bool:
 def verify_record(record: Record, rosters: Rosters, is_owner: bool) -> Statement:
     """The export has no feed behind it: of step 7 there is only that a record shows once."""
     statement = verify_signed(record.signed, rosters, is_owner)
-    require(statement.kind != DELETE or not record.fields, Reason.FIELDS, "a deletion covers no fields")
-    check_fields(record.fields, statement.fields)
+    if statement.kind == DELETE:
+        require(not record.fields, Reason.FIELDS, "a deletion has no fields")
+    else:
+        check_fields(record.fields, statement.fields)
     return statement
 
 
@@ -185,17 +187,13 @@ def verify_signed(signed: Signed, rosters: Rosters, is_owner: bool) -> Statement
 
 
 def verify_notice(notice: Notice, rosters: Rosters, is_owner: bool) -> tuple[Statement, Statement]:
-    """A record that went with the target of its reference, and the target's deletion (section 7, "Derived
-    deletions"). Of the rule that the deletion comes later in the feed, an export has only what heads say."""
-    chain = [
-        deletions.Link(verify_signed(step.record, rosters, is_owner), step.field, decode_value(step.reference), step.others)
-        for step in notice.steps
-    ]
+    """A record that went with the target of its reference, and the target's deletion ("Derived
+    deletions")."""
+    gone = verify_signed(notice.record, rosters, is_owner)
     deletion = verify_signed(notice.tombstone, rosters, is_owner)
-    require(deletion.fields == NO_FIELDS, Reason.FIELDS, "a deletion covers no fields")
-    # All are of one scope: from another one nothing goes without a signature of its own.
-    deletions.check_notice(chain, deletion, lambda _: False)
-    return chain[0].statement, deletion
+    scope = present(rosters.get(gone.scope_id), Reason.CONTEXT, "a statement of a scope that is not in the export").scope
+    deletions.check_notice(gone, statement_hash(notice.record.statement), deletion, notice.leaf, scope)
+    return gone, deletion
 
 
 def check_targets(records: list[Statement], targets: list[Statement]) -> None:
@@ -255,7 +253,7 @@ def _value(statement: Statement, record_key: bytes, field: Field) -> Value:
 
 
 def open_asset(export: Export, statement: Statement, record_key: bytes, field: Field) -> dict[str, object]:
-    """Section 9. The bytes are hashed, not kept."""
+    """"Assets". The bytes are hashed, not kept."""
     commitment = Commitment.decode(field.stored)
     file_key = open_descriptor(record_key, statement.record_context, field.name, commitment)
     file, path = asset_path(export, statement.record, field.name)

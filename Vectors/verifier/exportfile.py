@@ -8,6 +8,7 @@ from pathlib import Path
 
 from . import strictjson
 from .codec import ENVIRONMENTS, user_id
+from .deletions import Leaf
 from .errors import Disagreement, Reason, Refused, present, require
 from .fields import Field
 from .identity import SignedIdentity
@@ -43,21 +44,12 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Step:
-    """Of a notice: a record on the way to the target."""
+class Notice:
+    """A record that went with another, and the deletion that covers it."""
 
     record: Signed
-    field: str
-    reference: bytes
-    others: tuple[tuple[str, bytes], ...]
-
-
-@dataclass(frozen=True)
-class Notice:
-    """Of a record that went with the target of its reference."""
-
-    steps: tuple[Step, ...]
     tombstone: Signed
+    leaf: Leaf
 
 
 @dataclass(frozen=True)
@@ -190,16 +182,8 @@ def _record(fields: Fields) -> Record:
 
 
 def _notice(fields: Fields) -> Notice:
-    steps = tuple(
-        Step(
-            _signed(step.child("record")),
-            step.text("field"),
-            step.hex("reference"),
-            tuple((other.text("name"), other.hex("digest")) for other in step.children("otherFields")),
-        )
-        for step in fields.children("steps")
-    )
-    return Notice(steps, _signed(fields.child("tombstone")))
+    leaf = Leaf(fields.small("count"), fields.small("index"), tuple(fields.hexes("path")))
+    return Notice(_signed(fields.child("record")), _signed(fields.child("tombstone")), leaf)
 
 
 def _share(fields: Fields) -> Share:

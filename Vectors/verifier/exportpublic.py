@@ -1,4 +1,4 @@
-"""`--export` of a public database's records (section 13): verified by their authors' chains, and nothing to open."""
+"""`--export` of a public database's records (FILES.md, "Of the public database"): verified by their authors' chains, and nothing to open."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from . import assets, limits
 from .codec import user_record_name
 from .errors import Reason, present, require
 from .exportfile import Export, Record, asset_path
-from .fields import NO_FIELDS, PLAIN, Field, PublicCommitment, check_fields
+from .fields import PLAIN, Field, PublicCommitment, check_fields
 from .identity import VerifiedChain, verify_chain
 from .reading import NOBODY, PUBLIC_ZONE, check_distinct, verify_public_statement
 from .statements import DELETE, KINDS, Statement
@@ -49,15 +49,17 @@ def open_public(export: Export) -> Lines:
 
 
 def _verify(export: Export, record: Record, authors: dict[bytes, VerifiedChain]) -> Statement:
-    """Section 7, "The public database"."""
+    """R-PUB-1 to R-PUB-5."""
     data, scope = record.signed.statement, export.scope
     named = Statement.decode(data)
     author = present(authors.get(named.author), Reason.AUTHOR, "an author without an identity")
     statement = verify_public_statement(
         data, record.signed.proof, named.record, scope.container, scope.environment, author
     )
-    require(statement.kind != DELETE or statement.fields == NO_FIELDS, Reason.FIELDS, "a deletion covers no fields")
-    check_fields(record.fields, statement.fields, public=True)
+    if statement.kind == DELETE:
+        require(not record.fields, Reason.FIELDS, "a deletion has no fields")
+    else:
+        check_fields(record.fields, statement.fields, public=True)
     return statement
 
 
@@ -71,7 +73,7 @@ def _show(export: Export, statement: Statement, field: Field, shown: set[tuple[s
 
 
 def _check_asset(path: Path, commitment: PublicCommitment) -> dict[str, object]:
-    """Section 9, the last rule: the leaves are those of the plain chunks."""
+    """Assets of the public database: the leaves are those of the plain chunks."""
     layout = assets.PublicLayout(commitment.size)
     require(path.stat().st_size == commitment.size, Reason.LENGTH, "an asset of another size")
     with path.open("rb") as file:

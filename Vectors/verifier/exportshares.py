@@ -1,11 +1,13 @@
-"""`--export`: a zone's share URLs, and what they show (section 10)."""
+"""`--export`: a zone's share URLs, and what they show ("Invitations and URLs")."""
 
 from __future__ import annotations
 
 from .changes import Invite
+from .codec import user_record_name
 from .errors import Reason, Refused, require
 from .exportfile import Export, Part, Share
-from .links import ShareURL, invitation_keys, link_id, open_preview
+from .links import ShareURL, invitation_keys, link_id
+from .previews import open_preview
 from .roster import Roster
 
 Rosters = dict[bytes, Roster]  # by scopeID
@@ -13,7 +15,7 @@ Lines = list[dict[str, object]]
 
 
 def show_shares(export: Export, rosters: Rosters, url: str | None) -> Lines:
-    """Section 10. A preview opens with a URL's link secret alone."""
+    """"Preview". A preview opens with a URL's link secret alone."""
     all_shares = [share for part in export.parts for share in part.shares]
     routing_ids = [share.routing_id for share in all_shares]
     require(len(set(routing_ids)) == len(routing_ids), Reason.EXPORT, "a share twice")
@@ -31,7 +33,7 @@ def show_shares(export: Export, rosters: Rosters, url: str | None) -> Lines:
     lines: Lines = [
         {"url": parsed.routing_id.hex(), "origin": parsed.origin, "shareWide": share_wide, "invitations": matching}
     ]
-    lines += [show_preview(share, parsed, roster.scope_id) for share in shares]
+    lines += [show_preview(share, parsed, roster) for share in shares]
     return lines + [sealed_share(share) for share in all_shares if share not in shares]
 
 
@@ -65,9 +67,12 @@ def matching_invitations(roster: Roster, link_secret: bytes) -> list[dict[str, s
     return found
 
 
-def show_preview(share: Share, url: ShareURL, scope_id: bytes) -> dict[str, object]:
+def show_preview(share: Share, url: ShareURL, roster: Roster) -> dict[str, object]:
     if share.preview is None:
         return {"share": share.routing_id.hex(), "preview": None}
-    preview = open_preview(share.preview, url.link_secret, scope_id)
-    shown = {"title": preview.title, "shareType": preview.share_type, "thumbnail": preview.thumbnail.hex()}
+    preview = open_preview(share.preview, url.link_secret, roster.scope_id)
+    vouched = preview.is_vouched(roster)
+    shown = {"author": user_record_name(preview.author), "time": preview.time, "vouched": vouched}
+    if vouched:  # otherwise it is nobody's word who administers the share now
+        shown |= {"title": preview.title, "shareType": preview.share_type, "thumbnail": preview.thumbnail.hex()}
     return {"share": share.routing_id.hex(), "preview": shown}

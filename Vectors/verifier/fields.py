@@ -1,4 +1,4 @@
-"""Section 7, "Fields": digests of fields and of sets of them."""
+"""Statements, "Fields": digests of fields and of sets of them."""
 
 from __future__ import annotations
 
@@ -67,9 +67,6 @@ def fields_digest(fields: Sequence[tuple[str, bytes]]) -> bytes:
         checked_identifier(name)
     require(strictly_ascending(name.encode() for name, _ in fields), Reason.MALFORMED, "fields out of order")
     return hash_("fields", *(piece for name, digest in fields for piece in (name.encode(), digest)))
-
-
-NO_FIELDS = fields_digest([])
 
 
 def check_fields(

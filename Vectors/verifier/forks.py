@@ -1,4 +1,4 @@
-"""Section 6, "Forks": whether a client that holds one log takes over another."""
+"""Rosters, "Forks": whether a client that holds one log takes over another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Section 5: seeds, identities, chains, user ids."""
+"""Identity: seeds, identities, chains, user ids."""
 
 from __future__ import annotations
 
@@ -32,8 +32,7 @@ def check_signing_key(key: bytes) -> None:
 
 
 def check_seat_keys(signing_key: bytes, grant_key: bytes) -> None:
-    """The keys of an invitation or public seat. PROTOCOL.md says it of an invitation's grant key alone; the
-    vectors want its signing key checked too (roster.json), and the public seat is no other case."""
+    """The keys of an invitation or public seat (R-KEY-2)."""
     check_signing_key(signing_key)
     check_grant_key(grant_key)
 

@@ -1,4 +1,4 @@
-"""Section 3: the labels. A label that is not in the table cannot be used."""
+"""Labels. A label that is not in the table cannot be used."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ NAMES: Final = frozenset(
     """
     identity/sign identity/grant account/login account/storage user identity identity-hash
     login-binding login device account-deletion login-rotation verification-code safety-number server-request
+    server/webhook
     enrolment/commitment enrolment/transcript enrolment/seeds
     recovery/id recovery/key recovery/bundle recovery/passphrase password-box
     storage-box scope roster-entry roster-hash key-id previous-key grant grant-outer grant-hash
     sealed-address record-wrap record-key record-context sealed-field field fields statement
-    statement-node statements file-key asset-chunks asset-leaf asset-node link link-id sealed-link
-    invitation/sign invitation/grant preview acceptance
+    statement-node statements taken file-key asset-chunks asset-leaf asset-node link link-id sealed-link
+    invitation/sign invitation/grant preview-key preview preview-signature acceptance sealed-contact
     """.split()
 )
 

@@ -1,4 +1,4 @@
-"""Section 4: limits."""
+"""The protocol's limits: PROTOCOL.md, "Limits"."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ FIELDS = 1_000
 STATEMENTS = 400
 PARTICIPANTS = 100  # members and open invitations beside the owner
 BLOCKED = 1_000
-DERIVED = 750  # records that go one after the other with one deletion
+TAKEN = 750  # records that go along with one deletion
 HEADS = 100_000  # that come along at an enrolment
 ENTRY = 1_048_576
 CHANGES = 1_024  # of an entry
@@ -28,7 +28,7 @@ ARGON2_PASSES = range(3, 16 + 1)
 ARGON2_KIBIBYTES = range(262_144, 4_194_304 + 1)
 REVISION = 2**62 - 1
 
-# Lengths that the constructions give (sections 1, 5, 8).
+# Lengths that the constructions give ("Notation", "Identity", "Record sealing").
 WRAPPED_KEY = 72
 DESCRIPTOR = 80
 GRANT_KEY = 1_216

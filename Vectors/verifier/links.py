@@ -1,4 +1,4 @@
-"""Section 10: link secrets, invitation keys, URLs, previews, acceptances."""
+"""Invitations and URLs: link secrets, invitation keys, URLs, acceptances. Previews are in `previews.py`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from . import hpke, limits, xwing
 from .errors import Reason, Refused, present, require
 from .identity import VerifiedChain
-from .notation import Nonces, hash_, kdf, open_, public_signing_key, seal, verify
-from .values import DATA, LIST, Value, pad_value, unpad_value
+from .notation import hash_, kdf, public_signing_key, verify
 
 _VERSION = 1
 _URL = re.compile(r"(https?://[a-z0-9.-]+(?::[0-9]{1,5})?)/s/([A-Za-z0-9_-]+)#([A-Za-z0-9_-]+)\Z")
@@ -87,39 +86,6 @@ class ShareURL:
 
     def check_scope(self, scope_id: bytes) -> None:
         require(self.commitment == link_commitment(scope_id), Reason.URL, "the URL of another scope")
-
-
-@dataclass(frozen=True)
-class Preview:
-    title: str
-    share_type: str
-    thumbnail: bytes
-
-
-def _preview_key(link_secret: bytes, scope_id: bytes) -> bytes:
-    return kdf(link_secret, "preview", scope_id)
-
-
-def seal_preview(preview: Preview, link_secret: bytes, scope_id: bytes, random: bytes) -> bytes:
-    items = (preview.title.encode(), preview.share_type.encode(), preview.thumbnail)
-    plaintext = pad_value(Value(DATA | LIST, items))
-    return seal(_preview_key(link_secret, scope_id), plaintext, Nonces(random).next(), "preview", scope_id)
-
-
-def open_preview_plaintext(sealed: bytes, link_secret: bytes, scope_id: bytes) -> bytes:
-    require(len(sealed) <= limits.PREVIEW, Reason.LENGTH, "a preview longer than its limit")
-    return open_(_preview_key(link_secret, scope_id), sealed, "preview", scope_id)
-
-
-def open_preview(sealed: bytes, link_secret: bytes, scope_id: bytes) -> Preview:
-    value = unpad_value(open_preview_plaintext(sealed, link_secret, scope_id))
-    items = [item for item in value.elements or () if isinstance(item, bytes)]
-    require(value.tag == DATA | LIST and len(items) == 3, Reason.MALFORMED, "no preview")
-    title, share_type, thumbnail = items
-    try:
-        return Preview(title.decode("utf-8"), share_type.decode("utf-8"), thumbnail)
-    except UnicodeDecodeError:
-        raise Refused(Reason.MALFORMED, "a preview's text is no UTF-8") from None
 
 
 def acceptance_pieces(scope_id: bytes, invitation: bytes, acceptor: VerifiedChain, head: bytes) -> tuple[bytes, ...]:

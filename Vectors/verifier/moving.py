@@ -1,10 +1,11 @@
-"""Section 7, "Moving", and section 8: a statement that carries every field over into another scope or epoch."""
+"""Moving, and R-SEAL-2: a statement that carries every field over into another scope or epoch."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from .codec import ZERO_DIGEST
 from .errors import Reason, present, require
 from .fields import fields_digest
 from .roster import Roster
@@ -33,7 +34,7 @@ def carried_over(
     after = Statement(
         SAVE, before.container, before.environment, before.owner, before.zone, life.zone, before.record, before.type,
         before.creator, author, time, before.revision + 1, before_hash, into.scope_id, life.scope, epoch, None, b"", before.key_carried,
-        into.steps[-1].entry.sequence, into.head, before.parent, before.share, bytes(16), bytes(32),
+        into.steps[-1].entry.sequence, into.head, ZERO_DIGEST, before.parent, before.share, bytes(16), bytes(32),
     )
     stays = after.place == before.place and after.epoch == before.epoch
     return replace(after.leaving(before), key_carried=before.key_carried or not stays)

@@ -1,4 +1,4 @@
-"""Section 1: PAE, the hashes, the signatures and the AEAD that everything is made of."""
+"""Notation: PAE, the hashes, the signatures and the AEAD that everything is made of."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def is_signing_key(key: bytes) -> bool:
 
 
 def verify_bytes(key: bytes, signature: bytes, message: bytes) -> None:
-    """Section 1, "Verification". The point check comes first: libsodium's verification alone lets
+    """"Verification of signatures". The point check comes first: libsodium's verification alone lets
     keys with a small-order component pass."""
     require(is_signing_key(key), Reason.SIGNATURE, "the public key is no canonical prime-order point")
     require(len(signature) == 64, Reason.SIGNATURE, "a signature has 64 bytes")

@@ -1,4 +1,4 @@
-"""Section 11: PASETO v4.public."""
+"""Verification tokens: PASETO v4.public."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Section 7, "Placement": where a record belongs."""
+"""Placement: where a record belongs."""
 
 from __future__ import annotations
 
@@ -24,3 +24,16 @@ def holds(statement: Statement, parent: Statement | None) -> bool:
     if parent is None or parent.kind == DELETE or parent.record != statement.parent:
         return False
     return parent.zone_place == statement.zone_place and parent.place == statement.place
+
+
+def cycles(records: list[Statement]) -> list[list[str]]:
+    """The records of one answer that are their own ancestors: each circle from its least name on to that one's parent."""
+    parents = {record.record: record.parent for record in records}
+    found: list[list[str]] = []
+    for name in sorted(parents):
+        circle = [name]
+        while (above := parents.get(circle[-1])) is not None and above != name and len(circle) <= len(parents):
+            circle.append(above)
+        if above == name and name == min(circle):
+            found.append(circle)
+    return found

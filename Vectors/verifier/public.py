@@ -1,4 +1,4 @@
-"""Section 7, "The public database": a save that nobody seals."""
+"""The public database: a save that nobody seals."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 from . import limits, tree
 from .codec import ZERO_DIGEST
+from .deletions import NOTHING_TAKEN
 from .errors import Reason, require
 from .fields import fields_digest
 from .reading import NOBODY, PUBLIC_ZONE
-from .statements import Statement, statement_hash
+from .statements import DELETE, Statement, statement_hash
 
 SALT = 16
 
@@ -34,7 +35,10 @@ def sign_save(drafts: Sequence[PublicDraft], signing_seed: bytes, random: bytes)
     statements = []
     for number, draft in enumerate(drafts):
         salt = random[SALT * number : SALT * (number + 1)]
-        data = replace(draft.statement, salt=salt, fields=fields_digest(draft.fields)).encode()
+        deletes = draft.statement.kind == DELETE
+        require(not deletes or not draft.fields, Reason.MALFORMED, "a deletion with fields")
+        fields = NOTHING_TAKEN if deletes else fields_digest(draft.fields)
+        data = replace(draft.statement, salt=salt, fields=fields).encode()
         Statement.decode(data)  # what we sign, others can read
         statements.append(data)
     root = tree.root([statement_hash(data) for data in statements], tree.statement_node)

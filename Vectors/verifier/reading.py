@@ -1,4 +1,4 @@
-"""Section 7: what a reader checks, in its order, before it shows anything."""
+""""Steps of reading": what a reader checks, in its order, before it shows anything."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .codec import ZERO_DIGEST
+from .deletions import NOTHING_TAKEN
 from .errors import Reason, Refused, present, require
 from .identity import Identity, VerifiedChain
 from .roster import Roster, Step
 from .scope import Life, Scope
-from .statements import Statement, check_later, statement_hash
+from .statements import SAVE, Statement, check_later, statement_hash
 from .tree import root_of_path, verify_root
 
 PUBLIC_ZONE = "_defaultZone"
@@ -59,6 +60,8 @@ def verify_public_statement(
     require(statement.author == author.user, Reason.AUTHOR, "somebody else's identity")
     is_own = statement.type != USERS or statement.record == "_" + author.user.hex()
     require(is_own, Reason.AUTHOR, "the record of somebody else's person")
+    covers = statement.kind == SAVE or statement.fields == NOTHING_TAKEN
+    require(covers, Reason.FIELDS, "a deletion that takes others along")
     keys = [Identity.decode(generation.data).signing_key for generation in author.generations]
     for key in keys[:-1]:
         try:

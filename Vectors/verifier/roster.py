@@ -1,11 +1,11 @@
-"""Section 6: a roster is a log of entries, replayed from entry 0 under the rules of `rules.py`."""
+"""Rosters: a roster is a log of entries, replayed from entry 0 under the rules of `rules.py`."""
 
 from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, field
 
-from .changes import ADMINISTRATOR, OWNER, Head, Invite, Open, Settings
+from .changes import ADMINISTRATOR, OWNER, PER_RECORD, Head, Invite, Open, Settings
 from .codec import READ_WRITE, ZERO_DIGEST
 from .entries import MEMBER, SEAT, Entry, Epoch, entry_hash
 from .errors import Reason, present
@@ -45,6 +45,7 @@ class State:
 
     life: Life | None = None  # the last one opened; None before entry 0
     is_open: bool = False
+    encryption: int = PER_RECORD  # of the zone
     settings: Settings | None = None  # of this life: the scope is shared from the first on
     members: dict[bytes, Member] = field(default_factory=dict)  # the owner among them
     invitations: dict[bytes, OpenInvitation] = field(default_factory=dict)
@@ -67,7 +68,8 @@ class State:
     def without_life(self) -> State:
         """What outlasts a life: the ids that stay used, and who somebody is."""
         return State(
-            life=self.life, used_seats=self.used_seats, chains=dict(self.chains), ever_members=self.ever_members
+            life=self.life, encryption=self.encryption, used_seats=self.used_seats, chains=dict(self.chains),
+            ever_members=self.ever_members,
         )
 
     def seats_taken(self) -> int:

@@ -1,4 +1,4 @@
-"""Section 6, "Rules": what is judged of every entry. The rows of the table for single changes are in
+"""Rosters, "Rules": what is judged of every entry. The rows of the table for single changes are in
 `rules_scope.py` and `rules_people.py`; an epoch and the renewal of a link are judged here, at the end.
 """
 

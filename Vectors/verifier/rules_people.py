@@ -1,4 +1,4 @@
-"""Section 6, "Rules": who belongs to a scope, and as what."""
+"""Rosters, "Rules": who belongs to a scope, and as what."""
 
 from __future__ import annotations
 

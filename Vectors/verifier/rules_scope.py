@@ -1,10 +1,10 @@
-"""Section 6, "Rules": a scope's life and its settings."""
+"""Rosters, "Rules": a scope's life and its settings."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from .changes import PUBLIC_USER, Close, Open, Settings
+from .changes import PER_RECORD, PUBLIC_USER, Close, Open, Settings
 from .codec import NO_PERMISSION, READ_WRITE
 from .errors import Reason, require
 from .identity import check_seat_keys
@@ -26,9 +26,12 @@ def open_(turn: Turn, change: Open) -> None:
     is_share = turn.scope.share_record != ""
     require(is_share or life.zone == life.scope, Reason.NOT_APPLICABLE, "incarnations that differ in a zone")
     require(is_share == (change.root_record is not None), Reason.NOT_APPLICABLE, "a root record, or none")
+    require(not is_share or change.encryption == PER_RECORD, Reason.NOT_APPLICABLE, "a share in a zone under its own keys")
+    kept = not abandons or turn.before.life is None or change.encryption == turn.before.encryption
+    require(kept, Reason.NOT_APPLICABLE, "another encryption scope than before the fork")
     turn.require_epoch()
     chain = turn.brought_chain()
-    turn.after = replace(turn.before.without_life(), life=life, is_open=True)
+    turn.after = replace(turn.before.without_life(), life=life, is_open=True, encryption=change.encryption)
     turn.check_continues(chain)
     turn.enter(owner_of(chain, READ_WRITE))
 

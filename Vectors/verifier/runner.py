@@ -11,7 +11,10 @@ from .registry import CHECKS, Case, known_files
 from .vectorfile import Fields, Group, Test, load
 
 # What a folder of vectors holds beside them.
-_OTHERS = {"PROTOCOL.md", "README.md", "verify.py", "requirements.txt", "schema", "verifier"}
+_OTHERS = {
+    "PROTOCOL.md", "PROTOCOL-PROCEDURES.md", "PROTOCOL-TRANSPORT.md", "FILES.md", "PUBLISHED.md", "README.md",
+    "check_protocol.py", "check_transport.py", "example.py", "verify.py", "requirements.txt", "schema", "verifier",
+}
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Section 5, "Safety number": the 60 digits that two people compare."""
+"""Identity, "Safety number": the 60 digits that two people compare."""
 
 from __future__ import annotations
 

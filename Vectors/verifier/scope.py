@@ -1,4 +1,4 @@
-"""Section 6: scopes, and the epoch context of section 3."""
+"""Scopes, and the epoch context of "Labels"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Section 8: record keys, encrypted fields, asset descriptors; and a whole save."""
+"""Record sealing: record keys, encrypted fields, asset descriptors; and a whole save."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from . import limits, tree
+from .deletions import NOTHING_TAKEN
 from .errors import Reason, require
 from .fields import ASSET_CLASS, ENCRYPTED, Commitment, Field, check_sealable, fields_digest
 from .notation import Nonces, kdf, open_, seal
@@ -90,7 +91,7 @@ class SealedRecord:
 def seal_save(
     drafts: Sequence[Draft], context: EpochContext, key: bytes, signing_seed: bytes, random: bytes
 ) -> tuple[list[SealedRecord], bytes]:
-    """One save, drawing in the order that section 8 gives: nonces, then key and salt record by record."""
+    """One save, drawing in the order that R-SEAL-6 gives: nonces, then key and salt record by record."""
     require(0 < len(drafts) <= limits.STATEMENTS, Reason.LENGTH, "a save of no or too many records")
     for draft in drafts:
         require(draft.statement.epoch_context == context, Reason.CONTEXT, "another epoch's statement")
@@ -121,7 +122,8 @@ def _seal_record(draft: Draft, epoch_key: bytes, draw: bytes, nonces: Nonces) ->
         fields.append((name, field.digest if field else draft.carried[name], field))
     is_save = statement.kind == SAVE
     wrapped = wrap_record_key(epoch_key, statement, record_key, nonces.next()) if is_save else b""
-    digest = fields_digest([(name, field_digest) for name, field_digest, _ in fields])
+    require(is_save or not fields, Reason.MALFORMED, "a deletion with fields")
+    digest = fields_digest([(name, field_digest) for name, field_digest, _ in fields]) if is_save else NOTHING_TAKEN
     data = replace(statement, wrapped_key=wrapped, salt=draw[32:], fields=digest).encode()
     Statement.decode(data)  # what we sign, others can read
     return SealedRecord(data, statement_hash(data), tuple(fields))

@@ -16,22 +16,24 @@ from typing import Any
 
 from . import assets, epochs, hpke, links, tree
 from .accounts import seal_password_box
-from .changes import Accept, Change, Invite, Open, Settings
+from .changes import PER_RECORD, Accept, Change, Invite, Open, Settings
 from .codec import READ_WRITE, ZERO_DIGEST, user_record_name
+from .deletions import Taken
 from .entries import MEMBER, SEAT, Entry, Epoch
 from .errors import Refused
 from .export import open_export
 from .exportfile import FILE, VERSION, read_export
-from .fields import ASSET_CLASS, NO_FIELDS, Commitment, Field, fields_digest, plain
+from .fields import ASSET_CLASS, Commitment, Field, fields_digest, plain
 from .identity import SignedIdentity, grant_seed, sign_identity, signing_seed, verify_chain
 from .keyfile import PASSPHRASE, read_seeds
 from .links import base64url
 from .notation import Nonces, sign
+from .previews import Preview, seal_preview
 from .roster import Roster
 from .scope import EpochContext, Life, Scope
 from .sealing import FileKey, seal_descriptor, seal_field, wrap_record_key
 from .statements import DELETE, SAVE, Statement, statement_hash
-from .values import DOUBLE, INT64, LIST, REFERENCE, STRING, Reference, Value, encode_value
+from .values import DOUBLE, INT64, LIST, REFERENCE, STRING, Reference, Value
 from .xwing import public_key
 
 CONTAINER = "com.example.notes"
@@ -89,8 +91,8 @@ def _roster() -> tuple[Log, list[bytes]]:
 
     grant = _grant(context, KEYS[0], MEMBER, OWNER.id, to[OWNER])
     coverage = ((MEMBER, OWNER.id, epochs.grant_hash(grant)),)
-    epoch = Epoch(0, epochs.key_id(context, KEYS[0]), b"", coverage)
-    log.write(OWNER, (Open(scope, LIFE, None, None, (OWNER.identity,)),), epoch)
+    epoch = Epoch(0, epochs.key_id(context, KEYS[0]), ZERO_DIGEST, b"", coverage)
+    log.write(OWNER, (Open(scope, LIFE, PER_RECORD, None, None, (OWNER.identity,)),), epoch)
 
     signing_key, grant_key = links.invitation_keys(LINK_SECRET, scope.id, INVITE_ID)
     sealed = _grant(context, KEYS[0], SEAT, INVITE_ID, grant_key)
@@ -109,7 +111,7 @@ def _roster() -> tuple[Log, list[bytes]]:
     grants = {person.id: _grant(later, KEYS[1], MEMBER, person.id, to[person]) for person in (OWNER, ALICE)}
     coverage_1 = tuple(sorted((MEMBER, user, epochs.grant_hash(sealed)) for user, sealed in grants.items()))
     previous = epochs.seal_previous_key(later, KEYS[1], KEYS[0], bytes(24))
-    log.write(OWNER, (), Epoch(1, epochs.key_id(later, KEYS[1]), previous, coverage_1))
+    log.write(OWNER, (), Epoch(1, epochs.key_id(later, KEYS[1]), ZERO_DIGEST, previous, coverage_1))
     return log, [own, grants[ALICE.id]]
 
 
@@ -120,12 +122,12 @@ def _statement(log: Log, record: str, sequence: int, kind: int = SAVE) -> Statem
     return Statement(
         kind, CONTAINER, scope.environment, scope.owner, scope.zone, LIFE.zone, record, "Note", ALICE.id, ALICE.id, 0,
         1, ZERO_DIGEST, log.roster.scope_id, LIFE.scope, step.state.epoch.number, None, b"", False, sequence,
-        step.hash, None, None, b"\x09" * 16, NO_FIELDS,
+        step.hash, ZERO_DIGEST, None, None, b"\x09" * 16, ZERO_DIGEST,
     )
 
 
-def _records(log: Log, folder: Path) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """A save under each epoch, the second with an asset, and a deletion; and the notice of two records that went
+def _records(log: Log, folder: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """A save under each epoch, the second with an asset, and a deletion; and the notices of two records that went
     with what was deleted. In one tree."""
     record_key, nonces = b"\x61" * 32, Nonces(b"\x05" * 16)
     old, new, gone = _statement(log, "Old", 2), _statement(log, "New", 3), _statement(log, "Gone", 3, DELETE)
@@ -145,16 +147,17 @@ def _records(log: Log, folder: Path) -> tuple[list[dict[str, Any]], dict[str, An
             seal_field(record_key, new.record_context, "ratio", Value(DOUBLE, 0x3FF8000000000000), nonces.next()),
             seal_field(record_key, new.record_context, "tags", texts, nonces.next()),
         ),
-        gone: (),
         child: (plain("alpha", Value(INT64, 1)), plain("up", up[child]), plain("zeta", Value(INT64, 2))),
         grandchild: (plain("up", up[grandchild]),),
     }
     encoded = []
     for statement, fields in stored.items():
         key = KEYS[statement.epoch]
-        wrapped = wrap_record_key(key, statement, record_key, nonces.next()) if statement.kind == SAVE else b""
+        wrapped = wrap_record_key(key, statement, record_key, nonces.next())
         digest = fields_digest([(field.name, field.digest) for field in fields])
         encoded.append((replace(statement, wrapped_key=wrapped, fields=digest).encode(), fields))
+    taken = Taken.of([("Child", statement_hash(encoded[2][0])), ("Grandchild", statement_hash(encoded[3][0]))])
+    encoded.insert(2, (replace(gone, fields=taken.digest).encode(), ()))
     leaves = [statement_hash(data) for data, _ in encoded]
     signature = tree.sign_root(ALICE.signing_seed, tree.root(leaves, tree.statement_node), len(leaves))
     signed = [
@@ -171,26 +174,31 @@ def _records(log: Log, folder: Path) -> tuple[list[dict[str, Any]], dict[str, An
         one | {"fields": [{"name": f.name, "class": f.class_, "tag": f.tag, "stored": f.stored.hex()} for f in fields]}
         for one, (_, fields) in zip(signed[:3], encoded[:3], strict=True)
     ]
-    steps = [
+    notices = [
         {
-            "record": signed[index],
-            "field": "up",
-            "reference": encode_value(up[statement]).hex(),
-            "otherFields": [
-                {"name": f.name, "digest": f.digest.hex()} for f in stored[statement] if f.name != "up"
-            ],
+            "record": signed[3 + index],
+            "tombstone": signed[2],
+            "count": 2,
+            "index": index,
+            "path": [sibling.hex() for sibling in taken.path(index)],
         }
-        for index, statement in ((4, grandchild), (3, child))
+        for index in range(2)
     ]
-    return records, {"steps": steps, "tombstone": signed[2]}
+    return records, notices
+
+
+def _preview(log: Log) -> Preview:
+    """Signed by the owner at the log's end."""
+    unsigned = Preview(OWNER.id, len(log.entries) - 1, log.roster.head, 0, "Einkauf", "list", b"\x01", bytes(64))
+    return replace(unsigned, signature=unsigned.signed_by(OWNER.signing_seed, log.roster.scope_id))
 
 
 def make_export(folder: Path) -> str:
     """Writes an export of Alice's and its key file; the share's URL."""
     log, grants = _roster()
     scope = log.roster.scope
-    preview = links.seal_preview(links.Preview("Einkauf", "list", b"\x01"), LINK_SECRET, scope.id, bytes(16))
-    records, notice = _records(log, folder)
+    preview = seal_preview(_preview(log), LINK_SECRET, scope.id, bytes(16))
+    records, notices = _records(log, folder)
     document = {
         "format": "sealkit-raw",
         "version": VERSION,
@@ -206,7 +214,7 @@ def make_export(folder: Path) -> str:
             for number, sealed in enumerate(grants)
         ],
         "records": records,
-        "notices": [notice],
+        "notices": notices,
         "authors": [],
         "hierarchies": [],
         "assets": [{"record": "New", "field": "photo", "file": "asset-0.blob"}],

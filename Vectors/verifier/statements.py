@@ -1,4 +1,4 @@
-"""Section 7: record statements, their encoding and which one follows which. `reading.py` verifies them."""
+"""Statements: record statements, their encoding and which one follows which. `reading.py` verifies them."""
 
 from __future__ import annotations
 
@@ -46,6 +46,7 @@ class Statement:
     key_carried: bool  # wrapped anew, and made in an earlier epoch or another scope
     roster_sequence: int
     roster_head: bytes
+    checkpoint: bytes  # signed with the rest; no rule looks at it
     parent: str | None
     share: str | None
     salt: bytes
@@ -84,7 +85,7 @@ class Statement:
 
     @property
     def record_context(self) -> bytes:
-        """Section 8: what a record's ciphertexts are bound to."""
+        """"Record sealing": what a record's ciphertexts are bound to."""
         return hash_(
             "record-context",
             self.container.encode(),
@@ -104,7 +105,7 @@ class Statement:
         writer.digest(self.scope_id).u32(self.scope_incarnation).u32(self.epoch)
         writer.optional(self.former_scope, lambda former: writer.digest(former.scope_id).u32(former.incarnation))
         writer.blob(self.wrapped_key).flag(self.key_carried)
-        writer.u64(self.roster_sequence).digest(self.roster_head)
+        writer.u64(self.roster_sequence).digest(self.roster_head).digest(self.checkpoint)
         writer.optional(self.parent, writer.name).optional(self.share, writer.name)
         return writer.id(self.salt).digest(self.fields).data
 
@@ -133,6 +134,7 @@ class Statement:
             key_carried=reader.flag(),
             roster_sequence=reader.u64(),
             roster_head=reader.digest(),
+            checkpoint=reader.digest(),
             parent=reader.optional(reader.name),
             share=reader.optional(reader.name),
             salt=reader.id(),

@@ -1,4 +1,4 @@
-"""The hash trees of sections 7 and 9: neighbours are paired, a node without a sibling rises unchanged."""
+"""The hash trees of "Tree" and "Assets": neighbours are paired, a node without a sibling rises unchanged."""
 
 from __future__ import annotations
 
@@ -41,9 +41,11 @@ def path(leaves: Sequence[bytes], index: int, node: Node) -> list[bytes]:
     return siblings
 
 
-def root_of_path(leaf: bytes, index: int, leaf_count: int, siblings: Sequence[bytes]) -> bytes:
+def root_of_path(
+    leaf: bytes, index: int, leaf_count: int, siblings: Sequence[bytes], limit: int = limits.STATEMENTS
+) -> bytes:
     """Where a statement's path leads. More or fewer siblings than the leaf count implies are refused."""
-    require(1 <= leaf_count <= limits.STATEMENTS, Reason.PROOF, "no leaf, or too many")
+    require(1 <= leaf_count <= limit, Reason.PROOF, "no leaf, or too many")
     require(0 <= index < leaf_count, Reason.PROOF, "an index past the end")
     node, width, rest = leaf, leaf_count, list(siblings)
     while width > 1:

@@ -1,4 +1,4 @@
-"""Section 6, "Rules": an entry on its way into a roster, and the rights of its author.
+"""Rosters, "Rules": an entry on its way into a roster, and the rights of its author.
 
 Rights are those before the entry (`Turn.before`); what a change applies to, and what an epoch has to
 cover, is what the entry's earlier changes have left (`Turn.after`).

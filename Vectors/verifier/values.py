@@ -1,4 +1,4 @@
-"""Section 2: values and padding."""
+"""Values and padding."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .codec import Reader, Writer, check_canonical
 from .errors import Reason, require
 
 STRING, DATA, INT64, DOUBLE, DATE, LOCATION, REFERENCE, ASSET = range(1, 9)
-LIST = 0x10
+LIST = 0x10  # alone: a list without elements, which is of no kind
 KINDS = {
     STRING: "string",
     DATA: "data",
@@ -28,7 +28,7 @@ _LEAST = {STRING: 4, DATA: 4, INT64: 8, DOUBLE: 8, DATE: 8, LOCATION: 64, REFERE
 
 @dataclass(frozen=True)
 class Location:
-    """Seven doubles by their bits (so that −0 and 0 differ), and a timestamp in microseconds."""
+    """Seven doubles by their bits (so that −0 and 0 differ), and as the bits of a date its timestamp."""
 
     bits: tuple[int, ...]
     timestamp: int
@@ -40,13 +40,14 @@ class Reference:
     action: int
 
 
-# A double is held by its bits. Which of the int kinds it is, the value's tag says.
+# A double is held by its bits, and so is a date: the double of its seconds since 2001. Which of the int
+# kinds it is, the value's tag says.
 Payload = str | bytes | int | Location | Reference
 
 
 @dataclass(frozen=True)
 class Value:
-    """One value, or a list of one kind."""
+    """One value, or a list: of one kind, or empty and of none."""
 
     tag: int
     payload: Payload | tuple[Payload, ...]
@@ -64,7 +65,7 @@ def check_tag(tag: int) -> None:
     """A tag that a value can have."""
     kind = tag & ~LIST
     require(kind != ASSET, Reason.UNSUPPORTED, "an asset is never a value")
-    require(kind in KINDS, Reason.MALFORMED, "an unknown tag")
+    require(kind in KINDS or tag == LIST, Reason.MALFORMED, "an unknown tag")
 
 
 def _double(reader: Reader) -> int:
@@ -74,17 +75,36 @@ def _double(reader: Reader) -> int:
     return bits
 
 
+def _check_date(bits: int) -> None:
+    """Of a finite double, of which there is one zero."""
+    require(bits & 0x7FF0000000000000 != 0x7FF0000000000000, Reason.MALFORMED, "a date that is not finite")
+    require(bits != 1 << 63, Reason.MALFORMED, "minus zero as a date")
+
+
+def _date(reader: Reader) -> int:
+    bits = reader.u64()
+    _check_date(bits)
+    return bits
+
+
+def _write_date(writer: Writer, bits: int) -> None:
+    _check_date(bits)
+    writer.u64(bits)
+
+
 def _read_payload(reader: Reader, kind: int) -> Payload:
     if kind == STRING:
         return reader.string()
     if kind == DATA:
         return reader.blob()
-    if kind in (INT64, DATE):
+    if kind == INT64:
         return reader.i64()
     if kind == DOUBLE:
         return _double(reader)
+    if kind == DATE:
+        return _date(reader)
     if kind == LOCATION:
-        return Location(tuple(_double(reader) for _ in range(7)), reader.i64())
+        return Location(tuple(_double(reader) for _ in range(7)), _date(reader))
     return Reference(reader.name(), reader.choice(tuple(ACTIONS), "reference action"))
 
 
@@ -93,14 +113,16 @@ def _write_payload(writer: Writer, kind: int, payload: Payload) -> None:
         writer.string(payload)
     elif kind == DATA and isinstance(payload, bytes):
         writer.blob(payload)
-    elif kind in (INT64, DATE) and isinstance(payload, int):
+    elif kind == INT64 and isinstance(payload, int):
         writer.i64(payload)
     elif kind == DOUBLE and isinstance(payload, int):
         writer.u64(payload)
+    elif kind == DATE and isinstance(payload, int):
+        _write_date(writer, payload)
     elif kind == LOCATION and isinstance(payload, Location):
         for bits in payload.bits:
             writer.u64(bits)
-        writer.i64(payload.timestamp)
+        _write_date(writer, payload.timestamp)
     elif kind == REFERENCE and isinstance(payload, Reference):
         writer.name(payload.record_name).u8(payload.action)
     else:
@@ -113,8 +135,12 @@ def read_value(reader: Reader) -> Value:
     check_tag(tag)
     if not tag & LIST:
         return Value(tag, _read_payload(reader, tag))
-    kind = tag & ~LIST
     count = reader.u32()
+    if tag == LIST:
+        require(count == 0, Reason.MALFORMED, "elements of no kind")
+        return Value(tag, ())
+    require(count > 0, Reason.MALFORMED, "an empty list with a kind")
+    kind = tag & ~LIST
     require(count * _LEAST[kind] <= reader.remaining, Reason.MALFORMED, "a list of more than there is")
     return Value(tag, tuple(_read_payload(reader, kind) for _ in range(count)))
 
@@ -123,6 +149,7 @@ def encode_value(value: Value) -> bytes:
     check_tag(value.tag)
     writer = Writer().u8(value.tag)
     if isinstance(value.payload, tuple):
+        require((value.tag == LIST) == (not value.payload), Reason.MALFORMED, "an empty list alone has no kind")
         writer.u32(len(value.payload))
         for element in value.payload:
             _write_payload(writer, value.kind, element)

@@ -85,7 +85,7 @@ def encapsulate(public: bytes) -> tuple[bytes, bytes]:
 
 
 def is_public_key(public: bytes) -> bool:
-    """Section 5: whether a grant key can be sealed to."""
+    """R-KEY-1: whether a grant key can be sealed to."""
     if len(public) != PUBLIC_KEY:
         return False
     # 768 coefficients of twelve bits: two in every three bytes, the low nibble first.

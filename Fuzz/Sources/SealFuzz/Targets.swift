@@ -41,6 +41,7 @@ let targets: [any FuzzTarget.Type] = [
     AssetTreeTarget.self,
     ShareURLTarget.self,
     PreviewTarget.self,
+    SealedContactTarget.self,
     StorageBoxTarget.self,
     PasswordBoxTarget.self,
     RecoveryTextTarget.self,

@@ -114,13 +114,13 @@ public final class Account: Sendable {
 
     /// A call that the server answers to this account only.
     /// - Parameter prepare: what has to be done before, in each attempt; doing it again costs nothing.
-    func call<Request: Message, Response: Message>(
+    func call<Request: ServerRequest, Response: Message>(
         _ path: String, _ request: Request, as type: Response.Type = Response.self,
         after prepare: () async throws(SealKitError) -> Void = { () throws(SealKitError) in }
     ) async throws(SealKitError) -> Response {
         // Encoded once: what is repeated is the same bytes.
         let body = try Client.encode(request)
-        return try await exchange(Throttles.callClass(path), Client.effect(of: Request.self), after: prepare) {
+        return try await exchange(Throttles.callClass(path), Request.effect, after: prepare) {
             token throws(SealKitError) in
             let response = try await client.transport.post(path, body: body, token: token)
             // What is said of the list is for the others: a look at it causes no other look.

@@ -1,7 +1,7 @@
 import Foundation
 import SealStatements
 
-/// What an archive is made of (PROTOCOL.md, "Data archive"): `manifest.json`, and for each zone a folder with `zone.json`,
+/// What an archive is made of (FILES.md, "Data archive"): `manifest.json`, and for each zone a folder with `zone.json`,
 /// `records.jsonl` and `assets`.
 enum ArchiveFormat {
     static let manifest = "manifest.json"

@@ -2,6 +2,7 @@ import Foundation
 import SealStatements
 
 /// A field of a record in an archive: `{"type":"string","encrypted":true,"value":"…"}`, of a list `"list":true` and an array.
+/// An empty list has no type.
 /// What JSON numbers cannot hold in every reader is text: integers, and doubles that are no number.
 struct ArchivedField: Sendable {
     enum Content: Sendable {
@@ -62,12 +63,12 @@ extension ArchivedField: Codable {
         case .asset(let asset):
             try container.encode(Kind.asset, forKey: .type)
             try container.encode(asset, forKey: .value)
-        case .value(.list(let kind, let elements)):
-            try container.encode(Kind(kind), forKey: .type)
+        case .value(.list(let elements)):
+            try container.encodeIfPresent(elements.first?.kind.map(Kind.init), forKey: .type)
             try container.encode(true, forKey: .list)
             try container.encode(elements.map(ArchivedScalar.init), forKey: .value)
         case .value(let value):
-            try container.encode(Kind(value.type.kind), forKey: .type)
+            try container.encodeIfPresent(value.kind.map(Kind.init), forKey: .type)
             try container.encode(ArchivedScalar(value: value), forKey: .value)
         }
         if isEncrypted { try container.encode(true, forKey: .encrypted) }
@@ -75,24 +76,28 @@ extension ArchivedField: Codable {
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
-        let kind = try container.decode(Kind.self, forKey: .type).valueKind
         isEncrypted = try container.decodeIfPresent(Bool.self, forKey: .encrypted) ?? false
         let isList = try container.decodeIfPresent(Bool.self, forKey: .list) ?? false
-        guard kind != .asset else {
-            guard !isList, !isEncrypted else {
-                throw DecodingError.dataCorruptedError(forKey: .list, in: container, debugDescription: "an asset")
+        guard isList else {
+            let kind = try container.decode(Kind.self, forKey: .type).valueKind
+            guard kind == .asset else {
+                content = .value(try ArchivedScalar(kind, from: try container.superDecoder(forKey: .value)).value)
+                return
+            }
+            guard !isEncrypted else {
+                throw DecodingError.dataCorruptedError(forKey: .encrypted, in: container, debugDescription: "an asset")
             }
             content = .asset(try container.decode(ArchivedAsset.self, forKey: .value))
             return
         }
-        guard isList else {
-            content = .value(try ArchivedScalar(kind, from: try container.superDecoder(forKey: .value)).value)
-            return
-        }
         var array = try container.nestedUnkeyedContainer(forKey: .value)
+        let kind = try container.decodeIfPresent(Kind.self, forKey: .type)?.valueKind
+        guard (kind == nil) == array.isAtEnd else {
+            throw DecodingError.dataCorruptedError(forKey: .type, in: container, debugDescription: "what has elements has a type")
+        }
         var elements: [Value] = []
-        while !array.isAtEnd { elements.append(try ArchivedScalar(kind, from: try array.superDecoder()).value) }
-        content = .value(.list(kind, elements))
+        while !array.isAtEnd, let kind { elements.append(try ArchivedScalar(kind, from: try array.superDecoder()).value) }
+        content = .value(.list(elements))
     }
 }
 
@@ -112,7 +117,7 @@ private struct ArchivedScalar: Encodable {
         case .location(let place):
             var container = encoder.container(keyedBy: Key.self)
             for (key, path) in Self.numbers { try container.encode(place[keyPath: path], forKey: key) }
-            try container.encode(ArchiveDate.text(place.timestamp), forKey: .timestamp)
+            try container.encode(DateText.text(place.timestamp), forKey: .timestamp)
         case .reference(let reference):
             var container = encoder.container(keyedBy: Key.self)
             try container.encode(reference.recordName, forKey: .recordName)
@@ -124,7 +129,7 @@ private struct ArchivedScalar: Encodable {
             case .data(let bytes): try container.encode(Data(bytes).base64EncodedString())
             case .int64(let number): try container.encode(String(number))
             case .double(let number): try container.encode(number)
-            case .date(let time): try container.encode(ArchiveDate.text(time))
+            case .date(let time): try container.encode(DateText.text(Date(timeIntervalSinceReferenceDate: time)))
             case .location, .reference, .list: break
             }
         }
@@ -146,7 +151,7 @@ private struct ArchivedScalar: Encodable {
             let container = try decoder.container(keyedBy: Key.self)
             var place = Location(latitude: 0, longitude: 0)
             for (key, path) in Self.numbers { place[keyPath: path] = try container.decode(Double.self, forKey: key) }
-            guard let time = ArchiveDate.time(try container.decode(String.self, forKey: .timestamp)) else { throw wrong() }
+            guard let time = DateText.date(try container.decode(String.self, forKey: .timestamp)) else { throw wrong() }
             place.timestamp = time
             value = .location(place)
         case .reference:
@@ -167,8 +172,8 @@ private struct ArchivedScalar: Encodable {
                 guard let number = Int64(text) else { throw wrong() }
                 value = .int64(number)
             case .date:
-                guard let time = ArchiveDate.time(text) else { throw wrong() }
-                value = .date(time)
+                guard let date = DateText.date(text) else { throw wrong() }
+                value = date.recordValue
             default: value = .string(text)
             }
         }

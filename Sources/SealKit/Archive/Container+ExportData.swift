@@ -16,7 +16,7 @@ extension Container {
         public internal(set) var removedParts = 0
     }
 
-    /// Writes this account's data, opened, into a folder in an open format (PROTOCOL.md, "Data archive"): all zones of the
+    /// Writes this account's data, opened, into a folder in an open format (FILES.md, "Data archive"): all zones of the
     /// private database, what this user has made in the container's public database, and the zones that others share where asked
     /// for, with records, references, assets, and who shares them.
     ///
@@ -45,7 +45,7 @@ extension Container {
             var export = DataExport(removedParts: writer.removedParts)
             var manifest = ArchiveFormat.Manifest(
                 server: core.account.server, container: containerIdentifier, environment: core.environment.name,
-                user: try userRecordID().recordName, created: ArchiveDate.text(currentTime()), zones: [])
+                user: try userRecordID().recordName, created: DateText.text(Date(microseconds: currentTime())), zones: [])
             try writer.makeFolder("zones")
             var places = try await zones(zoneIDs, includingShared: includingShared)
             if zoneIDs == nil { places.append((publicDatabase, .default)) }

@@ -114,8 +114,8 @@ struct DataExporter {
         var line = ArchiveFormat.Record(recordName: id.recordName, recordType: record.recordType)
         line.parent = record.parent?.recordName
         line.share = record.share?.recordName
-        line.created = record.creationDate.map { ArchiveDate.text($0.microseconds) }
-        line.modified = record.modificationDate.map { ArchiveDate.text($0.microseconds) }
+        line.created = record.creationDate.map(DateText.text)
+        line.modified = record.modificationDate.map(DateText.text)
         line.creator = record.creatorUserRecordID?.recordName
         line.lastModifiedBy = record.lastModifiedUserRecordID?.recordName
         for (key, state) in record.fields {

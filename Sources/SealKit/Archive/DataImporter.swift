@@ -128,7 +128,7 @@ struct DataImporter {
         switch value {
         case .reference(let reference):
             .reference(ReferenceValue(recordName: renamed(reference.recordName), action: reference.action))
-        case .list(.reference, let elements): .list(.reference, elements.map(renamed))
+        case .list(let elements): .list(elements.map(renamed))
         default: value
         }
     }

@@ -2,7 +2,8 @@ public import Foundation
 import SealPrimitives
 import SealStatements
 
-/// Something that the server, or somebody with its help, showed this device, and that did not verify. Nothing of it was used.
+/// Something that the server, or somebody with its help, showed this device, and that did not verify. Nothing of it was used,
+/// except of records that are their own ancestors: each of those is good in itself, and was given out.
 public struct Violation: Sendable, Hashable {
     /// `integrityFailure` or `rollback`.
     public let code: SealKitError.Code
@@ -42,7 +43,7 @@ extension Container {
         try core.requireSignedIn()
         guard let last = violations.map(\.lastSeen).max() else { return }
         try await core.trust.forgetViolations(
-            container: core.identifier, environment: core.environment, until: last.microseconds)
+            container: core.identifier, environment: core.environment, until: last.systemTime)
     }
 }
 

@@ -19,14 +19,6 @@ struct ContactBook: Sendable {
         case directory
     }
 
-    /// Notes first keys only: for what this device has verified and held against its contacts before.
-    func pin(_ chains: [IdentityChain]) async throws(SealKitError) {
-        var seen: [(user: UserID, chain: Data)] = []
-        for chain in chains where chain.userID != own { seen.append((chain.userID, try ContactBook.data(chain))) }
-        guard !seen.isEmpty else { return }
-        try await trust.observe(seen, container: container, time: currentTime()) { _, _ in .nothing }
-    }
-
     /// - Throws: `integrityFailure` for keys that are neither those known, nor older or newer generations of them: the
     ///   person, or whoever had the person's former key, or the server made them, and the user has to find out. `rollback` for
     ///   a directory that answers with keys that were replaced.

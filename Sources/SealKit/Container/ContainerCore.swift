@@ -28,6 +28,7 @@ final class ContainerCore: Sendable {
     let trust: TrustStore
     /// Where assets go that come with records.
     let temporaryAssets: TemporaryAssets.Drawer
+    let brokenUploads: BrokenUploads
     private let own: OwnIdentities
     private let state = Mutex(State())
     private let registration: Registration
@@ -55,6 +56,7 @@ final class ContainerCore: Sendable {
         self.environment = environment
         self.trust = trust
         self.temporaryAssets = temporaryAssets
+        brokenUploads = BrokenUploads()
         self.gate = gate
         account.deviceKeeper.attach(trust)
         own = try OwnIdentities(account, container: identifier)
@@ -69,6 +71,7 @@ final class ContainerCore: Sendable {
         environment = other.environment
         trust = other.trust
         temporaryAssets = other.temporaryAssets
+        brokenUploads = other.brokenUploads
         own = other.own
         registration = other.registration
         self.gate = gate
@@ -94,7 +97,7 @@ final class ContainerCore: Sendable {
     // MARK: Calls
 
     /// A call below `/database/1/…`, once the server knows this account's identity in the container.
-    func call<Request: Message, Response: Message>(
+    func call<Request: ServerRequest, Response: Message>(
         _ database: Database.Scope, _ path: String, _ request: Request, as type: Response.Type = Response.self
     ) async throws(SealKitError) -> Response {
         try await call(path: databasePath(database, path), request, as: type, in: database)
@@ -102,7 +105,7 @@ final class ContainerCore: Sendable {
 
     /// A call outside the databases.
     /// - Parameter database: nil for a call that needs an account.
-    func call<Request: Message, Response: Message>(
+    func call<Request: ServerRequest, Response: Message>(
         path: String, _ request: Request, as type: Response.Type = Response.self, in database: Database.Scope? = nil
     ) async throws(SealKitError) -> Response {
         try await account.call(path, request, as: type) { () async throws(SealKitError) in

@@ -59,6 +59,12 @@ extension Share.Metadata: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["zoneID": zoneID], displayStyle: .struct) }
 }
 
+extension Share.Preview: CustomStringConvertible, CustomReflectable {
+    /// Without title, type and thumbnail.
+    public var description: String { "Share.Preview(by \(authorRecordID.recordName))" }
+    public var customMirror: Mirror { Mirror(self, children: ["author": authorRecordID.recordName], displayStyle: .struct) }
+}
+
 extension Record: CustomReflectable {
     /// Names only: values do not end up in logs.
     public var customMirror: Mirror {

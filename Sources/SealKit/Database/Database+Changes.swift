@@ -141,6 +141,7 @@ extension Database {
             changeToken: ServerChangeToken(bytes: response.token, zone: ground.zone.id.hex), moreComing: response.moreComing)
         let outcomes = try await read(
             response.records.map { ($0, nil) }, zone: zoneID, desiredKeys: desiredKeys, ground: .zone(ground))
+        await noteCycles(in: outcomes, zoneID)
         changes.modifications.reserveCapacity(outcomes.count)
         for (wire, outcome) in zip(response.records, outcomes) {
             switch outcome {

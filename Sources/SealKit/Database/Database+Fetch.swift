@@ -101,9 +101,10 @@ extension Database {
                 }
             }
             var tooMuch: [Record.ID] = []
-            var read = try await read(
-                present, zone: zone, desiredKeys: desiredKeys, ground: ground, checksPlacement: checksPlacement
-            ).makeIterator()
+            let known = try await self.read(
+                present, zone: zone, desiredKeys: desiredKeys, ground: ground, checksPlacement: checksPlacement)
+            await noteCycles(in: known, zone)
+            var read = known.makeIterator()
             for (id, result) in zip(ids, response.results) {
                 switch result.outcome {
                 case .record: outcomes.append((id, read.next() ?? .failure(Database.unknown(id))))

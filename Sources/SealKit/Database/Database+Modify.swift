@@ -111,7 +111,16 @@ enum RecordRules {
             guard !Names.reservedFields.contains(key) else {
                 throw refuse("the field name \(key) is CloudKit's own", "choose another name")
             }
-            if case .encrypted(let value) = state, !value.type.kind.mayBeEncrypted {
+            switch state {
+            case .plain(let value), .encrypted(let value):
+                switch value.fault {
+                case .dateNotFinite?: throw refuse("\(key) has a date that is no finite number", "set a date that there is")
+                case .mixedList?: throw refuse("\(key) is a list of several kinds, or of lists", "give all elements one kind")
+                case nil: break
+                }
+            case .asset, .omitted: break
+            }
+            if case .encrypted(let value) = state, !value.tag.mayBeEncrypted {
                 throw refuse(
                     "\(key) is a reference, and references cannot be encrypted values",
                     "set it as a plain field: the server follows references")

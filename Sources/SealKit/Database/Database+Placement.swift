@@ -41,6 +41,26 @@ extension Database {
     }
 }
 
+extension Database {
+    /// Keeps for the user to see that an answer, which is of one moment, shows records that are their own ancestors: no server takes
+    /// what makes them that. They are good in themselves, and are given out: whoever may write deletes them together, or gives one
+    /// another parent.
+    func noteCycles(in outcomes: [Outcome], _ zoneID: RecordZone.ID) async {
+        var parents: [String: String] = [:]
+        for case .success(.record(let record)) in outcomes {
+            if let statement = record.base?.statement, let parent = statement.parent { parents[statement.recordName] = parent }
+        }
+        guard parents.count > 1 else { return }
+        for cycle in ParentCycles.find(in: parents) {
+            let names = cycle.prefix(3).joined(separator: ", ")
+            let error = SealKitError(
+                .integrityFailure, "the server shows \(cycle.count) records that are their own ancestors: \(names)",
+                remedy: "give one of them another parent, or delete them together")
+            _ = await core.noted(error, zone: zoneID, record: cycle[0])
+        }
+    }
+}
+
 extension Result where Success == RecordReader.Outcome, Failure == SealKitError {
     /// The parent that its place depends on, where that is not among `known`, and the place.
     fileprivate func parent(

@@ -34,7 +34,8 @@ extension Database {
         var random = SystemRandom()
         let (opening, closing) = try verifying("the zone \(zone.zoneName)") { () throws(SealError) in
             let opening = try core.author.open(
-                zone, following: nil, identity: core.identity().chain, time: currentTime(), random: &random)
+                zone, following: nil, encryptionScope: .perRecord, identity: core.identity().chain, time: currentTime(),
+                random: &random)
             let roster = try Roster(opening: opening.entry, scope: zone)
             return (opening, core.author.plain(.close, on: roster, time: currentTime()))
         }

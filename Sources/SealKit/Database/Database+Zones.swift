@@ -71,6 +71,9 @@ extension Database {
         if scope == .shared, !wire.hasScope { return try await isInShare(of: id, wire.shares) ? zone : nil }
         let view = try await keeper(id).current(citedBy: [wire.scope], asked: 0)
         guard view.isMember else { return nil }
+        zone.encryptionScope = .init(view.roster.encryptionScope)
+        // It is shared as a whole or not at all.
+        if zone.encryptionScope == .perZone { zone.capabilities.remove(.sharing) }
         zone.isShared = view.roster.isSharedWithSomebody
         return zone
     }
@@ -112,6 +115,8 @@ extension Database {
     }
 
     /// Makes a zone; one that exists is left as it is, with its records.
+    /// - Throws: `invalidArguments` for what cannot name a zone, and where a zone that is encrypted per record, which the default
+    ///   zone always is, was to be one that is encrypted per zone.
     @discardableResult
     public func save(_ zone: RecordZone) async throws(SealKitError) -> RecordZone {
         let results = try await modifyRecordZones(saving: [zone])
@@ -160,7 +165,7 @@ extension Database {
         var saveResults: [RecordZone.ID: Result<RecordZone, SealKitError>] = [:]
         for zone in saving {
             do {
-                saveResults[zone.zoneID] = .success(try await create(zone.zoneID))
+                saveResults[zone.zoneID] = .success(try await create(zone))
                 zones.succeeded()
             } catch {
                 saveResults[zone.zoneID] = .failure(error)
@@ -182,12 +187,28 @@ extension Database {
     }
 
     /// Opens the zone's scope: its roster's first entry, or the next incarnation of one that was deleted.
-    private func create(_ zoneID: RecordZone.ID) async throws(SealKitError) -> RecordZone {
+    private func create(_ wanted: RecordZone) async throws(SealKitError) -> RecordZone {
+        let zone = try await made(wanted)
+        // The other way round nothing is lost: whoever asked for no more than the default has more.
+        guard wanted.encryptionScope == .perRecord || zone.encryptionScope == wanted.encryptionScope else {
+            throw SealKitError(
+                .invalidArguments, "the zone \(wanted.zoneID) is encrypted per record, and was made so",
+                remedy: "make one of another name: the encryption scope of a zone cannot be changed")
+        }
+        return zone
+    }
+
+    private func made(_ wanted: RecordZone) async throws(SealKitError) -> RecordZone {
+        let zoneID = wanted.zoneID
         let zoneScope = try zoneScope(zoneID)
         guard Names.isCustomZone(zoneID.zoneName) || zoneID.zoneName == Names.defaultZone else {
             throw SealKitError(
                 .invalidArguments, "\"\(zoneID.zoneName)\" cannot name a zone",
                 remedy: "use 1 to 255 printable ASCII characters, and no leading underscore")
+        }
+        guard wanted.encryptionScope == .perRecord || zoneID.zoneName != Names.defaultZone else {
+            throw SealKitError(
+                .invalidArguments, "the default zone is encrypted per record", remedy: "make a zone with a name of its own")
         }
         let keeper = core.keeper(of: zoneScope)
         var existing: Roster?
@@ -203,7 +224,8 @@ extension Database {
         var random = SystemRandom()
         let draft = try verifying("the zone \(zoneID)") { () throws(SealError) in
             try core.author.open(
-                zoneScope, following: existing, identity: core.identity().chain, time: currentTime(), random: &random)
+                zoneScope, following: existing, encryptionScope: wanted.encryptionScope.inRoster,
+                identity: core.identity().chain, time: currentTime(), random: &random)
         }
         let request = Sealkit_V1_ModifyZonesRequest.with {
             $0.operationID = newOperationID()

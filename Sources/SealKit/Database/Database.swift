@@ -119,36 +119,40 @@ public struct Database: Sendable {
         var verdicts = try await core.trust.admit(sightings, zone: place.zone, incarnation: place.incarnation).makeIterator()
         return readings.map { reading in
             reading.flatMap { reading in
-                let name = reading.sighting.recordName
-                switch verdicts.next() {
-                case .accepted, .unknownDeletion: return .success(reading.outcome)
-                case .outlived:
-                    return .failure(
-                        SealKitError(
-                            .rollback, "record \(name) is said to have gone with one that was made again since",
-                            remedy: "keep what you have; nothing signed shows that it is gone"))
-                case .older:
-                    return .failure(
-                        SealKitError(
-                            .rollback, "the server shows an older revision of record \(name) than this device has seen",
-                            remedy: "it may have been restored from a backup; do not overwrite what you have"))
-                case .forked:
-                    return .failure(
-                        SealKitError(
-                            .rollback, "the server shows another revision \(reading.sighting.revision) of record \(name) than before",
-                            remedy: "somebody with its author's key or the server shows different people different data"))
-                case .misplaced:
-                    return .failure(
-                        SealKitError(
-                            .integrityFailure, "record \(name) is shown in another share than its owner left it in",
-                            remedy: "only a zone's owner moves records; nothing of this one was taken over"))
-                case .backdated, nil:
-                    return .failure(
-                        SealKitError(
-                            .rollback, "record \(name) appeared under an old key after this device had read past it",
-                            remedy: "a removed participant may be writing with the server's help; nothing of it was opened"))
-                }
+                Database.refusal(of: reading.sighting, verdicts.next()).map { .failure($0) } ?? .success(reading.outcome)
             }
+        }
+    }
+
+    /// Why what was seen is not believed; nil where it is.
+    static func refusal(of sighting: TrustStore.Sighting, _ verdict: TrustStore.Verdict?) -> SealKitError? {
+        let name = sighting.recordName
+        switch verdict {
+        case .accepted, .unknownDeletion: return nil
+        case .older:
+            return SealKitError(
+                .rollback, "the server shows an older revision of record \(name) than this device has seen",
+                remedy: "it may have been restored from a backup; do not overwrite what you have")
+        case .forked:
+            return SealKitError(
+                .rollback, "the server shows another revision \(sighting.revision) of record \(name) than before",
+                remedy: "somebody with its author's key or the server shows different people different data")
+        case .misplaced:
+            return SealKitError(
+                .integrityFailure, "record \(name) is shown in another share than its owner left it in",
+                remedy: "only a zone's owner moves records; nothing of this one was taken over")
+        case .changed:
+            return SealKitError(
+                .integrityFailure, "record \(name) is shown with another type or creator than it had",
+                remedy: "both stay until a record is deleted; nothing of this one was taken over")
+        case .behind:
+            return SealKitError(
+                .rollback, "record \(name) was signed under an older list of members than what this device has seen of it",
+                remedy: "somebody who was removed may be writing with the server's help; nothing of it was opened")
+        case .backdated, nil:
+            return SealKitError(
+                .rollback, "record \(name) appeared under an old key after this device had read past it",
+                remedy: "a removed participant may be writing with the server's help; nothing of it was opened")
         }
     }
 

@@ -58,13 +58,3 @@ extension Record {
         }
     }
 }
-
-extension Value {
-    fileprivate func goes(with names: Set<String>) -> Bool {
-        switch self {
-        case .reference(let reference): reference.action == .deleteSelf && names.contains(reference.recordName)
-        case .list(.reference, let references): references.contains { $0.goes(with: names) }
-        default: false
-        }
-    }
-}

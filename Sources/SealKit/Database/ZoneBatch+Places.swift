@@ -17,7 +17,7 @@ extension ZoneBatch {
 
     /// - Returns: the items with their scopes; those that have none have failed.
     mutating func place(_ items: [Item], _ ground: inout ZoneGround) async throws(SealKitError) -> [Placed] {
-        let living = try await livingNow(items, &ground)
+        let living = try await meetingWhatIsThere(try await livingNow(items, &ground), ground)
         if !isBehindPlaces, sharing.isEmpty, let own = ground.own, try await !hasShares(ground) {
             return living.map { Placed(item: $0, scopeID: own.roster.scopeID) }
         }
@@ -93,6 +93,36 @@ extension ZoneBatch {
         return []
     }
 
+    /// Who sees shares alone makes no record beside them; but one without a parent may be meant for a record that there is, of
+    /// which this device knows nothing any more: a root, say. What there is decides then, as the server decides it for others.
+    private mutating func meetingWhatIsThere(_ items: [Item], _ ground: ZoneGround) async throws(SealKitError) -> [Item] {
+        guard ground.own == nil else { return items }
+        let loose = items.filter { item in
+            guard case .save(let record) = item else { return false }
+            return record.base == nil && record.parent == nil && sharing.targets[record.recordID.recordName] == nil
+        }
+        guard !loose.isEmpty else { return items }
+        var found: [Record.ID: Database.Outcome] = [:]
+        for (id, outcome) in try await database.look(up: loose.map(\.id), desiredKeys: nil) {
+            guard case .success(.record(let record)) = outcome else { continue }
+            // Whoever may only read there is told so, whatever there is.
+            let view = record.base.flatMap { ground.view(of: $0.statement) }
+            if let view, view.roster.permission(of: view.user) != .readWrite { continue }
+            found[id] = outcome
+        }
+        var met: [Item] = []
+        for item in items {
+            guard let outcome = found[item.id] else {
+                met.append(item)
+                continue
+            }
+            if let again = resolve(item, outcome, isLast: false) { met.append(again) }
+        }
+        guard isAtomic, met.count < items.count else { return met }
+        for item in met { fail(item, ZoneBatch.batchFailed) }
+        return []
+    }
+
     /// Every scope that is written to: open, with this account as a writer, and no key due.
     func makeReady(_ placed: [Placed], _ ground: inout ZoneGround) async throws(SealKitError) {
         for scopeID in Set(placed.map(\.scopeID)) where !sharing.opens(scopeID) {
@@ -161,13 +191,17 @@ private struct Places {
             guard let parent = record.parent?.recordName else { return ground.own?.roster.scopeID }
             guard let above = items[parent] else {
                 // A parent that there is not the server names: what counts is that it is asked.
-                return parents[parent] ?? ground.own?.roster.scopeID ?? ground.views.keys.first
+                return parents[parent] ?? onlyScope
             }
             next = above
         }
         // Parents in a circle.
-        return ground.own?.roster.scopeID ?? ground.views.keys.first
+        return onlyScope
     }
+
+    /// Where nothing says which: the zone's own, or the one share that this account is in. Of several shares it would be some other
+    /// people's that a server chooses by keeping a parent back.
+    private var onlyScope: Digest? { ground.own?.roster.scopeID ?? (ground.views.count == 1 ? ground.views.keys.first : nil) }
 }
 
 extension Database {

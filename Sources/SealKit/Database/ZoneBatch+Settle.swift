@@ -20,22 +20,27 @@ extension ZoneBatch {
         // Deletions of what is gone already: successes, though the batch that they were in was not stored.
         var settled = 0
         var sightings: [TrustStore.Sighting] = []
+        let names = Set(items.map(\.id.recordName))
         for (index, item) in items.enumerated() {
             let statement = sealed[index].statement
             switch results[index].outcome {
             case .record(let wire):
                 sightings.append(TrustStore.Sighting(statement, hash: sealed[index].hash))
+                let deletion = TrustStore.Sighting.Deletion(statement, hash: sealed[index].hash)
+                sightings += covered(by: item, beside: names).map { TrustStore.Sighting($0, role: .gone(with: deletion)) }
                 let proof = StatementProof(
                     signature: signature, leafCount: tree.leafCount, index: index, path: tree.path(to: index))
                 succeed(item, sealed[index], proof, wire)
             case .failure(let failure):
-                let error = SealKitError(failure)
+                let error = SealKitError(failure).about(item.id.recordName)
                 if error.code == .serverRecordChanged || (error.code == .unknownItem && results[index].hasServerRecord) {
                     if let rebased = try await conflict(item, results[index], ground: ground, isLast: isLast) {
                         again.append(rebased)
                     } else if case .success? = deleteResults[item.id] {
                         settled += 1
                     }
+                } else if error.code == .deletionIncomplete {
+                    if try await cover(item, with: results[index], error, ground: ground, isLast: isLast) { again.append(item) }
                 } else {
                     if error.code == .batchRequestFailed { siblings.append(item) }
                     if !results[index].dependents.isEmpty, !isLast {
@@ -56,7 +61,9 @@ extension ZoneBatch {
         // The parent or child in the way may be one of those that go again: a deleted parent that is made again, say.
         if !again.isEmpty { again += violations }
         // In an atomic batch nothing was stored, so what is sent again takes its siblings along, unless one has failed for good.
-        guard isAtomic, !again.isEmpty || settled > 0 else { return again + added }
+        // Elsewhere those alone that would go with what is deleted again.
+        guard isAtomic else { return again + added + (again.isEmpty ? [] : siblings) }
+        guard !again.isEmpty || settled > 0 else { return again + added }
         if again.count + siblings.count + settled == items.count { return again + siblings + added }
         for item in again { fail(item, ZoneBatch.batchFailed) }
         return []
@@ -97,12 +104,20 @@ extension ZoneBatch {
             fail(item, SealKitError(.serverRecordChanged, "record \(name) was written by somebody else meanwhile"))
             return nil
         }
-        // Many large conflicts do not fit into one answer; the server then leaves its records to be looked up.
+        // Many large conflicts do not fit into one answer; the server then leaves its records to be looked up. So is one that is in a
+        // share that this batch knew nothing of: the answer to a look-up names the roster that it goes by.
         let found =
-            result.hasServerRecord
+            result.hasServerRecord && ground.covers(result.serverRecord)
             ? try await database.read([(result.serverRecord, name)], zone: zoneID, desiredKeys: nil, ground: ground).first
             : try await database.look(up: [item.id], desiredKeys: nil).first?.1
         guard let outcome = found else { return nil }
+        return resolve(item, outcome, isLast: isLast)
+    }
+
+    /// - Parameter outcome: what there is under the item's name.
+    /// - Returns: the item on top of that, where the policy or a deletion allows it; otherwise it has its result.
+    mutating func resolve(_ item: Item, _ outcome: Database.Outcome, isLast: Bool) -> Item? {
+        let name = item.id.recordName
         switch (item, outcome) {
         case (_, .failure(let error)):
             fail(item, error)

@@ -32,6 +32,8 @@ struct ZoneBatch {
     var hasMoved = false
     /// Records that are deleted along with one that the app has named.
     var implied: Set<Record.ID> = []
+    /// By name of the records that are deleted: what was verified to go along with each, and its deletion has to cover.
+    var covered: [String: [VerifiedStatement]] = [:]
 
     init(
         database: Database, zoneID: RecordZone.ID, savePolicy: Database.SavePolicy, isAtomic: Bool,
@@ -177,10 +179,11 @@ struct ZoneBatch {
         guard !placed.isEmpty else { return [] }
         var drafts: [RecordDraft] = []
         var keys: [Digest: EpochKey] = [:]
+        let names = Set(placed.map(\.item.id.recordName))
         for one in placed {
             guard let view = ground[one.scopeID] else { throw ZoneBatch.outside(one.item.id) }
             if keys[one.scopeID] == nil { keys[one.scopeID] = try view.currentKey() }
-            drafts.append(draft(one.item, view: view))
+            drafts.append(draft(one.item, view: view, taking: try taken(by: one.item, beside: names)))
         }
         guard let key = keys[placed[0].scopeID] else { return [] }
         var random = SystemRandom()
@@ -203,7 +206,7 @@ struct ZoneBatch {
         return try await settle(items, (signed, sealed.signature), response.results, ground: .zone(ground), isLast: isLast)
     }
 
-    private func draft(_ item: Item, view: ZoneView) -> RecordDraft {
+    private func draft(_ item: Item, view: ZoneView, taking taken: TakenRecords) -> RecordDraft {
         let scope = view.scope
         let roster = view.roster
         let user = database.core.userID()
@@ -222,14 +225,14 @@ struct ZoneBatch {
                 previous: lost[id.recordName]?.previous ?? base?.hash ?? .zero, scopeID: roster.scopeID, scopeIncarnation: roster.incarnations.scope,
                 epoch: roster.currentEpoch.number, formerScope: previous.flatMap { $0.place == place ? nil : $0.place },
                 wrappedKey: [], rosterSequence: roster.sequence, rosterHead: roster.head,
-                parent: parent, share: share, salt: ID16.zero, fieldsDigest: .zero)
+                checkpoint: Checkpoint.none, parent: parent, share: share, salt: ID16.zero, fieldsDigest: .zero)
         }
         switch item {
         case .delete(let id, let base, let type, _):
             return RecordDraft(
                 statement: statement(
                     .delete, id, type: type, base: base, parent: base.statement.parent, share: base.statement.share),
-                recordKey: nil, fields: [])
+                recordKey: nil, fields: [], taking: taken)
         case .save(let record):
             // Within an epoch the record's key stays and unchanged fields are carried; a new epoch makes a new key, and so
             // does the first write after the key was carried over from an earlier one.

@@ -28,14 +28,14 @@ struct EnrolmentMailbox: Sendable {
         }
     }
 
-    func send<Request: Message, Response: Message>(
+    func send<Request: ServerRequest, Response: Message>(
         _ step: String, _ request: Request, as: Response.Type = Response.self
     ) async throws(SealKitError) -> Response {
         if let account { return try await account.call("/1/devices/enrol/\(step)", request) }
         return try await client.call("/1/devices/enrol/\(step)", request)
     }
 
-    func send(_ step: String, _ request: some Message) async throws(SealKitError) {
+    func send(_ step: String, _ request: some ServerRequest) async throws(SealKitError) {
         let _: Sealkit_V1_EnrolmentResponse = try await send(step, request)
     }
 

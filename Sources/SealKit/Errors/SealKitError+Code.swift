@@ -44,6 +44,7 @@ extension SealKitError {
         public static let rosterChanged = Code(.rosterChanged)
         public static let staleEpoch = Code(.staleEpoch)
         public static let rotationDue = Code(.rotationDue)
+        public static let deletionIncomplete = Code(.deletionIncomplete)
         public static let integrityFailure = Code(.integrityFailure)
         public static let verificationFailed = Code(.verificationFailed)
         public static let storageFull = Code(.storageFull)

@@ -56,6 +56,13 @@ public struct SealKitError: Error, Sendable {
             ? nil : Conflict(server: serverRecord, client: clientRecord, ancestor: ancestorRecord)
     }
 
+    /// The same of one record among others: a server's words say no names.
+    func about(_ recordName: String) -> SealKitError {
+        SealKitError(
+            code, "record \(recordName): \(reason)", remedy: remedy, retryAfter: retryAfter,
+            userDidResetEncryptedDataKey: userDidResetEncryptedDataKey)
+    }
+
     /// A server's failure. A code that this version does not know stays what it is, never guessed.
     init(_ failure: Sealkit_V1_Failure) {
         self.init(

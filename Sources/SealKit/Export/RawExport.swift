@@ -21,7 +21,7 @@ extension Database {
     }
 
     /// Writes a zone's records as they are stored and sealed, with the rosters of all its scopes, this account's grants and the
-    /// assets' sealed bytes: for checking real data with another implementation (PROTOCOL.md, "Raw export"). Nothing in the
+    /// assets' sealed bytes: for checking real data with another implementation (FILES.md, "Raw export"). Nothing in the
     /// folder is secret. Of the public database: the records that are named, their authors' identities and the assets' bytes.
     ///
     /// Everything is verified and opened on the way; the first record that does not hold ends the export.
@@ -105,7 +105,7 @@ extension Database {
     ) async throws(SealKitError) {
         try verifying("record \(record.wire.recordName)") { () throws(SealError) in
             if record.wire.hasDerived {
-                content.notices.append(try RawExportContent.Notice(record.wire.derived))
+                content.notices.append(try RawExportContent.Notice(record.wire))
             } else {
                 content.records.append(try RawExportContent.Record(record.wire))
             }

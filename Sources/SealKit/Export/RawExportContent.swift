@@ -4,7 +4,7 @@ import SealStatements
 import SealWire
 import SwiftProtobuf
 
-/// `export.json` (PROTOCOL.md, "Raw export"): bytes are lower-case hex.
+/// `export.json` (FILES.md, "Raw export"): bytes are lower-case hex.
 struct RawExportContent: Encodable {
     struct Entry: Encodable {
         let bytes, signature: String
@@ -42,20 +42,12 @@ struct RawExportContent: Encodable {
         private enum CodingKeys: CodingKey { case fields }
     }
 
-    /// A record that went with the target of its reference: nobody signed its deletion, so what proves it comes along.
+    /// A record that went with the target of its reference: the target's deletion, which covers its last statement.
     struct Notice: Encodable {
-        struct Digest: Encodable {
-            let name, digest: String
-        }
-
-        struct Step: Encodable {
-            let record: Signed
-            let field, reference: String
-            let otherFields: [Digest]
-        }
-
-        let steps: [Step]
-        let tombstone: Signed
+        let record, tombstone: Signed
+        /// Of the tree of what the deletion covers.
+        let count, index: Int
+        let path: [String]
     }
 
     /// Who signed records of the public database.
@@ -185,30 +177,11 @@ extension RawExportContent.Author {
 }
 
 extension RawExportContent.Notice {
-    init(_ wire: Sealkit_V1_DerivedDeletion) throws(SealError) {
-        var steps: [Step] = []
-        for step in wire.steps { steps.append(try Step(step)) }
-        self.steps = steps
-        tombstone = try RawExportContent.Signed(wire.tombstone)
-    }
-}
-
-extension RawExportContent.Notice.Step {
-    init(_ wire: Sealkit_V1_DerivedStep) throws(SealError) {
-        record = try RawExportContent.Signed(wire.record)
-        field = wire.field
-        var reference: String?
-        var others: [RawExportContent.Notice.Digest] = []
-        for wireField in wire.record.fields {
-            let field = try WireField(wireField)
-            if wireField.name == wire.field, case .stored(let stored, _) = field {
-                reference = Hex.encode(try stored.form().bytes)
-            } else {
-                others.append(.init(name: wireField.name, digest: try field.digest(name: wireField.name).hex))
-            }
-        }
-        guard let reference else { throw .invalidNotice }
-        self.reference = reference
-        otherFields = others
+    init(_ wire: Sealkit_V1_Record) throws(SealError) {
+        record = try RawExportContent.Signed(wire)
+        tombstone = try RawExportContent.Signed(wire.derived.tombstone)
+        count = Int(wire.derived.count)
+        index = Int(wire.derived.index)
+        path = try wire.derived.siblings().map(\.hex)
     }
 }

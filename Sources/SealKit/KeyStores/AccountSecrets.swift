@@ -33,7 +33,7 @@ public struct AccountSecrets: Sendable {
         self = try file.secrets { () throws(SealKitError) in "" }
     }
 
-    /// As a keychain keeps them: the content of an unsealed key file (PROTOCOL.md, "Files"). It is the account: it belongs
+    /// As a keychain keeps them: the content of an unsealed key file (FILES.md, "Key file"). It is the account: it belongs
     /// where only this user's apps read it, and in no log.
     public func encoded() throws(SealKitError) -> Data {
         try check()

@@ -86,7 +86,8 @@ public struct ContainerManagement: Sendable {
             "schema/roles/assign", environment, Sealkit_V1_AssignRoleRequest.with { $0.assignment = Self.wire(role, name) })
     }
 
-    /// - Throws: `unknownItem` when the user does not have the role.
+    /// - Throws: `unknownItem` when the user does not have the role; `serverResponseLost`: revoke it again, and `unknownItem` says
+    ///   that it was done.
     public func revokeRole(_ role: String, fromUser name: String, in environment: Environment) async throws(SealKitError) {
         let _: Sealkit_V1_RevokeRoleResponse = try await call(
             "schema/roles/revoke", environment, Sealkit_V1_RevokeRoleRequest.with { $0.assignment = Self.wire(role, name) })
@@ -114,14 +115,14 @@ public struct ContainerManagement: Sendable {
     // MARK: Calls
 
     private func change(
-        _ call: String, _ environment: Environment, _ request: some Message
+        _ call: String, _ environment: Environment, _ request: some ServerRequest
     ) async throws(SealKitError) -> [SchemaDifference] {
         let answer: Sealkit_V1_ChangeSchemaResponse = try await self.call(call, environment, request)
         return answer.differences.map { SchemaDifference(description: $0.description_p, isLoss: $0.loses) }
     }
 
     private func call<Response: Message>(
-        _ call: String, _ environment: Environment, _ request: some Message
+        _ call: String, _ environment: Environment, _ request: some ServerRequest
     ) async throws(SealKitError) -> Response {
         try await client.call(
             "/database/1/\(containerIdentifier)/\(environment.name)/\(call)", request, token: token.text())

@@ -30,8 +30,8 @@ public struct ManagementTokens: Sendable {
             id = wire.id
             containerIdentifier = wire.container
             name = wire.name
-            creationDate = Date(timeIntervalSince1970: Double(wire.created) / 1_000_000)
-            expirationDate = wire.expires == 0 ? nil : Date(timeIntervalSince1970: Double(wire.expires) / 1_000_000)
+            creationDate = Date(microseconds: wire.created)
+            expirationDate = wire.expires == 0 ? nil : Date(microseconds: wire.expires)
         }
     }
 
@@ -61,7 +61,7 @@ public struct ManagementTokens: Sendable {
     }
 
     /// The token is no good any more, at once.
-    /// - Throws: `unknownItem`.
+    /// - Throws: `unknownItem`; `serverResponseLost`: revoke it again, and `unknownItem` says that it was done.
     public func revoke(_ id: Entry.ID) async throws(SealKitError) {
         let _: Sealkit_V1_RevokeManagementTokenResponse = try await client.call(
             "/1/management-tokens/revoke", Sealkit_V1_RevokeManagementTokenRequest.with { $0.id = id }, token: token.text())

@@ -113,7 +113,8 @@ extension Container {
     }
 
     /// Revokes a key: its requests are refused from now on. What it saved stays.
-    /// - Throws: `unknownItem` when the account has no such key here.
+    /// - Throws: `unknownItem` when the account has no such key here; `serverResponseLost`: revoke it again, and `unknownItem` says
+    ///   that it was done.
     public func revokeServerKey(_ userRecordID: Record.ID) async throws(SealKitError) {
         let request = Sealkit_V1_RevokeServerKeyRequest.with { $0.userRecordName = userRecordID.recordName }
         let _: Sealkit_V1_RevokeServerKeyResponse = try await core.call(.public, "server-keys/revoke", request)

@@ -149,6 +149,6 @@ extension ZoneBatch {
             creator: (previous?.kind == .save ? previous?.creator : nil) ?? author, author: author, clientTime: currentTime(),
             revision: (previous?.revision ?? 0) + 1, previous: base?.hash ?? .zero, scopeID: context.scopeID,
             scopeIncarnation: context.incarnations.scope, epoch: context.epoch, wrappedKey: [], rosterSequence: 0,
-            rosterHead: .zero, parent: parent, share: nil, salt: .zero, fieldsDigest: .zero)
+            rosterHead: .zero, checkpoint: Checkpoint.none, parent: parent, share: nil, salt: .zero, fieldsDigest: .zero)
     }
 }

@@ -65,12 +65,10 @@ extension Query.Cursor: Codable {
 
 extension Record.ID: Query.Argument {
     public var queryValue: RecordValue { .reference(ReferenceValue(recordName: recordName)) }
-    public static var queryKind: ValueKind { .reference }
 }
 
 extension Record.Reference: Query.Argument {
     public var queryValue: RecordValue { .reference(ReferenceValue(recordName: recordName, action: action)) }
-    public static var queryKind: ValueKind { .reference }
 }
 
 extension SealKitError {

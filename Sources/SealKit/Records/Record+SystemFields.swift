@@ -24,8 +24,8 @@ extension Record {
         writer.flag(base != nil && recordChangeTag != nil)
         if let base, let recordChangeTag {
             writer.string(recordChangeTag)
-            writer.number(creationDate?.microseconds ?? 0)
-            writer.number(modificationDate?.microseconds ?? 0)
+            writer.number(creationDate?.systemTime ?? 0)
+            writer.number(modificationDate?.systemTime ?? 0)
             writer.blob(base.statement.canonicalBytes())
             writer.blob(base.proof.signature)
             writer.number(UInt32(base.proof.leafCount))
@@ -115,8 +115,8 @@ extension Record {
         fields.sorted { $0.key < $1.key }.flatMap { _, state -> [String] in
             switch state {
             case .plain(.string(let text)): text.split(whereSeparator: \.isWhitespace).map(String.init)
-            case .plain(.list(.string, let texts)):
-                texts.flatMap { element -> [String] in
+            case .plain(.list(let elements)):
+                elements.flatMap { element -> [String] in
                     guard case .string(let text) = element else { return [] }
                     return text.split(whereSeparator: \.isWhitespace).map(String.init)
                 }

@@ -24,6 +24,15 @@ enum RecordGround: Sendable {
             ground.views.values.map { TrustStore.ScopePlace($0.roster.scopeID, $0.roster.incarnations.scope) })
     }
 
+    /// Whether it has what a record says that it goes by. What is said is not verified yet: it decides only where to look.
+    func covers(_ wire: Sealkit_V1_Record) -> Bool {
+        guard case .zone(let ground) = self else { return true }
+        guard !wire.hasDerived, !wire.departed, let statement = try? Statement(canonicalBytes: [UInt8](wire.statement)) else {
+            return false
+        }
+        return ground.view(of: statement) != nil
+    }
+
     var zoneIDOnWire: Sealkit_V1_ZoneID {
         switch self {
         case .zone(let ground): ground.zone.zoneIDOnWire

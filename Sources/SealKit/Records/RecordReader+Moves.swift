@@ -25,10 +25,9 @@ extension RecordReader {
         let moved = try verifier.verify(
             [UInt8](wire.moved.statement), proof: try StatementProof(wire.moved.proof), recordName: record.statement.recordName)
         let statement = moved.statement
-        guard statement.author == statement.owner, statement.formerScope != nil, statement.place == record.statement.place,
-            statement.zoneIncarnation == record.statement.zoneIncarnation, statement.revision < record.statement.revision,
-            statement.rosterSequence <= record.statement.rosterSequence
+        guard statement.author == statement.owner, statement.formerScope != nil, statement.place == record.statement.place
         else { throw .notSuccessor }
+        try record.statement.check(after: statement, hash: moved.hash)
         return moved
     }
 }

@@ -7,14 +7,11 @@ public typealias Location = SealStatements.Location
 /// A Swift type that a record field can hold: `String`, `Data`, `Date`, `Int`, `Int64`, `Double`, `Float`, `Bool`, `Location`,
 /// `Record.Reference`, and arrays of each. As in CloudKit, `Bool` is kept as the integer 0 or 1, and `Float` as a double.
 public protocol RecordValueConvertible: Sendable {
-    /// The kind of an empty list's elements.
-    static var valueKind: ValueKind { get }
     var recordValue: RecordValue { get }
     init?(recordValue: RecordValue)
 }
 
 extension String: RecordValueConvertible {
-    public static var valueKind: ValueKind { .string }
     public var recordValue: RecordValue { .string(self) }
     public init?(recordValue: RecordValue) {
         guard case .string(let text) = recordValue else { return nil }
@@ -23,7 +20,6 @@ extension String: RecordValueConvertible {
 }
 
 extension Data: RecordValueConvertible {
-    public static var valueKind: ValueKind { .data }
     public var recordValue: RecordValue { .data([UInt8](self)) }
     public init?(recordValue: RecordValue) {
         guard case .data(let bytes) = recordValue else { return nil }
@@ -32,7 +28,6 @@ extension Data: RecordValueConvertible {
 }
 
 extension Int64: RecordValueConvertible {
-    public static var valueKind: ValueKind { .int64 }
     public var recordValue: RecordValue { .int64(self) }
     public init?(recordValue: RecordValue) {
         guard case .int64(let number) = recordValue else { return nil }
@@ -41,7 +36,6 @@ extension Int64: RecordValueConvertible {
 }
 
 extension Int: RecordValueConvertible {
-    public static var valueKind: ValueKind { .int64 }
     public var recordValue: RecordValue { .int64(Int64(self)) }
     public init?(recordValue: RecordValue) {
         guard case .int64(let number) = recordValue, let exact = Int(exactly: number) else { return nil }
@@ -50,7 +44,6 @@ extension Int: RecordValueConvertible {
 }
 
 extension Double: RecordValueConvertible {
-    public static var valueKind: ValueKind { .double }
     public var recordValue: RecordValue { .double(self) }
     public init?(recordValue: RecordValue) {
         guard case .double(let number) = recordValue else { return nil }
@@ -59,7 +52,6 @@ extension Double: RecordValueConvertible {
 }
 
 extension Float: RecordValueConvertible {
-    public static var valueKind: ValueKind { .double }
     public var recordValue: RecordValue { .double(Double(self)) }
     public init?(recordValue: RecordValue) {
         guard case .double(let number) = recordValue else { return nil }
@@ -69,7 +61,6 @@ extension Float: RecordValueConvertible {
 
 /// Kept as the integer 0 or 1; no other integer reads as one.
 extension Bool: RecordValueConvertible {
-    public static var valueKind: ValueKind { .int64 }
     public var recordValue: RecordValue { .int64(self ? 1 : 0) }
     public init?(recordValue: RecordValue) {
         switch recordValue {
@@ -80,26 +71,16 @@ extension Bool: RecordValueConvertible {
     }
 }
 
-/// Dates are kept as whole microseconds since 1970.
+/// Kept as the number that it is, so that the same date comes back.
 extension Date: RecordValueConvertible {
-    public static var valueKind: ValueKind { .date }
-    public var recordValue: RecordValue { .date(microseconds) }
+    public var recordValue: RecordValue { .date(timeIntervalSinceReferenceDate) }
     public init?(recordValue: RecordValue) {
-        guard case .date(let microseconds) = recordValue else { return nil }
-        self = Date(microseconds: microseconds)
+        guard case .date(let seconds) = recordValue else { return nil }
+        self.init(timeIntervalSinceReferenceDate: seconds)
     }
-
-    var microseconds: Int64 {
-        let value = (timeIntervalSince1970 * 1_000_000).rounded()
-        // Dates beyond the range (±292,000 years) are kept at its ends.
-        return value >= 0x1p63 ? .max : value <= -0x1p63 ? .min : Int64(value)
-    }
-
-    init(microseconds: Int64) { self.init(timeIntervalSince1970: Double(microseconds) / 1_000_000) }
 }
 
 extension Location: RecordValueConvertible {
-    public static var valueKind: ValueKind { .location }
     public var recordValue: RecordValue { .location(self) }
     public init?(recordValue: RecordValue) {
         guard case .location(let place) = recordValue else { return nil }
@@ -109,7 +90,6 @@ extension Location: RecordValueConvertible {
 
 /// Plain fields only: the server follows references, so that they cannot be encrypted values.
 extension Record.Reference: RecordValueConvertible {
-    public static var valueKind: ValueKind { .reference }
     public var recordValue: RecordValue { .reference(ReferenceValue(recordName: recordName, action: action)) }
     public init?(recordValue: RecordValue) {
         guard case .reference(let reference) = recordValue else { return nil }
@@ -117,11 +97,11 @@ extension Record.Reference: RecordValueConvertible {
     }
 }
 
+/// An empty list is of no kind, and reads as an empty array of every type.
 extension Array: RecordValueConvertible where Element: RecordValueConvertible {
-    public static var valueKind: ValueKind { Element.valueKind }
-    public var recordValue: RecordValue { .list(Element.valueKind, map(\.recordValue)) }
+    public var recordValue: RecordValue { .list(map(\.recordValue)) }
     public init?(recordValue: RecordValue) {
-        guard case .list(let kind, let values) = recordValue, kind == Element.valueKind else { return nil }
+        guard case .list(let values) = recordValue else { return nil }
         var elements: [Element] = []
         elements.reserveCapacity(values.count)
         for value in values {

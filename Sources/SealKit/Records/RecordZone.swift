@@ -29,9 +29,24 @@ public struct RecordZone: Sendable, Hashable {
         public static let zoneWideSharing = Capabilities(rawValue: 8)
     }
 
+    /// How the zone's records are encrypted, chosen when it is made: CloudKit's, with its raw values.
+    public enum EncryptionScope: Int, Sendable, Hashable {
+        /// Records may be shared by themselves, with those below them, each such share under keys of its own.
+        case perRecord = 0
+        /// All of the zone is under the zone's own keys. It is shared as a whole or not at all: a share of one of its records is
+        /// refused.
+        case perZone = 1
+
+        init(_ scope: SealStatements.EncryptionScope) { self = scope == .perZone ? .perZone : .perRecord }
+
+        var inRoster: SealStatements.EncryptionScope { self == .perZone ? .perZone : .perRecord }
+    }
+
     public static let defaultName = Names.defaultZone
 
     public let zoneID: ID
+    /// What a new zone is made with, and what one that was fetched was made with, by its owner's signature. It cannot be changed.
+    public var encryptionScope = EncryptionScope.perRecord
     /// Set by the server once the zone is saved.
     public internal(set) var capabilities: Capabilities = []
     /// Somebody beside the owner is in the zone's share, is invited to it, or may join it by its URL.

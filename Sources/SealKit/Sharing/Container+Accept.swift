@@ -13,13 +13,19 @@ extension Share {
         public let zoneID: RecordZone.ID
         /// The record that is shared with all that has it as parent; nil for a zone's share.
         public let hierarchicalRootRecordID: Record.ID?
-        public let title: String
-        public let shareType: String
-        public let thumbnailImageData: Data?
+        /// What the share shows before it is accepted, and who says so; nil where nobody vouches for it: its author administers
+        /// the share no more, and nobody who does has renewed it yet. That keeps nobody from accepting.
+        public let preview: Preview?
         public let ownerIdentity: UserIdentity
         public let participantRole: Participant.Role
         public let participantPermission: Participant.Permission
         public let participantStatus: Participant.AcceptanceStatus
+
+        /// Of ``preview``; empty where there is none.
+        public var title: String { preview?.title ?? "" }
+        /// Of ``preview``; empty where there is none.
+        public var shareType: String { preview?.shareType ?? "" }
+        public var thumbnailImageData: Data? { preview?.thumbnailImageData }
 
         let url: ShareURL
         let roster: Roster
@@ -27,6 +33,17 @@ extension Share {
         /// What accepting takes; nil for a participant.
         let seat: Seat?
         let grant: [UInt8]
+    }
+
+    /// Title, type and thumbnail as the owner or an administrator signed them, by the verified roster.
+    public struct Preview: Sendable, Hashable {
+        public let title: String
+        public let shareType: String
+        public let thumbnailImageData: Data?
+        public let authorRecordID: Record.ID
+        public let authorRole: Participant.Role
+        /// When it was signed, by the author's clock.
+        public let date: Date
     }
 
     /// A seat of the verified roster.
@@ -67,7 +84,9 @@ extension Container {
     ///
     /// - Throws: `participantMayNeedVerification` when the share waits for somebody without an account, who may be the
     ///   caller: prove the address with `beginVerification(of:for:)`; `unknownItem` for the uninvited;
-    ///   `invalidArguments` for a URL that is cut short, altered, or answered with another share.
+    ///   `invalidArguments` for a URL that is cut short, altered, or answered with another share; `integrityFailure` where roster
+    ///   or preview do not verify, as for a title by somebody who administers nothing there; `rollback` for an older preview than
+    ///   this device has seen behind the URL.
     public func shareMetadata(for url: String) async throws(SealKitError) -> Share.Metadata {
         let url = try shareURL(url)
         let request = Sealkit_V1_ShareMetadataRequest.with { $0.routingID = Data(url.routingID.bytes) }
@@ -75,8 +94,10 @@ extension Container {
         try checkPlace(container: response.container, environment: response.environment)
         let core = core
         return try await core.witnessing { () async throws(SealKitError) in
-            let metadata = try metadata(url, response)
-            try await core.contacts.observe(metadata.roster.knownIdentities)
+            let roster = try roster(behind: url, response)
+            let preview = try await preview(behind: url, response, roster)
+            let metadata = try metadata(url, response, roster, preview)
+            try await core.contacts.observe(roster.knownIdentities)
             return metadata
         }
     }
@@ -113,26 +134,54 @@ extension Container {
         return scope
     }
 
-    private func metadata(_ url: ShareURL, _ response: Sealkit_V1_ShareMetadataResponse) throws(SealKitError) -> Share.Metadata {
-        let entries = response.entries.map { SignedRosterEntry($0) }
-        let (roster, preview) = try verifying("the share") { () throws(SealError) in
+    private func roster(
+        behind url: ShareURL, _ response: Sealkit_V1_ShareMetadataResponse
+    ) throws(SealKitError) -> Roster {
+        try verifying("the share") { () throws(SealError) in
             let scope = try self.scope(response.zone, response.shareRecordName, behind: url)
+            let entries = response.entries.lazy.map { SignedRosterEntry($0) }
             guard let roster = try Roster(replaying: entries, scope: scope) else { throw .invalidURL }
             guard !roster.isClosed else { throw .changeNotApplicable }
-            return (roster, try url.secret.openPreview([UInt8](response.preview), scopeID: scope.id))
+            return roster
         }
+    }
+
+    /// - Returns: nil where nobody vouches for it.
+    private func preview(
+        behind url: ShareURL, _ response: Sealkit_V1_ShareMetadataResponse, _ roster: Roster
+    ) async throws(SealKitError) -> Share.Preview? {
+        let (signed, shown) = try verifying("the share's preview") { () throws(SealError) in
+            let signed = try url.secret.openPreview([UInt8](response.preview), scopeID: roster.scopeID)
+            return (signed, try signed.verified(in: roster))
+        }
+        guard let shown, let author = roster.members[signed.author] else { return nil }
+        guard try await core.trust.admit(signed, behind: url.routingID, scope: roster.scopeID) else {
+            throw SealKitError(
+                .rollback, "the share's title and type are older than those that this device has seen behind the URL",
+                remedy: "do not go by this server's answer; ask whoever sent the URL what is shared")
+        }
+        return Share.Preview(
+            title: shown.title, shareType: shown.shareType,
+            thumbnailImageData: shown.thumbnail.isEmpty ? nil : Data(shown.thumbnail),
+            authorRecordID: Record.ID(recordName: signed.author.recordName), authorRole: .init(author.role),
+            date: Date(microseconds: signed.time))
+    }
+
+    private func metadata(
+        _ url: ShareURL, _ response: Sealkit_V1_ShareMetadataResponse, _ roster: Roster, _ preview: Share.Preview?
+    ) throws(SealKitError) -> Share.Metadata {
         let member = roster.members[core.userID()]
         let seat = member == nil ? try seat(response.invitationID, roster) : nil
         let zoneID = core.zoneID(of: roster.scope)
         return Share.Metadata(
             containerIdentifier: core.identifier, zoneID: zoneID,
             hierarchicalRootRecordID: roster.rootRecordName.map { Record.ID(recordName: $0, zoneID: zoneID) },
-            title: preview.title, shareType: preview.shareType,
-            thumbnailImageData: preview.thumbnail.isEmpty ? nil : Data(preview.thumbnail),
+            preview: preview,
             ownerIdentity: Share.UserIdentity(userRecordID: Record.ID(recordName: roster.owner.recordName)),
             participantRole: member.map { .init($0.role) } ?? (roster.publicSeat?.id == seat?.id ? .publicUser : .privateUser),
             participantPermission: .init(member?.permission ?? seat?.permission),
-            participantStatus: member == nil ? .pending : .accepted, url: url, roster: roster, entries: entries, seat: seat,
+            participantStatus: member == nil ? .pending : .accepted, url: url, roster: roster,
+            entries: response.entries.map { SignedRosterEntry($0) }, seat: seat,
             grant: [UInt8](response.grant.sealed))
     }
 

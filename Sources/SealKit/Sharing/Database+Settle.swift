@@ -21,8 +21,14 @@ extension Database {
             throw SealKitError(.badDatabase, "only a zone's owner moves its records", remedy: "use the private database")
         }
         var moved = 0
+        var empty = 0
         while true {
             let page = try await unsettled(zoneID)
+            // The server looks at so many records only before it answers.
+            if page.isEmpty, page.isMoreComing, empty < Database.mostEmptyPages {
+                empty += 1
+                continue
+            }
             guard !page.moves.isEmpty else { return moved }
             let count = try await send(page.moves, page.ground)
             moved += count
@@ -30,6 +36,9 @@ extension Database {
             guard count > 0, page.isMoreComing else { return moved }
         }
     }
+
+    /// However often a server says that there may be more.
+    private static let mostEmptyPages = 100
 
     /// Best effort: the server goes on naming what is left, and the next call moves it.
     func settleQuietly(_ zoneID: RecordZone.ID) async { _ = try? await settleShares(in: zoneID) }
@@ -41,11 +50,11 @@ extension Database {
 
     private func unsettled(
         _ zoneID: RecordZone.ID
-    ) async throws(SealKitError) -> (moves: [Move], ground: ZoneGround, isMoreComing: Bool) {
+    ) async throws(SealKitError) -> (moves: [Move], isEmpty: Bool, ground: ZoneGround, isMoreComing: Bool) {
         let known = try await zoneGround(zoneID)
         let response: Sealkit_V1_UnsettledRecordsResponse = try await core.call(
             scope, "shares/unsettled", Sealkit_V1_UnsettledRecordsRequest.with { $0.zone = known.zone.zoneIDOnWire })
-        guard !response.records.isEmpty else { return ([], known, false) }
+        guard !response.records.isEmpty else { return ([], true, known, response.moreComing) }
         let ground = try await known.settled(by: response.scopes, core)
         let records = try await read(
             response.records.map { ($0.record, nil) }, zone: zoneID, desiredKeys: [], ground: .zone(ground))
@@ -73,7 +82,7 @@ extension Database {
             moves.append(Move(record: record, target: target))
             isIn.insert(statement.recordName)
         }
-        return (moves, ground, response.moreComing)
+        return (moves, false, ground, response.moreComing)
     }
 
     /// - Returns: how many were taken.

@@ -42,6 +42,8 @@ extension Database {
         if view.mayAdminister {
             let links = try await OwnerLinks.fetch(self, view: view)
             links.write(to: &share, view: view, origin: core.account.server)
+            // Best effort: what the URLs show is no part of what is fetched, and the next call does it.
+            try? await links.renewPreviews(share.preview, self, view: view)
             try await addAccess(to: &share, view: view)
         }
         share.saved = share.participants
@@ -95,11 +97,6 @@ extension Database {
                 remedy: "ask the owner to be made an administrator")
         }
         let record = try await changedRecord(of: share)
-        if record != nil, known.roster.isShared {
-            // Also of a share that was ended and is made again: its URLs are the same. Before the record: were this to fail, the next save would find the title changed and do both.
-            let links = try await OwnerLinks.fetch(self, view: known)
-            try await links.renewPreviews(share.preview, self, view: known)
-        }
         if let record {
             let results = try await modifyRecords(saving: [record], savePolicy: .changedKeys)
             _ = try results.saveResults[share.recordID]?.get()
@@ -108,6 +105,12 @@ extension Database {
             let view = try await keeper.refresh()
             let links = try await OwnerLinks.fetch(self, view: view)
             return try await ShareEditor(database: self, share: share, view: view, links: links).apply(keeper)
+        }
+        if record != nil, known.roster.isShared {
+            // Also of a share that was ended and is made again: its URLs are the same. Were this to fail, whoever administers
+            // the share and fetches it next would do it.
+            let links = try await OwnerLinks.fetch(self, view: view)
+            try await links.renewPreviews(share.preview, self, view: view)
         }
         try await saveAccess(of: share, view: view)
     }

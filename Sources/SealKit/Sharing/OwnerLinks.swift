@@ -13,6 +13,8 @@ struct OwnerLinks {
         let secret: LinkSecret
         /// nil for the share-wide URL.
         let invitationID: ID16?
+        /// What the server keeps for whoever looks at it, opened and not verified; nil for a new one, and for what is no preview.
+        var shown: SignedPreview?
 
         func url(origin: String, scopeID: Digest) -> String {
             ShareURL(origin: origin, routingID: routingID, secret: secret, scopeID: scopeID).text()
@@ -49,7 +51,9 @@ struct OwnerLinks {
                     let secret = try open(
                         [UInt8](link.keptSecret), context: context(view.roster.scopeID, routingID), keptBy: seeds)
                     let invitation = link.invitationID.isEmpty ? nil : try ID16(link.invitationID)
-                    return Link(routingID: routingID, secret: try LinkSecret(secret), invitationID: invitation)
+                    return Link(
+                        routingID: routingID, secret: try LinkSecret(secret), invitationID: invitation,
+                        showing: link.preview, in: view.roster)
                 })
         }
         let shareWide = links.first {
@@ -83,12 +87,12 @@ struct OwnerLinks {
                 [UInt8](response.sealedLink), scopeID: view.roster.scopeID, linkID: linkID, as: core.userID(), keys: keys)
         }
         guard let secret = opened else { return nil }
-        return Link(routingID: routingID, secret: secret, invitationID: nil)
+        return Link(routingID: routingID, secret: secret, invitationID: nil, showing: wire.preview, in: view.roster)
     }
 
     /// A new link and what the server keeps of it.
     static func make(
-        _ database: Database, scopeID: Digest, invitationID: ID16?, preview: SharePreview
+        _ database: Database, scopeID: Digest, invitationID: ID16?, preview: SignedPreview
     ) throws(SealKitError) -> (Link, Sealkit_V1_Link) {
         var random = SystemRandom()
         let link = Link(routingID: ID16(random: &random), secret: LinkSecret(random: &random), invitationID: invitationID)
@@ -97,7 +101,7 @@ struct OwnerLinks {
 
     /// What the server keeps of a link.
     static func keep(
-        _ link: Link, _ database: Database, scopeID: Digest, preview: SharePreview
+        _ link: Link, _ database: Database, scopeID: Digest, preview: SignedPreview
     ) throws(SealKitError) -> Sealkit_V1_Link {
         var random = SystemRandom()
         let kept = StorageBox.seal(
@@ -110,11 +114,16 @@ struct OwnerLinks {
     }
 
     private static func show(
-        _ preview: SharePreview, behind link: Link, scopeID: Digest
+        _ preview: SignedPreview, behind link: Link, scopeID: Digest
     ) throws(SealKitError) -> Sealkit_V1_Link {
         var random = SystemRandom()
-        let sealed = try verifying("the share's preview") { () throws(SealError) in
-            try link.secret.sealPreview(preview, scopeID: scopeID, random: &random)
+        let sealed: [UInt8]
+        do throws(SealError) {
+            sealed = try link.secret.seal(preview, scopeID: scopeID, random: &random)
+        } catch {
+            throw SealKitError(
+                .limitExceeded, "title, type and thumbnail of the share are too long for what its URL shows",
+                remedy: "keep them under \(Limits.previewBytes) bytes in all: take a smaller thumbnail")
         }
         return .with {
             $0.routingID = Data(link.routingID.bytes)
@@ -122,13 +131,31 @@ struct OwnerLinks {
         }
     }
 
-    /// Seals what the URLs show anew, after title, type or thumbnail changed.
+    /// What the URLs are to show, signed by this account as one who administers the share.
+    func sign(_ preview: SharePreview, _ database: Database, view: ZoneView) -> SignedPreview {
+        let author = database.core.author(on: view.roster)
+        return SignedPreview(
+            preview, by: author.user, key: author.keys.signingKey, on: view.roster, time: currentTime(),
+            after: newestShown(in: view.roster))
+    }
+
+    /// Seals what the URLs show anew where it is not this, or where nobody vouches for it who administers the share now: after
+    /// its title, type or thumbnail changed, and after whoever signed it lost that role.
     func renewPreviews(_ preview: SharePreview, _ database: Database, view: ZoneView) async throws(SealKitError) {
+        let stale = all.filter { (try? $0.shown?.verified(in: view.roster)) != preview }
+        guard !stale.isEmpty else { return }
+        let signed = sign(preview, database, view: view)
         var wires: [Sealkit_V1_Link] = []
-        for link in links + [shareWide].compactMap({ $0 }) {
-            wires.append(try OwnerLinks.show(preview, behind: link, scopeID: view.roster.scopeID))
-        }
+        for link in stale { wires.append(try OwnerLinks.show(signed, behind: link, scopeID: view.roster.scopeID)) }
         try await OwnerLinks.update(wires, database, view: view)
+    }
+
+    private var all: [Link] { links + [shareWide].compactMap { $0 } }
+
+    /// Of what verifies: another one's time binds nobody.
+    private func newestShown(in roster: Roster) -> SignedPreview? {
+        let shown = Set(all.compactMap(\.shown)).filter { (try? $0.verified(in: roster)) != nil }
+        return shown.max { $0.isOlder(than: ($1.rosterSequence, $1.time)) }
     }
 
     /// Seals by the account's newest keys what was kept by those before.
@@ -177,5 +204,14 @@ struct OwnerLinks {
             else { continue }
             share.oneTimeURLs[invitation.hex] = link.url(origin: origin, scopeID: scopeID)
         }
+    }
+}
+
+extension OwnerLinks.Link {
+    /// - Parameter sealed: the preview that the server keeps; what does not open is none, and is made anew.
+    fileprivate init(routingID: ID16, secret: LinkSecret, invitationID: ID16?, showing sealed: Data, in roster: Roster) {
+        self.init(
+            routingID: routingID, secret: secret, invitationID: invitationID,
+            shown: try? secret.openPreview([UInt8](sealed), scopeID: roster.scopeID))
     }
 }

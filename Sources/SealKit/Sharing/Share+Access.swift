@@ -101,10 +101,10 @@ extension Database {
                 try verifying("somebody who asks for access") { () throws(SealError) in
                     // The name certifies its keys; whether it asked is the server's word, and approving it is the user's choice.
                     let chain = try IdentityChain(wire.chain, container: core.identifier)
-                    let sealed = SealedAddress(reader: core.userID(), sealed: [UInt8](wire.sealedContact))
                     let contact = try? core.identity().open { keys throws(SealError) in
-                        try SealedAddresses<XWingHPKE>.open(
-                            sealed, scopeID: view.roster.scopeID, invitationID: try ID16(wire.requestID), keys: keys)
+                        try SealedContact<XWingHPKE>.open(
+                            [UInt8](wire.sealedContact), scopeID: view.roster.scopeID, requestID: try ID16(wire.requestID),
+                            as: core.userID(), keys: keys)
                     }
                     return Share.AccessRequester(
                         userIdentity: .init(
@@ -161,12 +161,12 @@ extension Container {
             return (owner, scope)
         }
         let sealed = try verifying("the contact") { () throws(SealError) in
-            try SealedAddresses<XWingHPKE>.seal(contact, scopeID: scope.id, invitationID: requestID, to: [owner])
+            try SealedContact<XWingHPKE>.seal(contact, scopeID: scope.id, requestID: requestID, to: owner)
         }
         let request = Sealkit_V1_RequestShareAccessRequest.with {
             $0.routingID = Data(url.routingID.bytes)
             $0.requestID = Data(requestID.bytes)
-            $0.sealedContact = Data(sealed.first?.sealed ?? [])
+            $0.sealedContact = Data(sealed)
         }
         let _: Sealkit_V1_RequestShareAccessResponse = try await core.call(path: "/1/share/request", request)
     }

@@ -32,7 +32,7 @@ extension ShareEditor {
             guard before?.role == participant.role else { throw notBeforeAccepting }
             return
         }
-        let expires = participant.expirationDate?.microseconds ?? 0
+        let expires = try expires(participant)
         guard open.permission != participant.permission.onRoster || open.expires != expires else { return }
         var successor = participant
         successor.participantID = Share.Participant.newID()
@@ -75,7 +75,7 @@ extension ShareEditor {
                 invitationID: id)
             secret = link.secret
             plan.links.append(
-                try OwnerLinks.keep(link, database, scopeID: roster.scopeID, preview: share.preview))
+                try OwnerLinks.keep(link, database, scopeID: roster.scopeID, preview: plan.preview))
             // The server asks a placeholder to prove its address; of somebody known it has the name.
             if participant.chain == nil, let address {
                 plan.addresses.append(
@@ -85,6 +85,7 @@ extension ShareEditor {
                     })
             }
         }
+        let expires = try expires(participant)
         let readers = roster.members.values.filter(\.mayAdminister).map(\.identity)
         let draft = try verifying("the invitation") { () throws(SealError) in
             var addresses: [SealedAddress] = []
@@ -93,10 +94,21 @@ extension ShareEditor {
             }
             return try InvitationDraft(
                 keys: secret.invitationKeys(scopeID: roster.scopeID, invitationID: id), permission: permission,
-                invitee: participant.chain, expires: participant.expirationDate?.microseconds ?? 0,
+                invitee: participant.chain, expires: expires,
                 sealedAddresses: addresses, using: XWingHPKE.self)
         }
         plan.invitations.append(draft)
+    }
+
+    /// Microseconds since 1970; 0, which only no date may give, for never.
+    private func expires(_ participant: Share.Participant) throws(SealKitError) -> Int64 {
+        guard let date = participant.expirationDate else { return 0 }
+        guard let time = ReferenceDate.microseconds(ofSeconds: date.timeIntervalSinceReferenceDate), time > 0 else {
+            throw SealKitError(
+                .invalidArguments, "an invitation's expirationDate is no date after 1970 that it can hold",
+                remedy: "set a date to come, or nil for an invitation that stays open")
+        }
+        return time
     }
 
     private func invitationID(of participant: Share.Participant) throws(SealKitError) -> ID16 {

@@ -24,6 +24,8 @@ struct ShareEditor {
         var links: [Sealkit_V1_Link] = []
         var addresses: [Sealkit_V1_PlaceholderAddress] = []
         var takesRightAway = false
+        /// What new URLs show.
+        let preview: SignedPreview
         /// The share-wide link after the entry.
         var shareWide: OwnerLinks.Link?
         var renewsLink = false
@@ -87,7 +89,7 @@ struct ShareEditor {
     }
 
     private func plan() throws(SealKitError) -> Plan {
-        var plan = Plan(shareWide: links.shareWide)
+        var plan = Plan(preview: links.sign(share.preview, database, view: view), shareWide: links.shareWide)
         let wanted = try wantedPublicPermission()
         let changesPublic = wanted != roster.publicSeat?.permission
         if changesPublic { plan.revoked.formUnion(roster.invitations.keys) }
@@ -197,7 +199,7 @@ struct ShareEditor {
         plan.renewsLink = (wanted != nil && putsOut) || (plan.shareWide == nil && isOwner)
         if plan.renewsLink {
             let (link, wire) = try OwnerLinks.make(
-                database, scopeID: roster.scopeID, invitationID: nil, preview: share.preview)
+                database, scopeID: roster.scopeID, invitationID: nil, preview: plan.preview)
             plan.shareWide = link
             plan.links.append(wire)
         }

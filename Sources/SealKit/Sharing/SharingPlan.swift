@@ -51,6 +51,11 @@ struct SharingPlan: Sendable {
     private static func opening(
         _ share: Share, _ scope: SealStatements.Scope, rootName: String, _ database: Database, _ ground: ZoneGround
     ) async throws(SealKitError) -> Opening {
+        guard ground.own?.roster.encryptionScope != .perZone else {
+            throw SealKitError(
+                .invalidArguments, "the zone \(scope.zoneName) is encrypted per zone: nothing in it is shared by itself",
+                remedy: "share the zone as a whole, or put the records into a zone whose encryption scope is perRecord")
+        }
         let keeper = database.core.keeper(of: scope)
         var known = try await keeper.known()
         do throws(SealKitError) {
@@ -70,7 +75,7 @@ struct SharingPlan: Sendable {
         var random = SystemRandom()
         let (draft, roster) = try verifying("the share") { () throws(SealError) in
             let draft = try database.core.author.open(
-                scope, following: existing, incarnations: incarnations, rootRecordName: rootName,
+                scope, following: existing, encryptionScope: .perRecord, incarnations: incarnations, rootRecordName: rootName,
                 identity: database.core.identity().chain, time: currentTime(), random: &random)
             guard var roster = existing else { return (draft, try Roster(opening: draft.entry, scope: scope)) }
             try roster.append(draft.entry)

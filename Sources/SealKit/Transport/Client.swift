@@ -15,16 +15,14 @@ struct Client: Sendable {
     }
 
     /// A call with the token as it is: of no session, or of one that is not to be renewed.
-    func call<Request: Message, Response: Message>(
+    func call<Request: ServerRequest, Response: Message>(
         _ path: String, _ request: Request, as: Response.Type = Response.self, token: String? = nil
     ) async throws(SealKitError) -> Response {
         let body = try Client.encode(request)
-        return try await attempt(Throttles.callClass(path), Client.effect(of: Request.self)) { () async throws(SealKitError) in
+        return try await attempt(Throttles.callClass(path), Request.effect) { () async throws(SealKitError) in
             try Client.decode(try await transport.post(path, body: body, token: token))
         }
     }
-
-    static func effect(of request: any Message.Type) -> Effect { (request as? any ChangingRequest.Type)?.effect ?? .none }
 
     static func encode(_ request: some Message) throws(SealKitError) -> Data {
         do { return try request.serializedData() } catch {

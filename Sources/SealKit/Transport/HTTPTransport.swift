@@ -93,10 +93,11 @@ public final class HTTPTransport: Transport {
         return try await client(options).execute(request, deadline: deadline)
     }
 
-    /// The origin as it is signed at login: lower case, no path, no default port.
+    /// The origin as it is signed at login: lower case, no path, no default port. A name beyond ASCII is its A-label (`xn--…`), as
+    /// every resolver and certificate has it; an escape in the host would be a second spelling of a name.
     static func origin(of server: String) throws(SealKitError) -> String {
-        guard let url = URLComponents(string: server), let scheme = url.scheme?.lowercased(), let host = url.host?.lowercased(),
-            !host.isEmpty, scheme == "http" || scheme == "https", url.path.isEmpty || url.path == "/", url.query == nil,
+        guard let url = URLComponents(string: server), let scheme = url.scheme?.lowercased(),
+            let host = url.encodedHost?.lowercased(), !host.isEmpty, !host.contains("%"), scheme == "http" || scheme == "https", url.path.isEmpty || url.path == "/", url.query == nil,
             url.user == nil
         else {
             throw SealKitError(

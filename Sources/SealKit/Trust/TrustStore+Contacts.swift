@@ -6,7 +6,7 @@ import SealStatements
 /// Which keys this device knows people by. The first that it sees of somebody count; newer generations follow by signatures.
 extension TrustStore {
     static let contactsSchema = """
-        CREATE TABLE IF NOT EXISTS contact (
+        CREATE TABLE contact (
             container TEXT NOT NULL, user BLOB NOT NULL, chain BLOB NOT NULL, firstSeen INTEGER NOT NULL, changed INTEGER,
             verified BLOB, refused BLOB, refusedAt INTEGER, PRIMARY KEY (container, user)) WITHOUT ROWID;
         """

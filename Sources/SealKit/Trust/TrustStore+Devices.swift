@@ -7,13 +7,13 @@ import SealStatements
 /// Which device this is, which others of the account it has seen, and what came along when it was enrolled.
 extension TrustStore {
     static let devicesSchema = """
-        CREATE TABLE IF NOT EXISTS ownDevice (
+        CREATE TABLE ownDevice (
             account BLOB NOT NULL PRIMARY KEY, id BLOB NOT NULL, added INTEGER NOT NULL, name TEXT,
             revision INTEGER NOT NULL) WITHOUT ROWID;
-        CREATE TABLE IF NOT EXISTS device (
+        CREATE TABLE device (
             account BLOB NOT NULL, id BLOB NOT NULL, name TEXT NOT NULL, added INTEGER NOT NULL, lastSeen INTEGER NOT NULL,
             isNew INTEGER NOT NULL, PRIMARY KEY (account, id)) WITHOUT ROWID;
-        CREATE TABLE IF NOT EXISTS floor (
+        CREATE TABLE floor (
             scope BLOB NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL, hash BLOB NOT NULL) WITHOUT ROWID;
         """
 

@@ -8,7 +8,7 @@ import SealWire
 /// This account's own grants, sealed as they came: a server that has lost them is given them back with the roster.
 extension TrustStore {
     static let grantsSchema = """
-        CREATE TABLE IF NOT EXISTS ownGrant (
+        CREATE TABLE ownGrant (
             scope BLOB NOT NULL, zoneLife INTEGER NOT NULL, scopeLife INTEGER NOT NULL, epoch INTEGER NOT NULL,
             sealed BLOB NOT NULL, PRIMARY KEY (scope, zoneLife, scopeLife, epoch)) WITHOUT ROWID;
         """

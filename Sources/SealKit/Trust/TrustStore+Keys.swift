@@ -5,7 +5,7 @@ import SealPrimitives
 /// How far the account's new keys have been stated: what a rotation that was cut off has still to do.
 extension TrustStore {
     static let keysSchema = """
-        CREATE TABLE IF NOT EXISTS stated (account BLOB NOT NULL PRIMARY KEY, generations INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE TABLE stated (account BLOB NOT NULL PRIMARY KEY, generations INTEGER NOT NULL) WITHOUT ROWID;
         """
 
     /// How many generations every roster knows. An account begins with one.

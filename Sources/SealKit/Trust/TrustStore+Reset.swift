@@ -7,7 +7,7 @@ import SealStatements
 /// that was made after it began.
 extension TrustStore {
     static let resetSchema = """
-        CREATE TABLE IF NOT EXISTS resetScope (
+        CREATE TABLE resetScope (
             account BLOB NOT NULL, container TEXT NOT NULL, environment INTEGER NOT NULL, owner BLOB NOT NULL,
             zone TEXT NOT NULL, share TEXT NOT NULL, zoneIncarnation INTEGER NOT NULL, scopeIncarnation INTEGER NOT NULL,
             loginKey BLOB NOT NULL, PRIMARY KEY (account, container, environment, owner, zone, share)) WITHOUT ROWID;

@@ -6,7 +6,7 @@ import SealStatements
 /// What was shown to this device and did not verify, kept for its user to see.
 extension TrustStore {
     static let violationsSchema = """
-        CREATE TABLE IF NOT EXISTS violation (
+        CREATE TABLE violation (
             id INTEGER PRIMARY KEY, container TEXT NOT NULL, environment INTEGER NOT NULL, code TEXT NOT NULL,
             reason TEXT NOT NULL, owner TEXT NOT NULL, zone TEXT NOT NULL, record TEXT NOT NULL, first INTEGER NOT NULL,
             last INTEGER NOT NULL, UNIQUE (container, environment, code, reason, owner, zone, record));

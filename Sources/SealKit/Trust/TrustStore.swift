@@ -3,8 +3,8 @@ import GRDB
 import SealPrimitives
 import SealStatements
 
-/// What a device has verified and must never see undone: rosters, the revision and hash of every record, how far each feed
-/// was read without a gap, and the keys that people are known by; and what did not verify. It holds no secret key and no
+/// What a device has verified and must never see undone: rosters, of every record the newest statement's revision, hash and what
+/// the next one keeps, how far each feed was read without a gap, and the keys that people are known by; and what did not verify. It holds no secret key and no
 /// plaintext.
 ///
 /// Losing it loses protection against rollback until everything was seen again, so keep it beside the key file.
@@ -13,7 +13,8 @@ public final class TrustStore: Sendable {
     private let file: URL?
 
     /// Kept in a file, mode 0600; nil for one that lasts as long as the process.
-    /// - Throws: `internalError` when the file is damaged, or it or its folder cannot be written to; `storageFull`.
+    /// - Throws: `internalError` when the file is damaged, or it or its folder cannot be written to; `storageFull`;
+    ///   `incompatibleVersion` for one that another version made.
     public init(file: URL? = nil) throws(SealKitError) {
         self.file = file
         do {
@@ -28,31 +29,25 @@ public final class TrustStore: Sendable {
             } else {
                 database = try DatabaseQueue()
             }
-            try database.write { db in
-                let schemas = [
-                    TrustStore.schema, TrustStore.scopesSchema, TrustStore.contactsSchema, TrustStore.violationsSchema,
-                    TrustStore.devicesSchema, TrustStore.grantsSchema, TrustStore.keysSchema, TrustStore.resetSchema,
-                ]
-                for schema in schemas {
-                    try db.execute(sql: schema)
-                }
-            }
+            try database.write { [file] db in try TrustStore.migrate(db, file) }
         } catch {
             throw TrustStore.failure(error, file)
         }
     }
 
-    private static let schema = """
-        CREATE TABLE IF NOT EXISTS entry (
+    static let schema = """
+        CREATE TABLE entry (
             scope BLOB NOT NULL, sequence INTEGER NOT NULL, bytes BLOB NOT NULL, signature BLOB NOT NULL,
             PRIMARY KEY (scope, sequence)) WITHOUT ROWID;
-        CREATE TABLE IF NOT EXISTS seen (
+        CREATE TABLE seen (
             zone BLOB NOT NULL, incarnation INTEGER NOT NULL, name TEXT NOT NULL, revision INTEGER NOT NULL,
-            hash BLOB NOT NULL, PRIMARY KEY (zone, incarnation, name)) WITHOUT ROWID;
-        CREATE TABLE IF NOT EXISTS feed (
+            hash BLOB NOT NULL, kind INTEGER NOT NULL, type TEXT NOT NULL, creator BLOB NOT NULL, roster INTEGER NOT NULL,
+            -- Null for the zone's own scope.
+            place BLOB, PRIMARY KEY (zone, incarnation, name)) WITHOUT ROWID;
+        CREATE TABLE feed (
             zone BLOB NOT NULL, incarnation INTEGER NOT NULL, token BLOB NOT NULL, caughtUpEpoch INTEGER,
             PRIMARY KEY (zone, incarnation)) WITHOUT ROWID;
-        CREATE TABLE IF NOT EXISTS went (
+        CREATE TABLE went (
             zone BLOB NOT NULL, incarnation INTEGER NOT NULL, name TEXT NOT NULL, hash BLOB NOT NULL,
             PRIMARY KEY (zone, incarnation, name)) WITHOUT ROWID;
         """
@@ -124,60 +119,62 @@ public final class TrustStore: Sendable {
     // MARK: Records
 
     struct Sighting: Sendable {
-        let recordName: String
-        let revision: UInt64
+        let statement: SealStatements.Statement
         let hash: Digest
-        /// The hash that the statement names as its predecessor's.
-        let previous: Digest
-        let epoch: UInt32
-        /// For a record that went with the target of a reference: what the notice rests on, each its record's newest
-        /// statement. First those of the records in between, last the target's deletion.
-        let grounds: [Cited]
-        let isDeletion: Bool
-        /// Where the record is with this statement, and how it came there.
-        let stay: Stay
-        /// Nobody deleted the record itself.
-        var isDerived: Bool { !grounds.isEmpty }
+        /// What brought the record into its scope, by an earlier revision, where that came along.
+        let moved: VerifiedStatement?
+        let role: Role
+        /// The statement took the record where this account does not see it.
+        let isDeparture: Bool
 
-        struct Cited: Sendable {
+        var recordName: String { statement.recordName }
+        var revision: UInt64 { statement.revision }
+        var place: ScopePlace { ScopePlace(statement.place) }
+        var isDeletion: Bool { if case .gone = role { true } else { statement.kind == .delete || isDeparture } }
+
+        /// What is said of the record with this statement.
+        enum Role: Sendable {
+            /// It has come to this.
+            case newest
+            /// It went like this with the target of a reference, whose deletion covers the statement.
+            case gone(with: Deletion)
+            /// It is to be covered like this by a deletion that this device signs.
+            case covered
+        }
+
+        struct Deletion: Sendable {
             let recordName: String
-            let revision: UInt64
             let hash: Digest
-            let previous: Digest
             let epoch: UInt32
 
-            init(_ verified: VerifiedStatement) {
-                recordName = verified.statement.recordName
-                revision = verified.statement.revision
-                hash = verified.hash
-                previous = verified.statement.previous
-                epoch = verified.statement.epoch
+            init(_ verified: VerifiedStatement) { self.init(verified.statement, hash: verified.hash) }
+
+            init(_ statement: SealStatements.Statement, hash: Digest) {
+                (recordName, epoch, self.hash) = (statement.recordName, statement.epoch, hash)
             }
         }
 
-        /// - Parameter grounds: for a record that went with the target of a reference.
+        /// The deletion that the record went with; nobody deleted the record itself.
+        var deletion: Deletion? { if case .gone(let deletion) = role { deletion } else { nil } }
+
         init(
-            _ verified: VerifiedStatement, grounds: [VerifiedStatement] = [], moved: VerifiedStatement? = nil,
-            isDeparture: Bool = false
+            _ verified: VerifiedStatement, moved: VerifiedStatement? = nil, role: Role = .newest, isDeparture: Bool = false
         ) {
-            self.init(verified.statement, hash: verified.hash, grounds: grounds, moved: moved, isDeparture: isDeparture)
+            self.init(verified.statement, hash: verified.hash, moved: moved, role: role, isDeparture: isDeparture)
         }
 
         /// - Parameters:
         ///   - moved: what brought the record where it is, if that came along.
         ///   - isDeparture: it took the record where this account does not see it.
         init(
-            _ statement: SealStatements.Statement, hash: Digest, grounds: [VerifiedStatement] = [],
-            moved: VerifiedStatement? = nil, isDeparture: Bool = false
+            _ statement: SealStatements.Statement, hash: Digest, moved: VerifiedStatement? = nil, role: Role = .newest,
+            isDeparture: Bool = false
         ) {
-            stay = Stay(statement, moved: moved)
-            self.grounds = grounds.map { Cited($0) }
-            isDeletion = !grounds.isEmpty || statement.kind == .delete || isDeparture
-            recordName = statement.recordName
-            revision = statement.revision
+            self.statement = statement
             self.hash = hash
-            previous = statement.previous
-            epoch = statement.epoch
+            self.moved = moved
+            self.role = role
+            self.isDeparture = isDeparture
         }
     }
 
@@ -189,47 +186,35 @@ public final class TrustStore: Sendable {
 
     enum Verdict: Sendable {
         case accepted
-        /// The record is said to have gone with one that this device knows in a later revision.
-        case outlived
         /// The deletion of a record that this device has never seen, under an epoch that it has read past.
         case unknownDeletion
         case older
         /// It is in another scope than before, and its owner did not move it there.
         case misplaced
+        /// It is of another type than before, or somebody else's work.
+        case changed
+        /// It cites an older head of its scope's roster than what was seen of it.
+        case behind
         case forked
         case backdated
     }
 
     /// Judges verified statements against what this device has seen, and remembers those that it accepts.
     ///
-    /// A lower revision, another statement with the same number, and a statement that was never seen under an epoch that
-    /// this device has read past are refused.
+    /// A lower revision, another statement with the same number, one that what was seen cannot have become, and one that was
+    /// never seen under an epoch that this device has read past are refused.
     func admit(_ sightings: [Sighting], zone: Digest, incarnation: UInt32) async throws(SealKitError) -> [Verdict] {
         guard !sightings.isEmpty else { return [] }
         let key = Data(zone.bytes)
         return try await writing { [self] db in
-            var marks = try ScopeMarks(zone: zone, incarnation: incarnation, db)
+            let marks = try ScopeMarks(zone: zone, incarnation: incarnation, db)
             var verdicts: [Verdict] = []
             verdicts.reserveCapacity(sightings.count)
             for sighting in sightings {
-                let revision = Int64(bitPattern: sighting.revision)
-                let hash = Data(sighting.hash.bytes)
                 if let verdict = try derived(sighting, key, incarnation, db) { verdicts.append(verdict); continue }
                 let known = try seen(sighting.recordName, key, incarnation, db)
-                if let known {
-                    if revision < known.revision { verdicts.append(.older); continue }
-                    if revision == known.revision, hash != known.hash { verdicts.append(.forked); continue }
-                    if revision == known.revision, !sighting.isDerived { verdicts.append(.accepted); continue }
-                    if revision == known.revision + 1, Data(sighting.previous.bytes) != known.hash {
-                        verdicts.append(.forked)
-                        continue
-                    }
-                    if !marks.arePlain(sighting), try !staysOrWasMoved(sighting, key, incarnation, db) {
-                        verdicts.append(.misplaced)
-                        continue
-                    }
-                }
-                if let caughtUp = try marks.caughtUp(in: sighting.stay.place, db),
+                if let known, let verdict = sighting.verdict(after: known) { verdicts.append(verdict); continue }
+                if let caughtUp = try marks.caughtUp(in: sighting.place, db),
                     try isBackdated(sighting, known: known, before: caughtUp, key, incarnation, db)
                 {
                     // That something is gone which this device never had takes nothing from it, and an old deletion
@@ -237,12 +222,8 @@ public final class TrustStore: Sendable {
                     verdicts.append(known == nil && sighting.isDeletion ? .unknownDeletion : .backdated)
                     continue
                 }
-                try remember(sighting.recordName, revision, hash, key, incarnation, db)
+                try remember(sighting, key, incarnation, db)
                 try noteGone(sighting, key, incarnation, db)
-                if !marks.arePlain(sighting) {
-                    try noteStay(sighting, key, incarnation, db)
-                    marks.hasStays = true
-                }
                 verdicts.append(.accepted)
             }
             return verdicts
@@ -255,17 +236,10 @@ public final class TrustStore: Sendable {
     func hasSeen(
         _ recordName: String, in place: Place, scopes: Set<ScopePlace>? = nil
     ) async throws(SealKitError) -> Bool {
-        let readable = scopes.map { $0.map(\.data) }
         let key = Data(place.zone.bytes)
         let incarnation = place.incarnation
-        return try await reading { db in
-            guard try self.seen(recordName, key, incarnation, db) != nil else { return false }
-            guard let readable else { return true }
-            let last = try Data.fetchOne(
-                db, sql: "SELECT place FROM stay WHERE zone = ? AND incarnation = ? AND name = ?",
-                arguments: [key, incarnation, recordName])
-            return last.map { readable.contains($0) } ?? false
-        }
+        guard let seen = try await reading({ db in try self.seen(recordName, key, incarnation, db) }) else { return false }
+        return scopes?.contains(ScopePlace(seen.place)) ?? true
     }
 
     // MARK: Feeds

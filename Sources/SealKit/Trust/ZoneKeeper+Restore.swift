@@ -23,8 +23,10 @@ extension ZoneKeeper {
             _ = await core.noted(mended(), scope: scope)
             return tail
         }
-        // A server of before there was this does not say where its log ends.
-        guard let roster, tail.head.count == Digest.byteCount else { return tail }
+        guard let roster else { return tail }
+        guard tail.head.count == Digest.byteCount else {
+            throw SealKitError(.serverRejectedRequest, "the server's answer does not say where its roster ends")
+        }
         let head = (sequence: tail.headSequence, hash: Array(tail.head))
         if head.sequence < roster.sequence, roster.hashes[Int(head.sequence)].bytes == head.hash {
             guard givenBack != roster.sequence else { throw shortened() }
@@ -147,7 +149,7 @@ extension ZoneKeeper {
         let draft = try verifying("the zone's new opening") { () throws(SealError) in
             guard !isPastLast else { throw .changeNotApplicable }
             return try core.author.open(
-                scope, following: theirs, incarnations: Incarnations(zone: next, scope: next),
+                scope, following: theirs, encryptionScope: theirs.encryptionScope, incarnations: Incarnations(zone: next, scope: next),
                 abandoned: RosterChange.AbandonedHead(sequence: given.sequence, hash: given.hash),
                 identity: core.identity().chain, time: currentTime(), random: &random)
         }

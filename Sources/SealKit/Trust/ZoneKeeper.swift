@@ -191,9 +191,6 @@ actor ZoneKeeper {
         let replayed = try verifying("this device's copy of the roster of \(scope.zoneName)") { () throws(SealError) in
             try Roster(replaying: entries, scope: scope)
         }
-        // A store from before there were contacts has none yet.
-        if let replayed { try await core.contacts.pin(replayed.knownIdentities) }
-        guard !isLoaded else { return }
         stored = entries
         roster = replayed
         self.floor = floor.flatMap { replayed?.reaches($0) == true ? nil : $0 }

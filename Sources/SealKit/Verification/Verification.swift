@@ -18,19 +18,18 @@ extension Container {
     public func beginVerification(
         of address: String, for url: String? = nil, language: String? = nil
     ) async throws(SealKitError) -> Verification {
-        var routingID = Data()
-        if let url {
-            let parsed = try verifying("the URL") { () throws(SealError) in try ShareURL(url) }
-            routingID = Data(parsed.routingID.bytes)
-        }
+        var routingID: ID16?
+        if let url { routingID = try verifying("the URL") { () throws(SealError) in try ShareURL(url) }.routingID }
         let request = Sealkit_V1_BeginVerificationRequest.with {
             $0.container = core.identifier
-            $0.routingID = routingID
+            $0.routingID = Data(routingID?.bytes ?? [])
             $0.address = address
             $0.language = language ?? Verification.deviceLanguage
         }
         let response: Sealkit_V1_BeginVerificationResponse = try await core.call(path: "/1/verification/begin", request)
-        return Verification(id: [UInt8](response.verificationID), expires: Date(microseconds: response.expires), core: core)
+        return Verification(
+            id: [UInt8](response.verificationID), address: address, routingID: routingID,
+            expires: Date(microseconds: response.expires), core: core)
     }
 }
 
@@ -40,11 +39,14 @@ public struct Verification: Sendable {
     public static let tries = 5
 
     let id: [UInt8]
+    /// As the code was asked for.
+    let address: String
+    let routingID: ID16?
     /// When the code stops being good.
     public let expires: Date
     let core: ContainerCore
 
-    /// Gives the code back, signed by the identity that asked. From then on the address is linked to the account, and to no
+    /// Gives the code back, signed by the identity that asked, together with the address and the share that it asked for. From then on the address is linked to the account, and to no
     /// other.
     ///
     /// - Parameters:
@@ -56,9 +58,11 @@ public struct Verification: Sendable {
     ///   is seen from `expires`.
     public func complete(code: String, discoverable: Bool = false) async throws(SealKitError) -> VerificationToken {
         let digits = code.filter { !$0.isWhitespace && $0 != "-" }
-        let message = Challenges.verificationCode(verificationID: id, code: digits)
+        let message = Challenges.verificationCode(
+            origin: core.account.server, verificationID: id, address: address, routingID: routingID, code: digits)
         let request = Sealkit_V1_CompleteVerificationRequest.with {
             $0.verificationID = Data(id)
+            $0.address = address
             $0.code = digits
             $0.signature = Data(core.identity().keys.signingKey.sign(message))
             $0.isDiscoverable = discoverable

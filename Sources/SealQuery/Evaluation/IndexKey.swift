@@ -15,8 +15,8 @@ public struct IndexKey: Sendable, Hashable, Comparable {
         switch value {
         case .string(let text): self.init(bytes: Array(Fold.bytes(text).prefix(Query.Limits.keyBytes)))
         case .data(let data): self.init(bytes: Array(data.prefix(Query.Limits.keyBytes)))
-        case .int64(let number), .date(let number): self.init(UInt64(bitPattern: number) ^ 1 << 63)
-        case .double(let number): self.init(ValueOrder.bits(number))
+        case .int64(let number): self.init(UInt64(bitPattern: number) ^ 1 << 63)
+        case .double(let number), .date(let number): self.init(ValueOrder.bits(number))
         case .reference(let reference): self.init(bytes: Array(reference.recordName.utf8))
         case .location(let place):
             guard let cell = Cells.cell(place.latitude, place.longitude) else { return nil }
@@ -36,7 +36,7 @@ public struct IndexKey: Sendable, Hashable, Comparable {
 
     /// The entries of a field's value: one, or one for each different element of a list.
     public static func entries(of value: Value) -> Set<IndexKey> {
-        guard case .list(_, let elements) = value else { return IndexKey(value).map { [$0] } ?? [] }
+        guard case .list(let elements) = value else { return IndexKey(value).map { [$0] } ?? [] }
         return Set(elements.compactMap { IndexKey($0) })
     }
 }

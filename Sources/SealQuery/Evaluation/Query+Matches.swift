@@ -71,16 +71,16 @@ extension Query.Test {
             else { return nil }
             return fromLow != .less && fromHigh != .greater
         case .isIn(let key, let values):
-            guard let value = record.value(key), value.type.isList == false else { return nil }
+            guard let value = record.value(key), value.kind != nil else { return nil }
             return values.contains { ValueOrder.compare(value, $0) == .equal }
         case .beginsWith(let key, let prefix):
             guard case .string(let text)? = record.value(key) else { return nil }
             return text.hasPrefix(prefix)
         case .contains(let key, let value):
-            guard case .list(_, let elements)? = record.value(key) else { return nil }
+            guard case .list(let elements)? = record.value(key) else { return nil }
             return elements.contains { ValueOrder.compare($0, value) == .equal }
         case .containsAny(let key, let values):
-            guard case .list(_, let elements)? = record.value(key) else { return nil }
+            guard case .list(let elements)? = record.value(key) else { return nil }
             return elements.contains { element in values.contains { ValueOrder.compare(element, $0) == .equal } }
         case .near(let key, let latitude, let longitude, let metres):
             guard case .location(let place)? = record.value(key), Cells.cell(place.latitude, place.longitude) != nil else {

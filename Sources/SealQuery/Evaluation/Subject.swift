@@ -34,8 +34,8 @@ extension Query {
         public func value(_ key: String) -> Value? {
             switch Query.SystemField(rawValue: key) {
             case .recordID: .reference(ReferenceValue(recordName: recordName))
-            case .creationDate: created.map { .date($0) }
-            case .modificationDate: modified.map { .date($0) }
+            case .creationDate: created.map { .date(ReferenceDate.seconds(ofMicroseconds: $0)) }
+            case .modificationDate: modified.map { .date(ReferenceDate.seconds(ofMicroseconds: $0)) }
             case .creatorUserRecordID: creator.map { .reference(ReferenceValue(recordName: $0)) }
             case .lastModifiedUserRecordID: author.map { .reference(ReferenceValue(recordName: $0)) }
             case nil: fields[key]
@@ -48,7 +48,7 @@ extension Query {
             for (key, value) in fields where searchableFields?.contains(key) ?? true {
                 switch value {
                 case .string(let text): words.formUnion(Words.of(text))
-                case .list(.string, let elements):
+                case .list(let elements):
                     for case .string(let text) in elements { words.formUnion(Words.of(text)) }
                 default: break
                 }

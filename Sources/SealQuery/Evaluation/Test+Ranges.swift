@@ -38,7 +38,7 @@ extension Query {
         switch value {
         case .int64, .double: kind == .int64 || kind == .double
         case .string: kind == .string || kind == .reference
-        case .data, .date, .reference: kind == value.type.kind
+        case .data, .date, .reference: kind == value.kind
         case .location, .list: false
         }
     }

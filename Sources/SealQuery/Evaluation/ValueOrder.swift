@@ -4,7 +4,7 @@ public import SealStatements
 ///
 /// Strings are compared without regard to case, by the bytes of their lower-case composed form; numbers by value, whichever
 /// of the two kinds they are, with NaN equal to itself and above all others; references by the record's name, which a string
-/// may give; everything else only with its own kind.
+/// may give; dates by their number of seconds; everything else only with its own kind.
 public enum ValueOrder {
     public enum Order: Sendable { case less, equal, greater }
 
@@ -13,8 +13,8 @@ public enum ValueOrder {
         switch (left, right) {
         case (.string(let left), .string(let right)): order(Fold.bytes(left), Fold.bytes(right))
         case (.data(let left), .data(let right)): order(left, right)
-        case (.int64(let left), .int64(let right)), (.date(let left), .date(let right)): order(left, right)
-        case (.double(let left), .double(let right)): order(bits(left), bits(right))
+        case (.int64(let left), .int64(let right)): order(left, right)
+        case (.double(let left), .double(let right)), (.date(let left), .date(let right)): order(bits(left), bits(right))
         case (.int64(let left), .double(let right)): order(left, right)
         case (.double(let left), .int64(let right)): flipped(order(right, left))
         case (.reference(let left), .reference(let right)): order(Array(left.recordName.utf8), Array(right.recordName.utf8))

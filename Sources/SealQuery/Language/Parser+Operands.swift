@@ -84,7 +84,7 @@ extension Parser {
                 throw QueryError("the argument of %K is not a field's name", remedy: "key paths are not part of CloudKit's predicates", offset: start)
             }
             return .key(Query.SystemField.canonicalName(key))
-        case ("@", .list(_, let values)): return .values(values)
+        case ("@", .list(let values)): return .values(values)
         case ("@", _), ("d", .int64), ("i", .int64), ("u", .int64), ("f", .double): return .value(value)
         case ("f", .int64(let number)): return .value(.double(Double(number)))
         default:

@@ -4,12 +4,12 @@ import SealStatements
 struct Parser {
     var tokens: [Lexer.Token]
     var arguments: [any Query.Argument]
-    /// Microseconds since 1970, for `now`.
-    let now: Int64
+    /// Seconds since 2001, for `now`.
+    let now: Double
     var position = 0
     var nextArgument = 0
 
-    init(_ text: String, _ arguments: [any Query.Argument], now: Int64) throws(QueryError) {
+    init(_ text: String, _ arguments: [any Query.Argument], now: Double) throws(QueryError) {
         tokens = try Lexer.tokens(of: text)
         self.arguments = arguments
         self.now = now

@@ -15,7 +15,7 @@ extension Query.Predicate {
 
     /// - Parameter now: what `now` stands for.
     public init(text: String, arguments: [any Query.Argument], now: Date = Date()) throws(QueryError) {
-        var parser = try Parser(text, arguments, now: now.queryMicroseconds)
+        var parser = try Parser(text, arguments, now: now.timeIntervalSinceReferenceDate)
         self = try parser.predicate()
     }
 }

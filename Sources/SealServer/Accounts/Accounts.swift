@@ -31,19 +31,17 @@ enum Accounts {
                 .serverRejectedRequest, "The account of this login key was deleted.", remedy: "Make an account with new keys.")
         }
         guard try !KeyRotation.isReplaced(loginKey, in: connection) else { throw KeyRotation.replaced }
-        let id = try insert(name: name, now: now, in: connection)
+        let id = try insert(name: name, shard: try ShardedNumber.shard(of: connection), now: now, in: connection)
         try connection.execute(
             "INSERT INTO login_key (public_key, account) VALUES ($1, $2)", [.blob(loginKey.bytes), .integer(id)])
         return Row(id: id, name: name)
     }
 
     /// An account that nobody logs in to, until it gets a login key.
-    static func insert(name: String, now: Int64, in connection: any SQLConnection) throws -> Int64 {
-        guard
-            let id = try connection.first(
-                "INSERT INTO account (name, created) VALUES ($1, $2) RETURNING id", [.text(name), .integer(now)],
-                { try $0.int64(0) })
-        else { throw StorageError.failed(code: 0, message: "RETURNING gave no row") }
+    static func insert(name: String, shard: Int64, now: Int64, in connection: any SQLConnection) throws -> Int64 {
+        let id = try ShardedNumber.next(in: shard, connection).rawValue
+        try connection.execute(
+            "INSERT INTO account (id, name, created) VALUES ($1, $2, $3)", [.integer(id), .text(name), .integer(now)])
         return id
     }
 

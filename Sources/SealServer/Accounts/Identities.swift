@@ -127,9 +127,10 @@ enum Identities {
                 .serverRejectedRequest, "The account has another identity in this container.",
                 remedy: "Use that identity, or another account.")
         }
+        let id = try ShardedNumber.next(in: ShardedNumber(rawValue: account).shard, connection).rawValue
         try connection.execute(
-            "INSERT INTO identity (account, container, user_name, chain) VALUES ($1, $2, $3, $4)",
-            [.integer(account), .text(container), .text(chain.userID.recordName), .data(bytes)])
+            "INSERT INTO identity (id, account, container, user_name, chain) VALUES ($1, $2, $3, $4, $5)",
+            [.integer(id), .integer(account), .text(container), .text(chain.userID.recordName), .data(bytes)])
     }
 
     private static func row(_ row: any SQLRow, _ container: String) throws -> IdentityRow {

@@ -15,6 +15,9 @@ enum ServerHash {
         case sendingSubject = "sealkit/1/server/sending-subject"
         case query = "sealkit/1/server/query"
         case cursorKey = "sealkit/1/server/cursor-key"
+        case feedKey = "sealkit/1/server/feed-key"
+        case databaseFeed = "sealkit/1/server/database-feed"
+        case zoneFeed = "sealkit/1/server/zone-feed"
         case enrolmentTicket = "sealkit/1/server/enrolment-ticket"
         case operation = "sealkit/1/server/operation"
     }
@@ -25,7 +28,9 @@ enum ServerHash {
     }
 
     /// For values that can be guessed: without the key, a reader of the database cannot try them.
-    static func keyed(_ key: SecretBytes, _ label: Label, _ pieces: [UInt8]...) -> [UInt8] {
+    static func keyed(_ key: SecretBytes, _ label: Label, _ pieces: [UInt8]...) -> [UInt8] { keyed(key, label, pieces) }
+
+    static func keyed(_ key: SecretBytes, _ label: Label, _ pieces: [[UInt8]]) -> [UInt8] {
         Hash.derive(key, pae(label, pieces)).copyBytes()
     }
 

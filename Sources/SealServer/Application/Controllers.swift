@@ -24,6 +24,7 @@ enum Controllers {
         ShareAccessController(services: services).addRoutes(to: router)
         SharePageController(fallbackURLs: services.configuration.fallbackURLs).addRoutes(to: router)
         AssetsController(services: services).addRoutes(to: router)
+        UploadsController(services: services).addRoutes(to: router)
         ServerKeysController(services: services).addRoutes(to: router)
         SubscriptionsController(services: services).addRoutes(to: router)
         NotificationsController(services: services).addRoutes(to: router)

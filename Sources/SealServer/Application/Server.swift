@@ -56,9 +56,11 @@ public struct Server: Sendable {
             path: configuration.dataFolder + "/sealkit.sqlite",
             mostWaitingWrites: replacing.mostWaitingWrites ?? SQLiteGroupWriter.defaultMostWaiting)
         let database = replacing.database?(opened) ?? opened
-        try await DeleteReferenceUpgrade.run(opened)
         let (now, random) = ((replacing.clock ?? systemClock)(), Int64.random(in: 0...Int64.max))
-        try await opened.write { try ServerRuns.begin(now: now, random: random, in: $0) }
+        try await opened.write { connection in
+            _ = try ShardedNumber.shard(of: connection)
+            try ServerRuns.begin(now: now, random: random, in: connection)
+        }
         // Last of what can fail: it starts threads, which only `close()` ends.
         let blobs = try FolderBlobStore(folder: configuration.dataFolder + "/blobs")
         services = Services(

@@ -34,9 +34,10 @@ extension ServerConfiguration {
     }
 
     private static func validate(origin: String) throws(ConfigurationError) {
-        // No path, query, fragment or user: `https://notes.example.org`, perhaps with a port.
+        // No path, query, fragment or user: `https://notes.example.org`, perhaps with a port. Nor an escape in the host, which
+        // would be a second spelling of a name.
         guard let parts = URLComponents(string: origin), parts.scheme == "https" || parts.scheme == "http",
-            let host = parts.host, !host.isEmpty, parts.path.isEmpty, parts.query == nil, parts.fragment == nil,
+            let host = parts.encodedHost, !host.isEmpty, !host.contains("%"), parts.path.isEmpty, parts.query == nil, parts.fragment == nil,
             parts.user == nil
         else { throw .invalid(setting: "origin", expected: "an origin like https://notes.example.org, without a path") }
     }

@@ -13,10 +13,11 @@ final class ServerOrigin: Sendable {
 
     func set(_ origin: String) { stored.withLock { $0 = Self.normalized(origin) } }
 
-    /// Scheme and host in lower case, no default port, no path: the one spelling in which both sides sign it.
+    /// Scheme and host in lower case, no default port, no path: the one spelling in which both sides sign it. A name beyond ASCII
+    /// is its A-label (`xn--…`), as every resolver and certificate has it.
     static func normalized(_ origin: String) -> String {
         guard let parts = URLComponents(string: origin), let scheme = parts.scheme?.lowercased(),
-            let host = parts.host?.lowercased()
+            let host = parts.encodedHost?.lowercased()
         else { return origin }
         let standardPort = scheme == "https" ? 443 : 80
         guard let port = parts.port, port != standardPort else { return "\(scheme)://\(host)" }

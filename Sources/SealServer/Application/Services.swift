@@ -32,6 +32,7 @@ final class Services: Sendable {
     let rosters = RosterCache()
     let schemas: SchemaStore
     let saveGrounds = SaveGrounds()
+    let feedNames: FeedNames
 
     // Push
     let webhookKeys: TokenKeys
@@ -66,6 +67,7 @@ final class Services: Sendable {
         gate = LoadGate(requests: configuration.limits.requestsInFlight, bytes: configuration.limits.bytesInFlight)
         challenges = LoginChallenges(key: SecretBytes(random: &random))
         addresses = secrets.addresses
+        feedNames = secrets.addresses.feedNames()
         tokenIssuer = TokenIssuer(keys: secrets.tokenKeys, origin: origin)
         tokenVerifier = TokenVerifier(keys: secrets.tokenKeys, origin: origin)
         seats = replacing.seats ?? SharingPlaceholderSeats()

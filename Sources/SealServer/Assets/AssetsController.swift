@@ -5,8 +5,8 @@ import SealStatements
 import SealWire
 import SwiftProtobuf
 
-/// Uploads and downloads of assets: `…/assets/{owner}/{zone}/{id}`. The server sees opaque bytes, except in the public
-/// database, whose assets are not sealed: those it hashes, to hold them against what records are signed for.
+/// Uploads of whole assets, and downloads: `…/assets/{owner}/{zone}/{id}`. The server hashes every chunk as it comes, sealed or, in the
+/// public database, not: what was altered on its way is refused before anybody believes that it is there.
 struct AssetsController: Sendable {
     let services: Services
 
@@ -27,34 +27,31 @@ struct AssetsController: Sendable {
                 .invalidArguments, "An upload must announce its length.", remedy: "Send a Content-Length header.",
                 status: .lengthRequired)
         }
-        guard length <= services.configuration.maximumAssetSize else {
-            throw ServerError(
-                .limitExceeded, "An asset has at most \(services.configuration.maximumAssetSize) bytes on this server.",
-                remedy: "Ask the server's operator to raise the limit, or store a smaller asset.")
-        }
+        guard length <= services.configuration.maximumAssetSize else { throw services.tooLargeAsset }
+        let layout = try UploadLayout(blobBytes: length, isSealed: path.database != .public)
         var generator = SystemRandomNumberGenerator()
         let stored = BlobID(random: &generator)
         let now = services.clock()
         // The id is taken before the first byte, so that an upload that a crash cuts short is found again.
         let (caller, zone) = try await services.write(as: session) { connection -> (Caller, ZoneRow) in
-            let (caller, zone) = try writable(zoneID, session, path, connection)
+            let (caller, zone) = try Self.writable(zoneID, session, path, opens: true, services, connection)
             try Blobs.begin(
-                id, stored: stored, announced: length, in: zone, by: caller, limits: services.limits, quotas: services.quotas,
+                id, stored: stored, announced: length, content: nil, in: zone, by: caller, limits: services.limits, quotas: services.quotas,
                 now: now, connection)
             return (caller, zone)
         }
         do {
-            let hash = path.database == .public ? PlainAssetHash() : nil
+            let check = AssetCheck(layout)
             let body = SessionBody(body: request.body, session: session, services: services)
-            let size = try await services.blobs.receive(stored, from: body, limit: length) { hash?.take($0) }
-            let root = try hash?.finish()
+            let size = try await services.blobs.receive(stored, from: body, limit: length) { check.take($0) }
             guard size == length else {
                 throw ServerError(
                     .invalidArguments, "The upload is shorter than announced; nothing was kept.", remedy: "Upload it again.")
             }
+            let root = try check.root()
             try await services.write(as: session) { connection in
                 // A removal during the upload ends it, as the end of the session does.
-                let (current, _) = try writable(zoneID, session, path, connection)
+                let (current, _) = try Self.writable(zoneID, session, path, services, connection)
                 guard current.id == caller.id, try Blobs.finish(id, stored: stored, size: size, root: root, in: zone, connection) else {
                     throw Zones.notFound
                 }
@@ -115,7 +112,7 @@ struct AssetsController: Sendable {
         remedy: "Fetch the record again: it may refer to another asset now.")
 
     /// The zone and blob that the path names; `-` stands for the caller as owner.
-    private static func place(_ context: SealRequestContext) throws(ServerError) -> (Sealkit_V1_ZoneID, String) {
+    static func place(_ context: SealRequestContext) throws(ServerError) -> (Sealkit_V1_ZoneID, String) {
         guard let owner = PercentEncoding.decode(context.parameters.get("owner") ?? ""),
             let zone = PercentEncoding.decode(context.parameters.get("zone") ?? ""), Names.isPlain(zone), Names.isPlain(owner),
             let id = context.parameters.get("id"), id.utf8.count == 32, BlobID(id) != nil
@@ -131,13 +128,16 @@ struct AssetsController: Sendable {
         return (zoneID, id)
     }
 
-    private func writable(
-        _ id: Sealkit_V1_ZoneID, _ session: Session, _ path: DatabasePath, _ connection: any SQLConnection
+    /// The zone, and who may upload to it.
+    /// - Parameter opens: makes a public database's zone where nobody has written yet.
+    static func writable(
+        _ id: Sealkit_V1_ZoneID, _ session: Session, _ path: DatabasePath, opens: Bool = false, _ services: Services,
+        _ connection: any SQLConnection
     ) throws -> (Caller, ZoneRow) {
         let caller = try Caller(session, container: path.container, in: connection)
         let zone = try Zones.visible(id, to: caller, path, in: connection)
         // Which record it will be for, and whether the caller may write that one, shows when that is saved.
-        if path.database == .public { return (caller, try PublicZone.open(path, in: connection)) }
+        if path.database == .public { return (caller, opens ? try PublicZone.open(path, in: connection) : zone) }
         let mayWrite: Bool =
             if case .shares(let shares, _) = zone.sight {
                 try shares.contains { try services.rosters.roster(of: $0, in: connection).permission(of: caller.userID) == .readWrite }
@@ -156,5 +156,13 @@ struct AssetsController: Sendable {
         } catch {
             services.logger.warning("a failed upload could not be cleared", metadata: ["error": "\(error)"])
         }
+    }
+}
+
+extension Services {
+    var tooLargeAsset: ServerError {
+        ServerError(
+            .limitExceeded, "An asset has at most \(configuration.maximumAssetSize) bytes on this server.",
+            remedy: "Ask the server's operator to raise the limit, or store a smaller asset.")
     }
 }

@@ -31,6 +31,16 @@ struct BlobID: Sendable, Hashable, CustomStringConvertible {
 /// A blob is immutable and appears at once: it is staged while it uploads and takes its name when it is finished.
 protocol BlobStore: Sendable {
     func beginUpload(_ id: BlobID) async throws -> any BlobUpload
+    /// Begins, or goes on with, an upload in parts that come one by one, in any order, in different runs of the server.
+    func beginParts(_ id: BlobID) async throws
+    /// Makes a part's bytes durable at their place. The same bytes may be written again, also at once.
+    ///
+    /// Throws `BlobStoreError.notFound` for an upload that was not begun or is discarded.
+    func write(_ part: ByteBuffer, to id: BlobID, at offset: Int64) async throws
+    /// Writes the end of the blob and makes it durable under its name, once. Whoever calls it has written all the rest.
+    ///
+    /// Throws `BlobStoreError.notFound`.
+    func finishParts(_ id: BlobID, tail: ByteBuffer, size: Int64) async throws
     /// Throws `BlobStoreError.notFound`.
     func size(of id: BlobID) async throws -> Int64
     /// A stretch of the blob (clamped to its size), to be streamed; nil for all of it.

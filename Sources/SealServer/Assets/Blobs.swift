@@ -16,7 +16,7 @@ enum Blobs {
         let size: Int64?
         let record: String?
         let field: String?
-        /// Of the tree over its chunks; for uploads to the public database only.
+        /// Of the tree over its chunks.
         let root: Digest?
     }
 
@@ -34,20 +34,23 @@ enum Blobs {
     }
 
     /// Takes the id for an upload that begins.
+    /// - Parameter content: bytes of its chunks, where it comes in parts.
     /// - Throws: `serverRejectedRequest` when it is taken, `quotaExceeded` when the account has too much staged.
     static func begin(
-        _ id: String, stored: BlobID, announced: Int64, in zone: ZoneRow, by caller: Caller, limits: AbuseLimits,
+        _ id: String, stored: BlobID, announced: Int64, content: Int64?, in zone: ZoneRow, by caller: Caller, limits: AbuseLimits,
         quotas: Quotas, now: Int64, _ connection: any SQLConnection
     ) throws {
         try checkStaged(adding: announced, by: caller, limits, connection)
         try StorageUsage.checkRoom(for: announced, in: zone, by: caller, quotas: quotas, connection)
         let count = try connection.execute(
             """
-            INSERT INTO blob (owner, zone, id, uploader, stored, created, announced) VALUES ($1, $2, $3, $4, $5, $6, $7)
+            INSERT INTO blob (owner, zone, id, uploader, stored, created, announced, content)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
             ON CONFLICT (owner, zone, id) DO NOTHING
             """,
             zone.key + [
                 .text(id), .integer(caller.id), .text(stored.description), .integer(now), .integer(announced),
+                content.map { .integer($0) } ?? .null,
             ])
         guard count == 1 else {
             throw ServerError(
@@ -77,11 +80,11 @@ enum Blobs {
 
     /// - Returns: false when the row is gone, with its zone.
     static func finish(
-        _ id: String, stored: BlobID, size: Int64, root: Digest?, in zone: ZoneRow, _ connection: any SQLConnection
+        _ id: String, stored: BlobID, size: Int64, root: Digest, in zone: ZoneRow, _ connection: any SQLConnection
     ) throws -> Bool {
         try connection.execute(
             "UPDATE blob SET size = $4, root = $6 WHERE owner = $1 AND zone = $2 AND id = $3 AND stored = $5",
-            zone.key + [.text(id), .integer(size), .text(stored.description), root.map { .blob($0.bytes) } ?? .null]) == 1
+            zone.key + [.text(id), .integer(size), .text(stored.description), .blob(root.bytes)]) == 1
     }
 
     static func cancel(_ id: String, stored: BlobID, in zone: ZoneRow, _ connection: any SQLConnection) throws {
@@ -133,16 +136,21 @@ enum Blobs {
         try connection.execute("DELETE FROM blob WHERE owner = $1 AND zone = $2", zone.key)
     }
 
-    /// Staged blobs that no record came for, and uploads that a crash cut short.
-    static func sweepStaged(now: Int64, in connection: any SQLConnection) throws {
-        let limit: [SQLValue] = [.integer(now - stagedFor)]
+    /// Some of the staged blobs that no record came for, uploads that a crash cut short, and open ones that get no part any more.
+    /// - Returns: whether there may be more.
+    static func sweepStaged(now: Int64, in connection: any SQLConnection) throws -> Bool {
+        let stale = "SELECT owner, zone, id FROM blob WHERE record IS NULL AND created < $1 ORDER BY created, owner, zone, id LIMIT $2"
+        let values: [SQLValue] = [.integer(now - stagedFor), .integer(sweptAtOnce)]
         try connection.execute(
             """
-            INSERT INTO blob_garbage (stored) SELECT stored FROM blob WHERE record IS NULL AND created < $1
+            INSERT INTO blob_garbage (stored) SELECT stored FROM blob WHERE (owner, zone, id) IN (\(stale))
             ON CONFLICT (stored) DO NOTHING
-            """, limit)
-        try connection.execute("DELETE FROM blob WHERE record IS NULL AND created < $1", limit)
+            """, values)
+        return try connection.execute("DELETE FROM blob WHERE (owner, zone, id) IN (\(stale))", values) == Int(sweptAtOnce)
     }
+
+    /// Each may take the rows of two thousand parts along.
+    private static let sweptAtOnce: Int64 = 50
 
     private static func discard(_ stored: String, in connection: any SQLConnection) throws {
         try connection.execute(

@@ -98,7 +98,7 @@ final class FolderBlobStore: BlobStore {
 
     func path(_ id: BlobID) -> String { fanOut(id).joined(separator: "/") + "/" + id.description }
 
-    private func stagedPath(_ id: BlobID) -> String { folder + "/staged/" + id.description }
+    func stagedPath(_ id: BlobID) -> String { folder + "/staged/" + id.description }
 
     private func fanOut(_ id: BlobID) -> [String] {
         [folder, String(id.description.prefix(2)), String(id.description.dropFirst(2).prefix(2))]
@@ -113,8 +113,10 @@ final class FolderBlobStore: BlobStore {
         if isNew { try PrivateFiles.createFolder(at: second) }
         // link, not rename: it never replaces a blob that is there.
         guard link(staged, path(id)) == 0 else {
-            if errno == EEXIST { throw BlobStoreError.alreadyExists(id) }
-            throw FileError(path: path(id), action: "create", code: errno)
+            let code = errno
+            // Whoever publishes the same blob at once may have been faster, and have taken the staged name away.
+            if code == EEXIST || (code == ENOENT && access(path(id), F_OK) == 0) { throw BlobStoreError.alreadyExists(id) }
+            throw FileError(path: path(id), action: "create", code: code)
         }
         unlink(staged)
         try PrivateFiles.syncFolder(at: second)

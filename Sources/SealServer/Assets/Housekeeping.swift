@@ -78,15 +78,16 @@ struct Housekeeping: Sendable {
     func sweep(now: Int64) async throws {
         try await erase()
         try await services.database.write { connection in
-            try Blobs.sweepStaged(now: now, in: connection)
             try ServerKeys.sweep(now: now, in: connection)
             try Enrolments.sweep(now: now, in: connection)
             try NotificationFeed.sweep(now: now, in: connection)
         }
+        while try await services.database.write({ try Blobs.sweepStaged(now: now, in: $0) }) {}
         while try await services.database.write({ try RepeatableOperation.sweep(now: now, in: $0) }) {}
         let old = now - Int64(services.configuration.tombstoneAge) * 86_400_000_000
         while try await services.database.write({ try Compaction.strip(before: old, in: $0) }) {}
-        for id in try await services.blobs.staleUploads(olderThan: .seconds(86_400)) {
+        // Later than their rows go: a row never outlives its file.
+        for id in try await services.blobs.staleUploads(olderThan: .seconds(2 * 86_400)) {
             try await services.blobs.discardUpload(id)
         }
         try await collect()
@@ -117,7 +118,10 @@ struct Housekeeping: Sendable {
             }
             if stored.isEmpty { return }
             for name in stored {
-                if let id = BlobID(name) { try await services.blobs.delete(id) }
+                guard let id = BlobID(name) else { continue }
+                try await services.blobs.delete(id)
+                // It may never have been finished.
+                try await services.blobs.discardUpload(id)
             }
             try await services.database.write { connection in
                 for name in stored {

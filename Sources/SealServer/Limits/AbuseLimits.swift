@@ -35,6 +35,8 @@ struct AbuseLimits: Sendable {
     /// has nothing staged may upload one asset of any size that the server takes.
     var stagedBytesPerAccount: Int64 = 64 << 30
     var stagedBlobsPerAccount = 10_000
+    /// Uploads in parts that one account has open.
+    var openUploadsPerAccount = 100
     /// Event streams that one account has open.
     var streamsPerAccount = 100
     var sending: SendingLimits

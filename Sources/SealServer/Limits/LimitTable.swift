@@ -16,6 +16,7 @@ enum LimitTable {
             row("requestRecordBytes", Sealkit_V1_ModifyRecordsRequest.largest, "bytes", .limitExceeded),
             row("rostersPerRequest", RostersController.rostersPerRequest, "items", .limitExceeded),
             row("sharesPerRequest", ShareChanges.most, "items", .limitExceeded),
+            row("recordsAbove", StoredParents.mostClimbed, "records", .limitExceeded),
             row("entriesGivenBack", RosterRestore.most, "entries", .limitExceeded),
             row("handlesPerLookup", DirectoryController.mostHandles, "items", .limitExceeded),
             // Of what is sent
@@ -38,6 +39,7 @@ enum LimitTable {
             row("recordsPerZone", Int(limits.recordsPerZone), "records", .quotaExceeded),
             row("zonesPerUser", Int(limits.zonesPerUser), "zones", .quotaExceeded),
             row("stagedAssets", rules.stagedBlobsPerAccount, "assets", .quotaExceeded),
+            row("openUploads", rules.openUploadsPerAccount, "uploads", .limitExceeded),
             row("stagedAssetBytes", Int(rules.stagedBytesPerAccount), "bytes", .quotaExceeded),
             row("accessRequestsPerShare", AccessRequests.mostPerShare, "requests", .limitExceeded),
             row("accessRequestsPerUser", AccessRequests.mostPerUser, "requests", .limitExceeded),

@@ -5,6 +5,8 @@ import Hummingbird
 struct LoadMiddleware: RouterMiddleware {
     /// What an upload holds in memory: it goes to disk as it comes.
     private static let uploadBytes = 4 << 20
+    /// What a part of one does: it is held against its hash before anything is written.
+    private static let partBytes = 9 << 20
 
     let services: Services
 
@@ -18,7 +20,7 @@ struct LoadMiddleware: RouterMiddleware {
         guard context.endpointPath != "/health" else { return try await next(request, context) }
         var response: Response
         do {
-            let pass = try services.gate.enter(bytes: bytes(of: request))
+            let pass = try services.gate.enter(bytes: bytes(of: request, at: context.endpointPath))
             defer { withExtendedLifetime(pass) {} }
             response = try await next(request, context)
         }
@@ -35,9 +37,10 @@ struct LoadMiddleware: RouterMiddleware {
     }
 
     /// How much of the request will be in memory at once.
-    private func bytes(of request: Request) -> Int {
+    private func bytes(of request: Request, at path: String?) -> Int {
         if request.method == .get || request.method == .head { return 0 }
-        let most = request.method == .put ? Self.uploadBytes : services.configuration.maximumMessageSize
+        let upload = path?.contains("/parts/") == true ? Self.partBytes : Self.uploadBytes
+        let most = request.method == .put ? upload : services.configuration.maximumMessageSize
         // A longer body is refused before it is read.
         return min(request.headers[.contentLength].flatMap { Int($0) }.map { max(0, $0) } ?? most, most)
     }

@@ -1,4 +1,4 @@
-/// The sums again, from what is there: for a database that had none yet, and to notice sums that have drifted.
+/// The sums again, from what is there: to notice sums that have drifted.
 extension StorageUsage {
     /// What each zone holds.
     private static let counted = """
@@ -12,7 +12,7 @@ extension StorageUsage {
         ) held GROUP BY owner, zone
         """
 
-    fileprivate static let recountScript = """
+    private static let recountScript = """
         DELETE FROM storage_usage;
         INSERT INTO storage_usage (account, owner, zone, records, bytes) \(counted);
         INSERT INTO storage_usage (account, owner, zone, records, bytes)
@@ -40,21 +40,4 @@ extension StorageUsage {
     }
 
     static func recount(in connection: any SQLConnection) throws { try connection.runScript(recountScript) }
-}
-
-extension Migration {
-    /// Keyed by account, whose quota it is; within it by owner and zone. Owner 0 is the account's total.
-    static let storageUsage = Migration(
-        name: "storage-usage",
-        sql: """
-            CREATE TABLE storage_usage (
-                account BIGINT NOT NULL,
-                owner BIGINT NOT NULL,
-                zone BIGINT NOT NULL,
-                records BIGINT NOT NULL,
-                bytes BIGINT NOT NULL,
-                PRIMARY KEY (account, owner, zone)
-            );
-            \(StorageUsage.recountScript)
-            """)
 }

@@ -9,6 +9,18 @@ enum StorageUsage {
     /// Bytes that each live record counts beside its fields.
     static let recordOverhead: Int64 = 1_024
 
+    /// Keyed by account, whose quota it is; within it by owner and zone. Owner 0 is the account's total.
+    static let tables = """
+        CREATE TABLE storage_usage (
+            account BIGINT NOT NULL,
+            owner BIGINT NOT NULL,
+            zone BIGINT NOT NULL,
+            records BIGINT NOT NULL,
+            bytes BIGINT NOT NULL,
+            PRIMARY KEY (account, owner, zone)
+        );
+        """
+
     /// Whose bill it is, and how that is to be judged.
     struct Bill: Sendable {
         /// The account, or the negative owner of what belongs to no account.
@@ -66,15 +78,24 @@ enum StorageUsage {
         }
     }
 
-    /// Whether an upload may begin: what would not fit is refused before its bytes are sent.
+    /// Whether an upload may begin: what would not fit, beside what is stored and what was announced and no record has yet, is refused
+    /// before its bytes are sent.
     static func checkRoom(
         for bytes: Int64, in zone: ZoneRow, by caller: Caller, quotas: Quotas, _ connection: any SQLConnection
     ) throws {
         guard quotas.storage != nil || quotas.publicStorage != nil else { return }
         let bill = try Bill(zone, caller: caller, in: connection)
-        let used = try total(of: bill.account, in: connection)?.bytes ?? 0
+        let stored = try total(of: bill.account, in: connection)?.bytes ?? 0
+        // A public database is billed by the number that owns it.
+        let announced = try connection.first(
+            """
+            SELECT CAST(COALESCE(SUM(announced), 0) AS BIGINT) FROM blob
+            WHERE record IS NULL AND (owner = $1 OR owner IN (SELECT id FROM identity WHERE account = $1))
+            """, [.integer(bill.account)]
+        ) { try $0.int64(0) } ?? 0
+        let (used, isOver) = stored.addingReportingOverflow(announced)
         let (sum, isTooLarge) = used.addingReportingOverflow(bytes)
-        try quotas.checkStorage(isTooLarge ? Int64.max : sum, isPublic: bill.isPublic, isOwner: bill.isOwner)
+        try quotas.checkStorage(isOver || isTooLarge ? Int64.max : sum, isPublic: bill.isPublic, isOwner: bill.isOwner)
     }
 
     /// Takes a zone off its account's bill, with all that it held.

@@ -88,7 +88,8 @@ enum ServerKeys {
                 .limitExceeded, "An account has at most \(mostPerAccount) server-to-server keys.",
                 remedy: "Revoke one that is not used any more.")
         }
-        let account = try Accounts.insert(name: accountName, now: now, in: connection)
+        let shard = ShardedNumber(rawValue: session.accountID).shard
+        let account = try Accounts.insert(name: accountName, shard: shard, now: now, in: connection)
         try Identities.register(chain, account: account, container: path.container, in: connection)
         try connection.execute(
             """
@@ -123,7 +124,8 @@ enum ServerKeys {
         connection.announce(.sessions(account: account))
         // Its webhooks hear no more.
         let key = try Caller(Session(accountID: account, tokenHash: []), container: path.container, in: connection)
-        try Subscriptions(caller: key, path: path, connection: connection).deleteAll()
+        var subscriptions = Subscriptions(caller: key, path: path, connection: connection)
+        try subscriptions.deleteAll()
     }
 
     // MARK: Requests

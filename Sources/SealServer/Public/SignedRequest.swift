@@ -77,7 +77,7 @@ struct SignedRequest: Sendable {
     }
 
     private static func malformed(_ reason: String) -> ServerError {
-        ServerError(.invalidArguments, reason, remedy: "Sign requests as PROTOCOL.md says, section 12.")
+        ServerError(.invalidArguments, reason, remedy: "Sign requests as PROTOCOL.md says under \"Server-to-server key\".")
     }
 
     private static func header(_ name: String) -> HTTPField.Name {

@@ -20,14 +20,15 @@ struct Notifier {
             try PublicChanges.note(changes, in: zone, by: caller, now: now, connection: connection)
             return
         }
-        let hasWebhooks = zone.watch.contains(.webhooks)
-        if zone.watch.contains(.changes) {
+        let watch = zone.watch.contains(.stale) ? try Watch.refresh(zone, in: connection) : zone.watch
+        let hasWebhooks = watch.contains(.webhooks)
+        if watch.contains(.changes) {
             // In zones with shares each is told of its own ones.
             for (shares, changes) in Dictionary(grouping: changes, by: \.shares) {
                 try tellChanges(types: Set(changes.map(\.type)).sorted(), shares: shares, mayHaveWebhooks: hasWebhooks)
             }
         }
-        if zone.watch.contains(.queries) { try QueryNotifier(notifier: self).tell(changes) }
+        if watch.contains(.queries) { try QueryNotifier(notifier: self, hasWebhooks: hasWebhooks).tell(changes) }
     }
 
     /// After the zone appeared, became shared, lost or gained somebody, or went: for all who see it now. Subscriptions to

@@ -9,6 +9,8 @@ import SwiftProtobuf
 /// One that stops matching fires nothing, as with CloudKit.
 struct QueryNotifier {
     let notifier: Notifier
+    /// Whether anybody who watches the zone has one.
+    let hasWebhooks: Bool
 
     private var connection: any SQLConnection { notifier.connection }
 
@@ -38,6 +40,7 @@ struct QueryNotifier {
         guard !subscriptions.isEmpty else { return }
         let records = changes.map { ChangedRecord($0) }
         var rows: [FiredSubscriptions.Row] = []
+        var hasEnded = false
         for subscription in subscriptions {
             for record in records {
                 guard let payload = try subscription.payload(for: record, reason: Self.reason(record.change.kind)) else { continue }
@@ -46,20 +49,17 @@ struct QueryNotifier {
                         owner: subscription.owner, environment: subscription.environment, database: subscription.database,
                         subscription: subscription.message.subscriptionID, record: record.change.name, payload: payload))
                 if subscription.firesOnce {
-                    try end(subscription)
+                    try subscription.end(in: connection)
+                    hasEnded = true
                     break
                 }
             }
         }
         guard !rows.isEmpty else { return }
+        if hasEnded { try Watch.noteLoss(in: notifier.zone.key, connection) }
         let owners = try FiredSubscriptions(
             zone: notifier.zone.key, origin: notifier.caller.session, changed: notifier.now, connection: connection
         ).write(rows)
-        try notifier.announce(to: owners, mayHaveWebhooks: notifier.zone.watch.contains(.webhooks))
-    }
-
-    private func end(_ subscription: Subscriber) throws {
-        try subscription.end(in: connection)
-        try Watch.refresh(notifier.zone, in: connection)
+        try notifier.announce(to: owners, mayHaveWebhooks: hasWebhooks)
     }
 }

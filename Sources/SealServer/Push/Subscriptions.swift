@@ -9,6 +9,14 @@ struct Subscriptions {
     let caller: Caller
     let path: DatabasePath
     let connection: any SQLConnection
+    /// What the user watched everywhere before the first change.
+    private var before: Watch?
+    /// Zones that were subscribed to by themselves, and that ceased to be.
+    private var (gained, lost): (Set<[Int64]>, Set<[Int64]>) = ([], [])
+
+    init(caller: Caller, path: DatabasePath, connection: any SQLConnection) {
+        (self.caller, self.path, self.connection) = (caller, path, connection)
+    }
 
     private var database: SubscriptionRow.Database { SubscriptionRow.Database(path.database) }
     private var key: [SQLValue] {
@@ -40,7 +48,7 @@ struct Subscriptions {
 
     /// Makes the subscription, or puts it in the place of the one that has its id.
     /// - Throws: `zoneNotFound`, `limitExceeded`; `invalidArguments` for a predicate over what the server cannot read.
-    func save(_ draft: SubscriptionDraft, _ schemas: SchemaStore) throws -> Sealkit_V1_Subscription {
+    mutating func save(_ draft: SubscriptionDraft, _ schemas: SchemaStore) throws -> Sealkit_V1_Subscription {
         var message = draft.message
         let zone = try zone(of: message)
         if message.hasZone, let zone { message.zone = zone.wireID }
@@ -52,6 +60,7 @@ struct Subscriptions {
         if try self.body(draft.id) == body { return message }
         // What the former one gave rise to is not this one's; one that fired once has gone before it.
         try remove(draft.id)
+        if let zone { gained.insert([zone.owner, zone.zone]) }
         try checkCount(draft.kind)
         try connection.execute(
             """
@@ -86,14 +95,19 @@ struct Subscriptions {
     }
 
     /// - Throws: `unknownItem`, `invalidArguments`.
-    func delete(_ id: String) throws {
+    mutating func delete(_ id: String) throws {
         try SubscriptionDraft.check(id: id)
         guard try body(id) != nil else { throw Self.unknown }
         try remove(id)
     }
 
     /// With all that they gave rise to.
-    func deleteAll() throws {
+    mutating func deleteAll() throws {
+        try noteBefore()
+        let zones = try connection.rows(
+            "SELECT zone_owner, zone FROM subscription WHERE owner = $1 AND environment = $2 AND database = $3", key
+        ) { [try $0.int64(0), try $0.int64(1)] }
+        lost.formUnion(zones)
         for table in ["subscription", "notification", "webhook"] {
             try connection.execute("DELETE FROM \(table) WHERE owner = $1 AND environment = $2 AND database = $3", key)
         }
@@ -106,11 +120,26 @@ struct Subscriptions {
             try Watch.refresh(publicZone: PublicZone.find(path, in: connection).owner, in: connection)
             return
         }
-        try Watch.refresh(viewer: caller.id, path.environment, database, in: connection)
+        for zone in lost where zone[0] != 0 { try Watch.noteLoss(in: zone.map { .integer($0) }, connection) }
+        for zone in gained { try Watch.add(caller.id, to: zone.map { .integer($0) }, in: connection) }
+        guard let before else { return }
+        try Watch.change(
+            from: before, to: try Watch.ofAllZones(key, in: connection), viewer: caller.id, path.environment, database,
+            in: connection)
+    }
+
+    private mutating func noteBefore() throws {
+        if before == nil { before = try Watch.ofAllZones(key, in: connection) }
     }
 
     /// With what it gave rise to and was not delivered yet.
-    private func remove(_ id: String) throws {
+    private mutating func remove(_ id: String) throws {
+        try noteBefore()
+        let zone = try connection.first(
+            "SELECT zone_owner, zone FROM subscription WHERE owner = $1 AND environment = $2 AND database = $3 AND id = $4",
+            key + [.text(id)]
+        ) { [try $0.int64(0), try $0.int64(1)] }
+        if let zone { lost.insert(zone) }
         for column in ["subscription WHERE id", "notification WHERE subscription", "webhook WHERE subscription"] {
             try connection.execute(
                 "DELETE FROM \(column) = $4 AND owner = $1 AND environment = $2 AND database = $3", key + [.text(id)])

@@ -36,7 +36,7 @@ struct SubscriptionsController: Sendable {
             if let answer = try operation.answer(of: caller.accountID, in: connection) {
                 return try Sealkit_V1_ModifySubscriptionsResponse(serializedBytes: answer)
             }
-            let subscriptions = Subscriptions(caller: caller, path: path, connection: connection)
+            var subscriptions = Subscriptions(caller: caller, path: path, connection: connection)
             var response = Sealkit_V1_ModifySubscriptionsResponse()
             for (id, draft) in drafts {
                 response.results.append(try result(id) { .subscription(try subscriptions.save(try draft.get(), schemas)) })

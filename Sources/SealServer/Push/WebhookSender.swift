@@ -24,8 +24,6 @@ final class WebhookSender: Sendable {
     /// Deliveries under way at once.
     private static let most = 32
     private static let mostPerOrigin = 4
-    /// Looked at, of those that are stored without their origin.
-    private static let mostUnnamed = 1_000
     /// A day, in microseconds: then what waits is given up.
     static let patience: Int64 = 86_400_000_000
     private static let longestWait: Int64 = 3_600_000_000
@@ -97,7 +95,7 @@ final class WebhookSender: Sendable {
             } ?? nil
             while let current = origin {
                 let underWay = byOrigin[current, default: 0]
-                let room = current.isEmpty ? Self.mostUnnamed : max(Self.mostPerOrigin - underWay, 0)
+                let room = max(Self.mostPerOrigin - underWay, 0)
                 try connection.run(
                     "SELECT \(WebhookRow.columns) FROM webhook WHERE origin = $1 AND due > 0 AND due <= $2 ORDER BY due LIMIT $3",
                     [.text(current), .integer(now), .integer(Int64(room + underWay))]

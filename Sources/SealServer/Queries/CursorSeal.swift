@@ -4,25 +4,25 @@ import SealStatements
 import SealWire
 import SwiftProtobuf
 
-/// Seals the cursors of one query, asked by one account in one place: they open for nothing else, and show nothing.
+/// Seals the cursors of one query, asked by one user in one place: they open for nothing else, and show nothing.
 struct CursorSeal: Sendable {
     private let key: SecretBytes
-    /// Of the account, the database, the zone and the query.
+    /// Of the user, the database, the zone and the query, by what they are called in public.
     private let subject: [UInt8]
 
     /// - Parameters:
     ///   - zone: nil for all of the database's.
-    ///   - account: 0 in the public database, where each page is judged by what its reader may see.
-    init(_ key: SecretBytes, _ query: Query, zone: ZoneRow?, account: Int64, _ path: DatabasePath) throws {
+    ///   - user: nil in the public database, where each page is judged by what its reader may see.
+    init(_ key: SecretBytes, _ query: Query, zone: ZoneRow?, user: UserID?, _ path: DatabasePath) throws {
         self.key = key
         var writer = CanonicalWriter()
-        writer.number(account)
+        writer.optionalString(user?.recordName)
         writer.string(path.container)
         writer.number(path.environment.rawValue)
         writer.string(path.database.rawValue)
-        writer.flag(zone != nil)
-        writer.number(zone?.owner ?? 0)
-        writer.number(zone?.zone ?? 0)
+        writer.optionalString(zone?.ownerName.recordName)
+        writer.optionalString(zone?.name)
+        writer.number(zone?.incarnation ?? 0)
         subject = ServerHash.digest(.query, writer.bytes, try query.wire.serializedBytes())
     }
 

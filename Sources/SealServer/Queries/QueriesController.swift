@@ -61,7 +61,7 @@ struct QueriesController: Sendable {
         let zones: [ZoneRow]
         let rights: PublicRights?
         /// Whose a cursor is: nobody's in the public database, where each page is judged by what its reader may see.
-        let account: Int64
+        let user: UserID?
         let path: DatabasePath
 
         init(
@@ -72,13 +72,14 @@ struct QueriesController: Sendable {
             guard message.hasZone || path.database == .public else {
                 guard let session else { throw ServerError.needsSession }
                 let caller = try Caller(session, container: path.container, in: connection)
-                (asked, rights, account) = (nil, nil, caller.accountID)
+                (asked, rights, user) = (nil, nil, caller.userID)
                 zones = try Zones.all(of: caller, path, in: connection).sorted { $0.zone < $1.zone }
                 return
             }
             let (zone, rights) = try Zones.readable(message.zone, by: session, path, schemas, in: connection)
             (asked, zones, self.rights) = (zone, [zone], rights)
-            account = path.database == .public ? 0 : session?.accountID ?? 0
+            user = path.database == .public
+                ? nil : try session.map { try Caller($0, container: path.container, in: connection).userID }
         }
     }
 
@@ -94,7 +95,7 @@ struct QueriesController: Sendable {
         try QueryRules.check(query, type)
         guard try IndexBuilds.areFinished(for: query, type, schema, in: connection) else { return nil }
         try check(zoneCount: scope.zones.count)
-        let seal = try CursorSeal(cursorKey, query, zone: scope.asked, account: scope.account, scope.path)
+        let seal = try CursorSeal(cursorKey, query, zone: scope.asked, user: scope.user, scope.path)
         let limit = message.resultsLimit == 0 ? usualResults : min(Int(message.resultsLimit), SealStatements.Limits.itemsPerRequest)
         let pager = QueryPager(
             query: query, type: type, zones: scope.zones, rights: scope.rights,

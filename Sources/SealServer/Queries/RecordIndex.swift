@@ -45,7 +45,7 @@ struct RecordIndex {
     /// Words, and elements of indexed lists.
     private static func parts(_ values: [String: Value], _ words: Set<String>, _ type: IndexedType) -> Int {
         type.ordered.reduce(words.count) { sum, field in
-            guard case .list(_, let elements) = values[field.name] else { return sum }
+            guard case .list(let elements) = values[field.name] else { return sum }
             return sum + elements.count
         }
     }
@@ -105,8 +105,8 @@ extension RecordChange {
         guard kind != .deleted else { return nil }
         return switch field {
         case .recordID: .reference(ReferenceValue(recordName: name))
-        case .creationDate: .date(created)
-        case .modificationDate: .date(modified)
+        case .creationDate: .date(ReferenceDate.seconds(ofMicroseconds: created))
+        case .modificationDate: .date(ReferenceDate.seconds(ofMicroseconds: modified))
         case .creatorUserRecordID: .reference(ReferenceValue(recordName: creator.recordName))
         case .lastModifiedUserRecordID: .reference(ReferenceValue(recordName: author.recordName))
         }
@@ -118,9 +118,9 @@ extension RecordChange {
         return switch field {
         case .recordID: .reference(ReferenceValue(recordName: name))
         // Neither ever changes.
-        case .creationDate: .date(created)
+        case .creationDate: .date(ReferenceDate.seconds(ofMicroseconds: created))
         case .creatorUserRecordID: .reference(ReferenceValue(recordName: creator.recordName))
-        case .modificationDate: .date(former.modified)
+        case .modificationDate: .date(ReferenceDate.seconds(ofMicroseconds: former.modified))
         case .lastModifiedUserRecordID:
             (try? Statement(canonicalBytes: former.statement)).map { .reference(ReferenceValue(recordName: $0.author.recordName)) }
         }

@@ -19,8 +19,8 @@ struct DeleteReference: Sendable, Hashable {
         switch value {
         case .reference(let reference) where reference.action == .deleteSelf:
             [DeleteReference(field: field, target: reference.recordName)]
-        case .list(.reference, let references):
-            Array(Set(references.flatMap { all(in: $0, field: field) }))
+        case .list(let elements):
+            Array(Set(elements.flatMap { all(in: $0, field: field) }))
         default: []
         }
     }

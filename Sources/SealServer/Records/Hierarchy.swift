@@ -7,70 +7,57 @@ struct Hierarchy {
     /// What the save changes.
     let saved: [String: Statement]
     let batch: RecordBatch
+    let stored: StoredParents
     let connection: any SQLConnection
-
-    private struct Place {
-        let parent: String?
-        let share: Int64
-    }
 
     /// Where a record is; nil for one that there is not.
     func share(of name: String) throws -> Int64? { try place(name)?.share }
 
-    private func place(_ name: String) throws -> Place? {
+    private func place(_ name: String, climbing: Bool = false) throws -> StoredParents.Place? {
         if let statement = saved[name] {
             guard statement.kind == .save else { return nil }
-            return Place(parent: statement.parent, share: batch.judge.share(of: statement)?.number ?? 0)
+            return .init(parent: statement.parent, share: batch.judge.share(of: statement)?.number ?? 0)
         }
-        return try connection.first(
-            "SELECT parent, share FROM record WHERE owner = $1 AND zone = $2 AND name = $3 AND deleted = 0",
-            zone.key + [.text(name)]
-        ) { Place(parent: try $0.optionalText(0), share: try $0.int64(1)) }
+        return try climbing ? stored.climb(to: name) : stored.place(of: name)
     }
 
-    /// Everything above a record, nearest first. Parents may form a circle: it ends where it began.
-    private func ancestors(of name: String) throws -> [String] {
-        var found: [String] = []
-        var seen: Set<String> = [name]
-        var next = try place(name)?.parent
-        while let current = next, seen.insert(current).inserted {
-            found.append(current)
-            next = try place(current)?.parent
+    /// Which of the new shares' roots are shared already, or have something above or below them that is.
+    ///
+    /// No way up goes above a root, and all ways together come by each record once.
+    /// - Throws: `limitExceeded` where there is too much above them.
+    func overlaps(_ new: [ZoneShare]) throws -> Set<String> {
+        let roots = Set(new.map(\.root))
+        let below = RootsBelow(in: zone, connection)
+        var found: Set<String> = []
+        var open: [Int64: Bool] = [0: false]
+        // What there is to say of records that some way has come by: whether they are shared, or something above them.
+        var known: [String: Bool] = [:]
+        for root in roots {
+            var path: [String] = []
+            var seen: Set<String> = [root]
+            var isShared = try isOpen(stored.place(of: root)?.share ?? 0, &open) || below.count(of: root) > 0
+            var next = try place(root)?.parent
+            while !isShared, let current = next, seen.insert(current).inserted {
+                if let answer = known[current] {
+                    isShared = answer
+                    break
+                }
+                let place = try place(current, climbing: true)
+                isShared = try roots.contains(current) || isOpen(place?.share ?? 0, &open)
+                path.append(current)
+                next = place?.parent
+            }
+            for name in path { known[name] = isShared }
+            if isShared { found.insert(root) }
         }
         return found
     }
 
-    /// Whether the root of a new share, something above it or something below it is shared already.
-    func overlaps(_ share: ZoneShare) throws -> Bool {
-        let before = try connection.first(
-            "SELECT share FROM record WHERE owner = $1 AND zone = $2 AND name = $3 AND deleted = 0",
-            zone.key + [.text(share.root)]
-        ) { try $0.int64(0) }
-        if let before, try isOpen(before) { return true }
-        for name in [share.root] + (try ancestors(of: share.root)) {
-            if try isRoot(name) { return true }
-            // The root itself is on its way into the new share.
-            if name != share.root, let place = try self.share(of: name), try isOpen(place) { return true }
-        }
-        // Few roots have a parent: only such ones may be below.
-        let others = try connection.rows(
-            """
-            SELECT s.root FROM share s JOIN record r ON r.owner = s.owner AND r.zone = s.zone AND r.name = s.root
-            WHERE s.owner = $1 AND s.zone = $2 AND s.closed = 0 AND r.parent IS NOT NULL AND r.deleted = 0
-            """, zone.key
-        ) { try $0.text(0) }
-        for root in others where try ancestors(of: root).contains(share.root) { return true }
-        return false
-    }
-
-    private func isRoot(_ name: String) throws -> Bool {
-        try connection.exists(
-            "SELECT 1 FROM share WHERE owner = $1 AND zone = $2 AND root = $3 AND closed = 0", zone.key + [.text(name)])
-    }
-
-    private func isOpen(_ share: Int64) throws -> Bool {
-        guard share > 0 else { return false }
-        return try connection.exists(
+    private func isOpen(_ share: Int64, _ open: inout [Int64: Bool]) throws -> Bool {
+        if let known = open[share] { return known }
+        let isOpen = try connection.exists(
             "SELECT 1 FROM share WHERE owner = $1 AND zone = $2 AND share = $3 AND closed = 0", zone.key + [.integer(share)])
+        open[share] = isOpen
+        return isOpen
     }
 }

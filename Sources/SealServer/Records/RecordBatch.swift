@@ -142,13 +142,14 @@ struct RecordBatch: Sendable {
         }
         let previous = predecessor.flatMap { $0.hash == statement.previous && !$0.isDeleted ? $0 : nil }
         let fields = try RecordFields(record, predecessor: previous, judge: judge)
-        guard fields.digest == statement.fieldsDigest else {
+        guard statement.kind == .save || fields.isEmpty else {
+            throw ServerError(.invalidArguments, "A deletion has no fields.", remedy: "Sign and send it without any.")
+        }
+        // What a deletion covers is compared with what goes along with it, in the transaction.
+        guard statement.kind == .delete || fields.digest == statement.fieldsDigest else {
             throw ServerError(
                 .integrityFailure, "The record's fields are not those that its statement covers.",
                 remedy: "Send every field, or its digest where it stays as it is.")
-        }
-        guard statement.kind == .save || fields.isEmpty else {
-            throw ServerError(.invalidArguments, "A deletion has no fields.", remedy: "Sign and send it without any.")
         }
         let content = Content(
             statement: statement, statementBytes: record.statement, hash: hash, changeTag: record.changeTag, proof: [],

@@ -13,9 +13,11 @@ enum RecordFeed {
         """
 
     /// A serialized `RecordChangesResponse`.
-    /// - Parameter room: what the answer has left, in bytes. With a whole page left, one record comes however large it is.
+    /// - Parameters:
+    ///   - name: the zone's, for the reader.
+    ///   - room: what the answer has left, in bytes. With a whole page left, one record comes however large it is.
     static func page(
-        of zone: ZoneRow, after place: ChangeToken.ZonePlace, limit: Int, desired: Set<String>?, room: Int = pageBytes,
+        of zone: ZoneRow, name: [UInt8], after place: ChangeToken.ZonePlace, limit: Int, desired: Set<String>?, room: Int = pageBytes,
         in connection: any SQLConnection
     ) throws -> [UInt8] {
         var writer = WireWriter(capacity: min(max(room, 0), 1024 * 1024) + 512)
@@ -45,8 +47,7 @@ enum RecordFeed {
         // At the end, the token stands where the feed does, roster entries included.
         let reached = ChangeToken.ZonePlace(
             position: moreComing ? last : zone.position, horizon: place.horizon, began: place.began, run: place.run)
-        writer.blob(
-            2, [UInt8](ChangeToken.zone(owner: zone.owner, zone: zone.zone, incarnation: zone.incarnation, reached).data))
+        writer.blob(2, [UInt8](ChangeToken.zone(name: name, incarnation: zone.incarnation, reached).data))
         writer.number(3, moreComing ? 1 : 0)
         for head in try zone.scopeHeads(citing: cited, connection) { writer.blob(4, try head.serializedBytes()) }
         if visible == nil, try UnsettledRecords.exist(in: zone, connection) { writer.number(100, 1) }

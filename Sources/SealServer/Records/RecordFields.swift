@@ -103,9 +103,9 @@ extension WireField {
     /// Nil for a field whose content is not known.
     fileprivate func shape(name: String) -> RecordShape.Field? {
         switch self {
-        case .stored(.plain(let value), _): RecordShape.Field(name, value.type, isEncrypted: false)
-        case .stored(.encrypted(let type, _), _): RecordShape.Field(name, type, isEncrypted: true)
-        case .stored(.asset, _), .publicAsset: RecordShape.Field(name, ValueType(.asset), isEncrypted: false)
+        case .stored(.plain(let value), _): RecordShape.Field(name, value.tag, isEncrypted: false)
+        case .stored(.encrypted(let tag, _), _): RecordShape.Field(name, tag, isEncrypted: true)
+        case .stored(.asset, _), .publicAsset: RecordShape.Field(name, .type(ValueType(.asset)), isEncrypted: false)
         case .digest: nil
         }
     }

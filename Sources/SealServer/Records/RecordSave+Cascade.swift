@@ -14,14 +14,12 @@ extension RecordSave {
         var position = first
         for member in cascade.members {
             guard case .accepted(let root) = written[member.root] else { continue }
-            if tombstones.insert(member.root).inserted {
-                try keep(tombstone(root, batch.items[member.root].name), deletion: root.position, batch.items[member.root].name)
-            }
-            try keep(member.step, deletion: root.position, member.record.name, next: member.next, field: member.field)
-            try remove(member.record.name, at: position, deletion: root.position)
-            try DeleteReference.store([], of: member.record.name, hadSome: true, in: zone, connection)
-            let blobs = try Blobs.attach(
-                [], to: member.record.name, hadAssets: member.record.assets > 0, zone: zone, in: connection)
+            if tombstones.insert(member.root).inserted { try keep(root, covering: cascade.taken[member.root]?.count ?? 0) }
+            let name = member.record.name
+            try keep(member, deletion: root.position)
+            try remove(name, at: position, deletion: root.position)
+            try DeleteReference.store([], of: name, hadSome: true, in: zone, connection)
+            let blobs = try Blobs.attach([], to: name, hadAssets: member.record.assets > 0, zone: zone, in: connection)
             if blobs.leftGarbage { leftGarbage = true }
             changes.append(try change(member, at: position, assetBytes: blobs.bytes))
             position += 1
@@ -29,7 +27,7 @@ extension RecordSave {
         return (changes, leftGarbage)
     }
 
-    /// Statement and hash stay: a record made again goes on after them.
+    /// Statement and hash stay: they are what the deletion covers, and a record made again goes on after them.
     private func remove(_ name: String, at position: Int64, deletion: Int64) throws {
         try connection.execute(
             """
@@ -39,22 +37,34 @@ extension RecordSave {
             zone.key + [.text(name), .integer(position), .integer(now), .blob([]), .integer(deletion)])
     }
 
-    private func keep(
-        _ record: [UInt8], deletion: Int64, _ name: String, next: String? = nil, field: String = ""
-    ) throws {
+    /// The deletion, for the notices that rest on it: its own record may be made again.
+    private func keep(_ deletion: Accepted, covering count: Int) throws {
+        // `Record { statement = 7, proof = 8 }`
+        var tombstone = WireWriter(capacity: 1024)
+        tombstone.blob(7, [UInt8](deletion.content.statementBytes))
+        tombstone.blob(8, deletion.content.proof)
         try connection.execute(
-            "INSERT INTO derived_step (owner, zone, deletion, name, next, field, record) VALUES ($1, $2, $3, $4, $5, $6, $7)",
-            zone.key + [.integer(deletion), .text(name), .optional(next), .text(field), .blob(record)])
+            "INSERT INTO covering_deletion (owner, zone, deletion, records, tombstone) VALUES ($1, $2, $3, $4, $5)",
+            zone.key + [.integer(deletion.position), .integer(Int64(count)), .blob(tombstone.bytes)])
     }
 
-    private func tombstone(_ accepted: Accepted, _ name: String) -> [UInt8] {
-        var writer = WireWriter(capacity: 1024)
-        writer.systemFields(
-            name: name, type: accepted.content.statement.recordType, position: accepted.position, tag: accepted.tag,
-            created: accepted.created(now: now), modified: now, isDeleted: true)
-        writer.blob(7, [UInt8](accepted.content.statementBytes))
-        writer.blob(8, accepted.content.proof)
-        return writer.bytes
+    private func keep(_ member: Cascade.Member, deletion: Int64) throws {
+        var path: [UInt8] = []
+        path.reserveCapacity(member.path.count * Digest.byteCount)
+        for node in member.path { node.append(to: &path) }
+        try connection.execute(
+            "INSERT INTO covered_record (owner, zone, deletion, name, leaf, path) VALUES ($1, $2, $3, $4, $5, $6)",
+            zone.key + [.integer(deletion), .text(member.record.name), .integer(Int64(member.index)), .blob(path)])
+    }
+
+    /// A record is made again: nobody is told any more that it went.
+    func forgetCover(of name: String, by deletion: Int64) throws {
+        let key = zone.key + [.integer(deletion)]
+        try connection.execute(
+            "DELETE FROM covered_record WHERE owner = $1 AND zone = $2 AND deletion = $3 AND name = $4", key + [.text(name)])
+        guard try !connection.exists("SELECT 1 FROM covered_record WHERE owner = $1 AND zone = $2 AND deletion = $3 LIMIT 1", key)
+        else { return }
+        try connection.execute("DELETE FROM covering_deletion WHERE owner = $1 AND zone = $2 AND deletion = $3", key)
     }
 
     private func change(_ member: Cascade.Member, at position: Int64, assetBytes: Int64) throws -> RecordChange {

@@ -1,11 +1,26 @@
 import SealStatements
 import SealWire
 
-/// Parents: a child's must exist, and one with children stays. The order inside a request does not matter.
+/// Parents: a child's must exist and not be below it, and one with children stays. The order inside a request does not matter.
 extension RecordSave {
+    /// Refuses what would leave a child without its parent, and deletions that do not cover what goes with them.
+    /// - Returns: what goes with the deletions that were accepted.
+    func checkReferences(_ outcomes: inout [Outcome], _ stored: StoredParents) throws -> Cascade {
+        var references = ReferenceReader(zone: zone, connection)
+        var round = 0
+        while true {
+            let cascade = try checkParents(&outcomes, stored, &references)
+            round += 1
+            // A deletion that is refused here stays, and may have to go with another; nothing of an atomic request is written.
+            guard refuseIncomplete(&outcomes, cascade, all: round > Self.cascadeRounds), !isAtomic else { return cascade }
+        }
+    }
+
     /// - Returns: what goes with the deletions that were accepted: to parents and children it is deleted too.
-    func checkParents(_ outcomes: inout [Outcome]) throws -> Cascade {
-        var cascade = try cascade(&outcomes)
+    private func checkParents(
+        _ outcomes: inout [Outcome], _ stored: StoredParents, _ references: inout ReferenceReader
+    ) throws -> Cascade {
+        var cascade = try cascade(&outcomes, &references)
         // A record that is refused here can take the ground from under others: until nothing changes any more.
         var hasChanged = true
         var round = 0
@@ -14,28 +29,32 @@ extension RecordSave {
             round += 1
             var (saved, deleted) = names(outcomes)
             deleted.formUnion(cascade.names)
+            for (index, error) in try cycles(outcomes, saved, stored) {
+                outcomes[index] = .refused(error)
+                hasChanged = true
+            }
             for (index, outcome) in outcomes.enumerated() {
                 guard case .accepted(let accepted) = outcome,
-                    let reason = try violation(accepted, name: batch.items[index].name, saved: saved, deleted: deleted)
+                    let reason = try violation(accepted, name: batch.items[index].name, saved: saved, deleted: deleted, stored)
                 else { continue }
                 outcomes[index] = Self.violation(reason)
                 hasChanged = true
             }
-            for member in cascade.members {
-                guard case .accepted = outcomes[member.root],
-                    try hasChild(member.record.name, saved: saved, deleted: deleted)
-                else { continue }
-                outcomes[member.root] = Self.violation("A record that would be deleted with this one has children.")
-                hasChanged = true
-            }
-            guard hasChanged, !cascade.members.isEmpty else { continue }
-            // What goes with what is found again; not for ever, whatever the request is made of.
-            if round == Self.cascadeRounds {
-                for member in cascade.members {
-                    outcomes[member.root] = Self.violation("Too much of this request depends on what was refused.")
+            for (name, roots) in cascade.takers where try hasChild(name, saved: saved, deleted: deleted, stored) {
+                for root in roots {
+                    guard case .accepted = outcomes[root] else { continue }
+                    outcomes[root] = Self.violation("A record that would be deleted with this one has children.")
+                    hasChanged = true
                 }
             }
-            cascade = try self.cascade(&outcomes)
+            guard hasChanged, !cascade.taken.isEmpty else { continue }
+            // What goes with what is found again; not for ever, whatever the request is made of.
+            if round >= Self.cascadeRounds {
+                for root in Set(cascade.takers.values.joined()) {
+                    outcomes[root] = Self.violation("Too much of this request depends on what was refused.")
+                }
+            }
+            cascade = try self.cascade(&outcomes, &references)
         }
         return cascade
     }
@@ -77,28 +96,21 @@ extension RecordSave {
     }
 
     private func violation(
-        _ accepted: Accepted, name: String, saved: [String: String?], deleted: Set<String>
+        _ accepted: Accepted, name: String, saved: [String: String?], deleted: Set<String>, _ stored: StoredParents
     ) throws -> String? {
-        if accepted.isDeletion { return try hasChild(name, saved: saved, deleted: deleted) ? "The record has children." : nil }
+        if accepted.isDeletion {
+            return try hasChild(name, saved: saved, deleted: deleted, stored) ? "The record has children." : nil
+        }
         guard let parent = accepted.content.statement.parent, saved[parent] == nil else { return nil }
-        let exists = try !deleted.contains(parent) && connection.exists(
-            "SELECT 1 FROM record WHERE owner = $1 AND zone = $2 AND name = $3 AND deleted = 0",
-            zone.key + [.text(parent)])
+        let exists = try !deleted.contains(parent) && stored.place(of: parent) != nil
         return exists ? nil : "The record's parent does not exist."
     }
 
     /// A live child that this request neither deletes nor moves elsewhere, or one that it adds.
-    private func hasChild(_ name: String, saved: [String: String?], deleted: Set<String>) throws -> Bool {
+    private func hasChild(
+        _ name: String, saved: [String: String?], deleted: Set<String>, _ stored: StoredParents
+    ) throws -> Bool {
         if saved.values.contains(name) { return true }
-        var found = false
-        try connection.run(
-            "SELECT name FROM record WHERE owner = $1 AND zone = $2 AND parent = $3 AND deleted = 0",
-            zone.key + [.text(name)]
-        ) { row in
-            let child = try row.text(0)
-            found = !deleted.contains(child) && saved[child] == nil
-            return !found
-        }
-        return found
+        return try stored.hasChild(name) { !deleted.contains($0) && saved[$0] == nil }
     }
 }

@@ -22,22 +22,22 @@ extension RecordSave {
         .invalidArguments, "The share's record or its root would go while the share stays.",
         remedy: "Delete the share with the entry that ends it, and in the same request delete its root or clear the root's share.")
 
-    func checkPlacement(_ outcomes: inout [Outcome]) throws {
+    func checkPlacement(_ outcomes: inout [Outcome], _ stored: StoredParents) throws {
         guard zone.shares > 0 || !shareChanges.isEmpty else { return }
         var saved: [String: Statement] = [:]
         for (item, outcome) in zip(batch.items, outcomes) {
             if case .accepted(let accepted) = outcome { saved[item.name] = accepted.content.statement }
         }
-        let hierarchy = Hierarchy(zone: zone, saved: saved, batch: batch, connection: connection)
+        let hierarchy = Hierarchy(zone: zone, saved: saved, batch: batch, stored: stored, connection: connection)
         for (index, outcome) in outcomes.enumerated() {
             guard case .accepted(let accepted) = outcome,
                 let refusal = try placementRefusal(accepted, batch.items[index].name, hierarchy)
             else { continue }
             outcomes[index] = .refused(refusal)
         }
-        for opening in shareChanges.openings {
-            try checkComplete(opening, saved)
-            guard try hierarchy.overlaps(opening.share) else { continue }
+        for opening in shareChanges.openings { try checkComplete(opening, saved) }
+        let overlapping = try hierarchy.overlaps(shareChanges.openings.map(\.share))
+        for opening in shareChanges.openings where overlapping.contains(opening.share.root) {
             if let index = batch.items.firstIndex(where: { $0.name == opening.share.recordName }) {
                 outcomes[index] = .refused(ShareChanges.alreadyShared)
             }
@@ -112,6 +112,8 @@ extension RecordSave {
         let predecessor = accepted.predecessor.flatMap { $0.isDeleted ? nil : $0 }
         // One that stays where it is may wait for its owner's devices to move it.
         if let predecessor, predecessor.parent == parent, predecessor.share == share?.number ?? 0 { return nil }
+        // Nor is anything asked of a root's own parent when its share ends: the root comes into the zone's scope, and follows from there.
+        if share == nil, shareChanges.closings.contains(where: { $0.share.root == name }) { return nil }
         // A parent that does not exist is another matter.
         guard let place = try hierarchy.share(of: parent), place != share?.number ?? 0 else { return nil }
         return zone.visibleShares == nil ? Self.changed : Self.outside
@@ -168,10 +170,11 @@ extension RecordSave {
             zone.key + [.integer(number), .text(name)])
         try noteOrigin(accepted, name)
         guard !before.isDeleted else { return }
-        try connection.execute(
-            "INSERT INTO unsettled_parent (owner, zone, name) VALUES ($1, $2, $3) ON CONFLICT (owner, zone, name) DO NOTHING",
-            zone.key + [.text(name)])
+        try UnsettledRecords.note(below: name, in: zone, connection)
         guard before.share > 0 else { return }
+        if let parent = accepted.content.statement.parent, shareChanges.closings.contains(where: { $0.share.root == name }) {
+            try UnsettledRecords.note(below: parent, in: zone, connection)
+        }
         let content = accepted.content
         try connection.execute(
             """

@@ -7,6 +7,8 @@ extension RecordSave {
     func write(_ outcomes: [Outcome], _ cascade: Cascade) throws -> (outcomes: [Outcome], hasWritten: Bool, leftGarbage: Bool) {
         let count = outcomes.count { if case .accepted = $0 { true } else { false } }
         guard count > 0 else { return (outcomes, false, false) }
+        var roots = RootsBelow(in: zone, connection)
+        try roots.detach(changingRoots(outcomes))
         try shareChanges.storeOpenings(in: zone, by: caller, rosters, now: now, connection)
         let schema = try self.schema.growing(by: outcomes, now: now, connection)
         let parents = parentsToTag(outcomes)
@@ -23,6 +25,7 @@ extension RecordSave {
             position += 1
             let name = batch.items[index].name
             try store(accepted, name)
+            if let deletion = accepted.predecessor?.wentWith { try forgetCover(of: name, by: deletion) }
             try noteMove(accepted, name)
             let blobs = try Blobs.attach(
                 accepted.content.assets, to: name, hadAssets: (accepted.predecessor?.assets ?? 0) > 0, zone: zone,
@@ -39,6 +42,7 @@ extension RecordSave {
         }
         try tag(parents, from: position)
         try shareChanges.storeClosings(in: zone, by: caller, now: now, connection)
+        try roots.attach()
         try RecordFollowers.follow(changes, schema, in: zone, by: caller, now: now, quotas: quotas, connection)
         let shares = changes.reduce(into: Set<Int64>()) { $0.formUnion($1.shares) }
         try DatabaseFeed.touch(zone, shares: shares, in: connection)

@@ -35,8 +35,8 @@ struct RecordSave {
         let fields: [UInt8]
         let parent: String?
         let deleteReferences: Int
-        /// It went with the target of a reference: its newest statement is still a save.
-        let isDerived: Bool
+        /// It went with the target of a reference, whose deletion has this place: its newest statement is still a save.
+        let wentWith: Int64?
         let statement: [UInt8]
         /// The scope of its newest statement: a share's number, or 0.
         let share: Int64
@@ -82,9 +82,10 @@ struct RecordSave {
             case .success(let content): outcomes.append(try compare(item.name, content, &claims))
             }
         }
-        try checkPlacement(&outcomes)
+        let stored = StoredParents(in: zone, connection)
+        try checkPlacement(&outcomes, stored)
         try checkDeleteReferences(&outcomes)
-        let cascade = try checkParents(&outcomes)
+        let cascade = try checkReferences(&outcomes, stored)
         if isAtomic, outcomes.contains(where: { if case .refused = $0 { true } else { false } }) {
             outcomes = outcomes.map { outcome in
                 guard case .accepted = outcome else { return outcome }
@@ -121,7 +122,7 @@ struct RecordSave {
                 return refused(.serverRecordChanged, "A record of this name was deleted.",
                     "Continue after its tombstone.")
             }
-            if tombstone.isDerived {
+            if tombstone.wentWith != nil {
                 // It follows a save, so it keeps what every save keeps.
                 guard statement.creator == tombstone.creator else { return wrongCreator }
                 guard statement.recordType == tombstone.type else { return wrongType }
@@ -203,7 +204,7 @@ struct RecordSave {
                 hash: try Digest(try row.bytes(3)), creator: UserID(try ID16(try row.bytes(4))), created: try row.int64(5),
                 modified: try row.int64(9), isDeleted: try row.bool(6), assets: Int(try row.int64(7)),
                 fields: try row.bytes(8), parent: try row.optionalText(10), deleteReferences: Int(try row.int64(11)),
-                isDerived: try row.optionalInt64(12) != nil, statement: try row.bytes(13), share: try row.int64(14),
+                wentWith: try row.optionalInt64(12), statement: try row.bytes(13), share: try row.int64(14),
                 isKeyKnown: try row.bool(15))
         }
     }

@@ -9,9 +9,10 @@ extension RecordsController {
         let session = try context.requireSession()
         let path = try DatabasePath(context)
         let message = try await request.decode(Sealkit_V1_RecordChangesRequest.self, context)
+        let feedNames = services.feedNames
         let answer = try await services.database.read { connection -> [UInt8] in
             let caller = try Caller(session, container: path.container, in: connection)
-            return try Self.page(message, caller, path, room: RecordFeed.pageBytes, connection)
+            return try Self.page(message, caller, path, feedNames, room: RecordFeed.pageBytes, connection)
         }
         return try Self.answer(answer, as: Sealkit_V1_RecordChangesResponse.self, to: request)
     }
@@ -26,6 +27,7 @@ extension RecordsController {
             throw ServerError(
                 .limitExceeded, "A request takes at most \(Limits.itemsPerRequest) zones.", remedy: "Ask in parts.")
         }
+        let feedNames = services.feedNames
         let answer = try await services.database.read { connection -> [UInt8] in
             let caller = try Caller(session, container: path.container, in: connection)
             try Self.checkDistinct(message.zones.map(\.zone), caller)
@@ -36,7 +38,7 @@ extension RecordsController {
                 var one = WireWriter(capacity: 256)
                 one.blob(1, try zone.zone.serializedBytes())
                 do {
-                    one.blob(2, try Self.page(zone, caller, path, room: room, connection))
+                    one.blob(2, try Self.page(zone, caller, path, feedNames, room: room, connection))
                 } catch let error as ServerError where error.code != .internalError {
                     one.blob(3, try error.failure.serializedBytes())
                 }
@@ -60,14 +62,15 @@ extension RecordsController {
 
     /// - Parameter room: bytes that are left; the first zone of an answer always has a record's room.
     private static func page(
-        _ message: Sealkit_V1_RecordChangesRequest, _ caller: Caller, _ path: DatabasePath, room: Int,
-        _ connection: any SQLConnection
+        _ message: Sealkit_V1_RecordChangesRequest, _ caller: Caller, _ path: DatabasePath, _ feedNames: FeedNames,
+        room: Int, _ connection: any SQLConnection
     ) throws -> [UInt8] {
         let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
-        let place = try ChangeToken.place(message.token, in: zone, connection)
+        let name = feedNames.zone(zone, of: caller)
+        let place = try ChangeToken.place(message.token, in: zone, name: name, connection)
         let limit = message.resultsLimit == 0 ? Limits.itemsPerRequest : min(Int(message.resultsLimit), Limits.itemsPerRequest)
         return try RecordFeed.page(
-            of: zone, after: place, limit: limit, desired: message.hasDesiredKeys ? Set(message.desiredKeys.names) : nil,
-            room: room, in: connection)
+            of: zone, name: name, after: place, limit: limit,
+            desired: message.hasDesiredKeys ? Set(message.desiredKeys.names) : nil, room: room, in: connection)
     }
 }

@@ -73,7 +73,7 @@ struct RecordsController: Sendable {
         guard case .fresh(let caller, let judge, let changes, let schema, let predecessors) = snapshot else {
             guard case .answered(let answer) = snapshot else { throw CancellationError() }
             return try Self.answer(
-                try await addingServerRecords(to: [UInt8](answer), message.zone, session, path),
+                try await addingServerRecords(to: [UInt8](answer), message, session, path),
                 as: Sealkit_V1_ModifyRecordsResponse.self, to: request)
         }
         // Decoding, hashing and the signature: here, beside other requests, not on the writer's thread.
@@ -100,7 +100,7 @@ struct RecordsController: Sendable {
             }
             return (answer, leftGarbage, ServerRecords.areWanted(in: outcomes))
         }
-        if wantsRecords { answer = try await addingServerRecords(to: answer, message.zone, session, path) }
+        if wantsRecords { answer = try await addingServerRecords(to: answer, message, session, path) }
         if leftGarbage { services.housekeeping.collectGarbage() }
         services.housekeeping.sweepIfDue()
         return try Self.answer(answer, as: Sealkit_V1_ModifyRecordsResponse.self, to: request)
@@ -108,15 +108,22 @@ struct RecordsController: Sendable {
 
     /// The same answer, where the caller does not see the zone any more.
     private func addingServerRecords(
-        to answer: [UInt8], _ zone: Sealkit_V1_ZoneID, _ session: Session, _ path: DatabasePath
+        to answer: [UInt8], _ message: Sealkit_V1_ModifyRecordsRequest, _ session: Session, _ path: DatabasePath
     ) async throws -> [UInt8] {
         try await services.database.read { connection in
             let caller = try Caller(session, container: path.container, in: connection)
-            guard let (zone, goneSince) = try Zones.seen(zone, by: caller, path, in: connection), goneSince == nil else {
+            guard let (zone, goneSince) = try Zones.seen(message.zone, by: caller, path, in: connection), goneSince == nil else {
                 return answer
             }
             let rights = try PublicRights.of(session, path, services.schemas, in: connection)
-            return try ServerRecords.adding(to: answer, in: zone, rights: rights, connection)
+            var response = try Sealkit_V1_ModifyRecordsResponse(serializedBytes: answer)
+            try ServerRecords.add(to: &response, in: zone, rights: rights, connection)
+            if rights == nil {
+                let taken = TakenAnswer(
+                    message: message, zone: zone, user: caller.userID, rosters: services.rosters, connection: connection)
+                try taken.add(to: &response)
+            }
+            return try response.serializedBytes()
         }
     }
 

@@ -9,19 +9,18 @@ enum ServerRecords {
     /// An answer has at most this many bytes of them; failures beyond it come without.
     static let answerBytes = 2 * 1024 * 1024
 
-    /// Whether any result would take a record.
+    /// Whether any result would take a record, or what goes along with one.
     static func areWanted(in outcomes: [RecordSave.Outcome]) -> Bool {
         outcomes.contains { outcome in
-            if case .refused(let error, _) = outcome { isWanted(error.code) } else { false }
+            if case .refused(let error, _) = outcome { isWanted(error.code) || TakenAnswer.isWanted(error.code) } else { false }
         }
     }
 
-    /// - Parameter answer: a serialized `ModifyRecordsResponse` without server records.
+    /// - Parameter response: without server records.
     /// - Parameter rights: the caller's, in the public database; what it may not read is left out.
-    static func adding(
-        to answer: [UInt8], in zone: ZoneRow, rights: PublicRights?, _ connection: any SQLConnection
-    ) throws -> [UInt8] {
-        var response = try Sealkit_V1_ModifyRecordsResponse(serializedBytes: answer)
+    static func add(
+        to response: inout Sealkit_V1_ModifyRecordsResponse, in zone: ZoneRow, rights: PublicRights?, _ connection: any SQLConnection
+    ) throws {
         var room = answerBytes
         var authors = PublicAuthors()
         for index in response.results.indices {
@@ -41,7 +40,6 @@ enum ServerRecords {
             response.results[index].serverRecord = try Sealkit_V1_Record(serializedBytes: bytes)
         }
         if rights != nil { response.authors = try authors.chains(in: zone.container, connection) }
-        return try response.serializedBytes()
     }
 
     private static func isWanted(_ code: ErrorCode) -> Bool { code == .serverRecordChanged || code == .unknownItem }

@@ -57,13 +57,24 @@ struct ShareChanges: Sendable {
         guard Set(names).count == names.count else {
             throw ServerError(.invalidArguments, "A share comes twice in one request.", remedy: "Send each share once.")
         }
-        if !message.openings.isEmpty { try Self.checkNotShared(zone, connection) }
+        if !message.openings.isEmpty {
+            try Self.checkMayShareRecords(try rosters.roster(of: zone, in: connection))
+            try Self.checkNotShared(zone, connection)
+        }
         for (index, opening) in message.openings.enumerated() {
             openings.append(try Self.opening(opening, at: index, in: zone, rosters, hasher, connection))
         }
         for closing in message.closings {
             closings.append(
                 try Self.closing(closing.close, of: closing.shareRecordName, in: zone, rosters, connection))
+        }
+    }
+
+    private static func checkMayShareRecords(_ roster: Roster) throws(ServerError) {
+        guard roster.encryptionScope == .perRecord else {
+            throw ServerError(
+                .invalidArguments, "The zone is encrypted per zone: no record in it is shared by itself.",
+                remedy: "Share the zone as a whole, or put the records into a zone that is encrypted per record.")
         }
     }
 
@@ -136,10 +147,7 @@ struct ShareChanges: Sendable {
 
     /// Nothing of an earlier life may be left when the next one begins.
     private static func checkSettled(_ share: ZoneRow, _ connection: any SQLConnection) throws {
-        let isLeft = try connection.exists(
-            "SELECT 1 FROM record WHERE owner = $1 AND zone = $2 AND share = $3 AND share > 0 AND deleted = 0 LIMIT 1",
-            share.scopeKey)
-        guard !isLeft else {
+        guard try !UnsettledRecords.isLeft(in: share, connection) else {
             throw ServerError(
                 .zoneBusy, "Records of the share as it was before have not been moved yet.",
                 remedy: "Move what shares/unsettled lists, then share again; or share under another record name.")
@@ -205,14 +213,14 @@ struct ShareChanges: Sendable {
         return try Self.insert(opening.share, opening.scope.roster, in: zone, connection)
     }
 
-    /// A new row, which no entry is stored for yet.
+    /// A new row, which no entry is stored for yet: until then the share is closed.
     static func insert(
         _ share: ZoneShare, _ roster: Roster, in zone: ZoneRow, _ connection: any SQLConnection
     ) throws -> ZoneRow {
         try connection.execute(
             """
             INSERT INTO share (owner, zone, share, record_name, scope_id, root, sequence, head, participants, closed)
-            VALUES ($1, $2, $3, $4, $5, $6, 0, $7, 0, 0)
+            VALUES ($1, $2, $3, $4, $5, $6, 0, $7, 0, 1)
             """,
             zone.key + [
                 .integer(share.number), .text(share.recordName), .blob(roster.scopeID.bytes), .text(share.root),

@@ -127,14 +127,14 @@ struct FieldEncoder {
     var bytes: [UInt8] { writer.bytes }
 
     mutating func append(_ name: String, _ field: WireField) throws {
-        guard case .stored(.encrypted(let type, let sealed), _) = field else {
+        guard case .stored(.encrypted(let tag, let sealed), _) = field else {
             let message = try field.wire(name: name).serializedBytes() as [UInt8]
             writer.head(6, count: message.count)
             writer.raw(message)
             return
         }
         // Nearly every field is one of these: Field { name = 1, encrypted = 3 { kind = 1, sealed = 2 } }.
-        let kind = UInt64(type.tag)
+        let kind = UInt64(tag.byte)
         let kindSize = kind == 0 ? 0 : 1 + WireWriter.varintSize(Int(kind))
         let valueSize = kindSize + (sealed.isEmpty ? 0 : 1 + WireWriter.varintSize(sealed.count) + sealed.count)
         let nameSize = 1 + WireWriter.varintSize(name.utf8.count) + name.utf8.count

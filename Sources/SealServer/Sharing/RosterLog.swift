@@ -50,6 +50,7 @@ enum RosterLog {
     static func store(
         _ entry: SignedRosterEntry, endOf roster: Roster, zone: ZoneRow, in connection: any SQLConnection
     ) throws -> ZoneRow {
+        let wasClosed = zone.isClosed
         var zone = zone
         zone.position = try Zones.takePositions(1, of: zone, in: connection)
         zone.sequence = roster.sequence
@@ -75,6 +76,7 @@ enum RosterLog {
                     .integer(Int64(bitPattern: zone.sequence)), .blob(zone.head.bytes), .integer(Int64(zone.participants)),
                     .bool(zone.isClosed), .text(roster.rootRecordName ?? ""),
                 ])
+            if zone.isClosed != wasClosed { try UnsettledRecords.noteEnd(of: zone, connection) }
             return zone
         }
         zone.incarnation = roster.incarnations.zone

@@ -233,7 +233,10 @@ struct RosterRestore: Sendable {
             throw ServerError(
                 .rosterChanged, "With the zone its shares end.", remedy: "Give the entries back first that end them.")
         }
+        var roots = RootsBelow(in: zone, connection)
+        try roots.detach(Set([before?.rootRecordName, after.rootRecordName].compactMap { $0 }))
         let stored = try RosterLog.store(signed, endOf: after, zone: zone, in: connection)
+        try roots.attach()
         if let before { try RosterEffects.apply(before: before, after: after, zone: stored, in: connection) }
         if ends {
             if isZone {

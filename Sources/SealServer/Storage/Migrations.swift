@@ -8,55 +8,30 @@ struct Migration: Sendable {
 
 extension Migration {
     /// The schema, in the order in which it grew.
-    static let all: [Migration] = [
-        Migration(
-            name: "001-settings",
-            sql: """
-                CREATE TABLE settings (
-                    name TEXT NOT NULL PRIMARY KEY,
-                    value TEXT NOT NULL
-                );
-                """),
-        .accounts,
-        .zones,
-        .grantsByEpoch,
-        .publicDatabase,
-        .schemas,
-        .serverKeys,
-        .recordCascades,
-        .push,
-        .queries,
-        .management,
-        .storageUsage,
-        .publicPush,
-        .operationRequests,
-        .deleteReferenceUpgrade,
-        .operationOrder,
-        .hierarchicalShares,
-        .participants,
-        .devices,
-        .accountDeletion,
-        .webhookOrigins,
-        .knownKeys,
-        .serverRuns,
-        .newKeys,
-        .messages,
-        .publicCreators,
-        .recoveryKinds,
-    ]
+    static let all: [Migration] = [baseline]
+
+    /// Every room's tables. Those that others refer to come first.
+    private static let baseline = Migration(
+        name: "001-baseline",
+        sql: [
+            SettingTables.tables, AccountTables.tables, AccountDeletionTables.tables, DeviceTables.tables, VerificationTables.tables,
+            OutgoingMessages.tables, ManagementTables.tables, ServerRuns.tables, RepeatableOperation.tables, ZoneTables.tables,
+            SharingTables.tables, RecordTables.tables, AssetTables.tables, StorageUsage.tables, PublicTables.tables,
+            SchemaTables.tables, QueryTables.tables, PushTables.tables,
+        ].joined(separator: "\n"))
 }
 
-/// Brings a database to the newest schema, all steps in one transaction, and refuses one that is ahead of this version.
+/// Brings a database to the newest schema, all steps in one transaction, and refuses one that another version made.
 struct Migrator: Sendable {
     let migrations: [Migration]
 
-    /// - Parameter file: named in the error when the database is too new.
+    /// - Parameter file: named in the error.
     func migrate(_ connection: any SQLConnection, file: String) throws {
         try connection.execute(
             "CREATE TABLE IF NOT EXISTS migrations (position BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL)")
         let applied = try connection.rows("SELECT name FROM migrations ORDER BY position") { try $0.text(0) }
         for (index, name) in applied.enumerated() where index >= migrations.count || migrations[index].name != name {
-            throw StorageError.newerSchema(file: file, migration: name)
+            throw StorageError.unknownSchema(file: file, migration: name)
         }
         for (position, migration) in migrations.enumerated().dropFirst(applied.count) {
             try connection.runScript(migration.sql)

@@ -12,8 +12,12 @@ enum StorageError: Error, Equatable {
     case failed(code: Int, message: String)
     /// The transaction was taken back because another one in the same commit failed with the disk.
     case commitFailed(message: String)
-    /// The database was made by a newer version of the server.
-    case newerSchema(file: String, migration: String)
+    /// The database was made by another version of the server, with steps that this one does not know.
+    case unknownSchema(file: String, migration: String)
+    /// A setting that the database needs is not there, or not valid.
+    case invalidSetting(name: String)
+    /// The shard has given out all of its numbers, or is none.
+    case noNumber(shard: Int64)
     /// The server is shutting down.
     case closed
     /// More writes wait already than are answered in time; this one was not begun.
@@ -29,9 +33,12 @@ extension StorageError: CustomStringConvertible {
         case .wrongParameters(let sql): "parameters and values do not match: \(sql)"
         case .failed(let code, let message): "database error \(code): \(message)"
         case .commitFailed(let message): "the commit failed: \(message)"
-        case .newerSchema(let file, let migration):
-            "\(file) was made by a newer version (it has the migration “\(migration)”, which this version does not know). "
-                + "Run the newer version, or restore a backup made before the upgrade."
+        case .unknownSchema(let file, let migration):
+            "\(file) was made by another version (it has the migration “\(migration)”, which this one does not know). "
+                + "Run the version that made it, or restore a backup that this one made."
+        case .invalidSetting(let name):
+            "the database's setting “\(name)” is missing or not valid. Restore the row of the table settings from a backup."
+        case .noNumber(let shard): "shard \(shard) has no numbers left. Make new accounts in another one."
         case .closed: "the database is closed"
         case .busy: "too many writes are waiting"
         }

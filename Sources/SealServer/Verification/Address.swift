@@ -7,6 +7,9 @@ import SealWire
 struct Address: Sendable, Equatable {
     enum Kind: String, Sendable { case email, phone }
 
+    /// RFC 5321's path, without its angle brackets; phone numbers are shorter.
+    static let mostBytes = 254
+
     let kind: Kind
     let normalized: String
 
@@ -22,7 +25,7 @@ struct Address: Sendable, Equatable {
                 remedy: "Write an international domain in its A-label form (xn--…).")
         }
         let bytes = Array(text.utf8).map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 }
-        guard bytes.count <= 254, let at = bytes.lastIndex(of: 0x40), Self.isLocalPart(bytes[..<at]),
+        guard bytes.count <= Self.mostBytes, let at = bytes.lastIndex(of: 0x40), Self.isLocalPart(bytes[..<at]),
             Self.isDomain(bytes[(at + 1)...])
         else {
             throw ServerError(

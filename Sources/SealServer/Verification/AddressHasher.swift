@@ -24,6 +24,9 @@ struct AddressHasher: Sendable {
     /// Seals query cursors, over restarts too. Made of the one secret that there is for such.
     func cursorKey() -> SecretBytes { ServerHash.key(key, .cursorKey) }
 
+    /// Names feeds and their readers in change tokens, over restarts too.
+    func feedNames() -> FeedNames { FeedNames(key: ServerHash.key(key, .feedKey)) }
+
     /// Seals messages that wait to be sent.
     func outboxKey() -> SecretBytes { ServerHash.key(key, .outboxKey) }
 
@@ -41,7 +44,8 @@ struct AddressHasher: Sendable {
 struct CodeHasher: Sendable {
     let key: SecretBytes
 
-    func hash(_ code: String, verification: [UInt8]) -> [UInt8] {
-        ServerHash.keyed(key, .code, verification, Array(code.utf8))
+    /// - Parameter address: as it was typed: the code comes back signed together with that very spelling.
+    func hash(_ code: String, verification: [UInt8], address: String) -> [UInt8] {
+        ServerHash.keyed(key, .code, verification, Array(address.utf8), Array(code.utf8))
     }
 }

@@ -18,7 +18,7 @@ enum LinkedAddresses {
     /// The newest proof counts: mailboxes and numbers change hands. Whether look-ups find an address is up to whoever has it
     /// now: a new holder begins without, and proving it again for a share hides nothing.
     static func link(
-        _ hash: [UInt8], _ kind: Address.Kind?, to account: Int64, isDiscoverable: Bool, now: Int64,
+        _ hash: [UInt8], _ kind: Address.Kind, to account: Int64, isDiscoverable: Bool, now: Int64,
         in connection: any SQLConnection
     ) throws {
         try connection.execute(
@@ -30,7 +30,7 @@ enum LinkedAddresses {
                 account = excluded.account, linked = excluded.linked, kind = excluded.kind
             """,
             [
-                .blob(hash), .integer(account), .integer(now), .text(kind?.rawValue ?? ""), .integer(isDiscoverable ? 1 : 0),
+                .blob(hash), .integer(account), .integer(now), .text(kind.rawValue), .integer(isDiscoverable ? 1 : 0),
             ])
     }
 

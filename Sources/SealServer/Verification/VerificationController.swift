@@ -46,7 +46,7 @@ struct VerificationController: Sendable {
             account: session.accountID, routingID: routingID, address: address,
             client: ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy))
         try services.sendingRefusals.check(subjects, now: now)
-        let (codeHash, limits, outbox) = (codes.hash(code, verification: id), services.limits.sending, services.outbox)
+        let (codeHash, limits, outbox) = (codes.hash(code, verification: id, address: message.address), services.limits.sending, services.outbox)
         let waiting = WaitingMessage(
             id: try ID16(services.randomBytes(ID16.byteCount)), kind: address.kind,
             // Sent to as typed: folding case is for comparing only.
@@ -118,11 +118,14 @@ struct VerificationController: Sendable {
         let now = services.clock()
         try services.limiter.count(
             .verificationTry, .account(session.accountID), rule: services.limits.verificationTry, now: now)
-        let (id, code, signature) = ([UInt8](message.verificationID), message.code, [UInt8](message.signature))
-        // Neither is anything that this server has sent: it looks like every other failure.
-        guard id.count == PendingVerification.idBytes, code.utf8.count <= Limits.nameBytes else {
+        let (id, code, address) = ([UInt8](message.verificationID), message.code, message.address)
+        // None of it is anything that this server has sent or was asked for: it looks like every other failure.
+        guard id.count == PendingVerification.idBytes, code.utf8.count <= Limits.nameBytes,
+            address.utf8.count <= Address.mostBytes
+        else {
             throw ServerError.verificationFailed
         }
+        let (origin, signature) = (services.origin.value, [UInt8](message.signature))
         let (jti, isDiscoverable) = (services.randomBytes(16), message.isDiscoverable)
         let token = try await services.write(as: session) { [services, codes] connection -> String? in
             guard let verification = try Verifications.countTry(id, now: now, in: connection),
@@ -130,8 +133,11 @@ struct VerificationController: Sendable {
                 let identity = try Identities.find(
                     account: session.accountID, container: verification.container, in: connection),
                 identity.userID == verification.userID,
-                constantTimeEqual(codes.hash(code, verification: id), verification.codeHash),
-                Self.isSigned(signature, by: identity.chain.current.signingKey, id: id, code: code)
+                constantTimeEqual(codes.hash(code, verification: id, address: address), verification.codeHash),
+                Self.isSigned(
+                    signature, by: identity.chain.current.signingKey,
+                    Challenges.verificationCode(
+                        origin: origin, verificationID: id, address: address, routingID: try verification.share, code: code))
             else { return nil }
             try Verifications.delete(id, in: connection)
             try LinkedAddresses.link(
@@ -149,9 +155,9 @@ struct VerificationController: Sendable {
         return try Response(Sealkit_V1_CompleteVerificationResponse.with { $0.token = token }, for: request)
     }
 
-    private static func isSigned(_ signature: [UInt8], by key: VerificationKey, id: [UInt8], code: String) -> Bool {
+    private static func isSigned(_ signature: [UInt8], by key: VerificationKey, _ message: PAE) -> Bool {
         do {
-            try key.verify(signature, over: Challenges.verificationCode(verificationID: id, code: code))
+            try key.verify(signature, over: message)
             return true
         } catch {
             return false

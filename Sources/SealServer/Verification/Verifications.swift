@@ -17,9 +17,11 @@ struct PendingVerification: Sendable {
     /// 16 bytes, or empty to link an address only.
     let routingID: [UInt8]
     let addressHash: [UInt8]
-    let kind: Address.Kind?
+    let kind: Address.Kind
     let codeHash: [UInt8]
     let expires: Int64
+
+    var share: ID16? { get throws { routingID.isEmpty ? nil : try ID16(routingID) } }
 }
 
 /// The rows of verifications, in the caller's transaction.
@@ -36,7 +38,7 @@ enum Verifications {
                 .blob(verification.id), .integer(verification.account), .text(verification.container),
                 .text(verification.userID.recordName), .blob(verification.routingID), .blob(verification.addressHash),
                 .blob(verification.codeHash), .integer(now), .integer(verification.expires),
-                .text(verification.kind?.rawValue ?? ""),
+                .text(verification.kind.rawValue),
             ])
     }
 
@@ -54,11 +56,13 @@ enum Verifications {
                 .integer(now + PendingVerification.lifetime + PendingVerification.clockTolerance),
             ]
         ) { row in
-            PendingVerification(
+            guard let kind = Address.Kind(rawValue: try row.text(7)) else {
+                throw StorageError.unexpectedType(column: 7, wanted: "a kind of address")
+            }
+            return PendingVerification(
                 id: id, account: try row.int64(0), container: try row.text(1),
                 userID: try UserID(recordName: try row.text(2)), routingID: try row.bytes(3),
-                addressHash: try row.bytes(4), kind: Address.Kind(rawValue: try row.text(7)), codeHash: try row.bytes(5),
-                expires: try row.int64(6))
+                addressHash: try row.bytes(4), kind: kind, codeHash: try row.bytes(5), expires: try row.int64(6))
         }
     }
 

@@ -4,10 +4,10 @@ import SealStatements
 import SealWire
 
 /// A place in a feed, as clients keep it. Opaque to them; not secret, and believed only where it was given out: each is
-/// bound to its database and caller, or to its zone and incarnation.
+/// bound to its reader, and to the database, or the zone and its incarnation (`FeedNames`).
 enum ChangeToken: Equatable {
-    case database(viewer: Int64, environment: UInt8, isShared: Bool, DatabasePlace)
-    case zone(owner: Int64, zone: Int64, incarnation: UInt32, ZonePlace)
+    case database(name: [UInt8], DatabasePlace)
+    case zone(name: [UInt8], incarnation: UInt32, ZonePlace)
 
     /// Where a reader of a database's feed stands.
     struct DatabasePlace: Equatable {
@@ -24,7 +24,7 @@ enum ChangeToken: Equatable {
         let horizon: Int64
         /// Where the feed stood when its reading began: whoever takes part in another share since begins anew.
         let began: Int64
-        /// The server's run in which it stood there; 0 for tokens of before there were runs.
+        /// The server's run in which it stood there.
         let run: Int64
     }
 
@@ -35,21 +35,18 @@ enum ChangeToken: Equatable {
         remedy: "Drop the token and fetch all changes again.")
 
     var data: Data {
-        var writer = CanonicalWriter(capacity: 32)
+        var writer = CanonicalWriter(capacity: 64)
         writer.number(Self.version)
         switch self {
-        case .database(let viewer, let environment, let isShared, let place):
-            writer.number(5 as UInt8)
-            writer.number(viewer)
-            writer.number(environment)
-            writer.flag(isShared)
+        case .database(let name, let place):
+            writer.number(1 as UInt8)
+            writer.raw(name)
             writer.number(place.position)
             writer.number(place.end)
             writer.number(place.run)
-        case .zone(let owner, let zone, let incarnation, let place):
-            writer.number(6 as UInt8)
-            writer.number(owner)
-            writer.number(zone)
+        case .zone(let name, let incarnation, let place):
+            writer.number(2 as UInt8)
+            writer.raw(name)
             writer.number(incarnation)
             writer.number(place.position)
             writer.number(place.horizon)
@@ -65,30 +62,20 @@ enum ChangeToken: Equatable {
             .invalidArguments, "The change token is damaged.", remedy: "Send a token as it came, or none.")
         guard data.count <= 64, let version = data.first else { throw malformed }
         guard version == Self.version else { throw Self.expired }
-        // Zone tokens of before there were horizons.
-        guard data.dropFirst().first != 2 else { throw Self.expired }
         var reader = CanonicalReader([UInt8](data))
         do {
             _ = try reader.byte()
             switch try reader.byte() {
-            case let kind where kind == 1 || kind == 5:
-                let viewer: Int64 = try reader.number()
-                let environment: UInt8 = try reader.number()
-                let isShared = try reader.flag()
-                let position: Int64 = try reader.number()
+            case 1:
                 self = .database(
-                    viewer: viewer, environment: environment, isShared: isShared,
-                    // Those of before there were runs.
-                    kind == 1
-                        ? DatabasePlace(position: position, end: position, run: 0)
-                        : DatabasePlace(position: position, end: try reader.number(), run: try reader.number()))
-            case let kind where kind == 3 || kind == 4 || kind == 6:
+                    name: try reader.raw(FeedNames.byteCount),
+                    DatabasePlace(position: try reader.number(), end: try reader.number(), run: try reader.number()))
+            case 2:
                 self = .zone(
-                    owner: try reader.number(), zone: try reader.number(), incarnation: try reader.number(),
+                    name: try reader.raw(FeedNames.byteCount), incarnation: try reader.number(),
                     ZonePlace(
-                        position: try reader.number(), horizon: try reader.number(),
-                        // Those of before there were several scopes in a zone.
-                        began: kind == 3 ? 0 : try reader.number(), run: kind == 6 ? try reader.number() : 0))
+                        position: try reader.number(), horizon: try reader.number(), began: try reader.number(),
+                        run: try reader.number()))
             default: throw SealError.malformed
             }
             try reader.finish()
@@ -98,15 +85,16 @@ enum ChangeToken: Equatable {
     }
 
     /// Where a client stands in one of the caller's databases, and the server's run now.
-    /// - Parameter standing: where the feed stands.
+    /// - Parameters:
+    ///   - name: the database's, for this caller.
+    ///   - standing: where the feed stands.
     /// - Throws: `changeTokenExpired` also for a token of a future that was lost when a backup was restored.
     static func place(
-        _ data: Data, of caller: Caller, _ path: DatabasePath, standing: Int64, in connection: any SQLConnection
+        _ data: Data, of caller: Caller, _ path: DatabasePath, name: [UInt8], standing: Int64, in connection: any SQLConnection
     ) throws -> DatabasePlace {
         var place = DatabasePlace(position: 0, end: 0, run: 0)
         if !data.isEmpty {
-            guard case .database(caller.id, path.environment.rawValue, path.isShared, let known) = try ChangeToken(data)
-            else { throw expired }
+            guard case .database(name, let known) = try ChangeToken(data) else { throw expired }
             place = known
         }
         let reach = try ServerRuns.reach(of: place.run, of: caller, path, standing: standing, in: connection)
@@ -115,13 +103,16 @@ enum ChangeToken: Equatable {
     }
 
     /// Where a client stands in a zone's feed, as of the server's run now.
+    /// - Parameter name: the zone's, for this caller.
     /// - Throws: `changeTokenExpired` also when deletions that it has not been told of have left the feed, and for a token of a
     ///   future that was lost when a backup was restored.
-    static func place(_ data: Data, in zone: ZoneRow, _ connection: any SQLConnection) throws -> ZonePlace {
+    static func place(
+        _ data: Data, in zone: ZoneRow, name: [UInt8], _ connection: any SQLConnection
+    ) throws -> ZonePlace {
         let compacted = try Compaction.horizon(of: zone, in: connection)
         var place = ZonePlace(position: 0, horizon: compacted, began: zone.position, run: 0)
         if !data.isEmpty {
-            guard case .zone(zone.owner, zone.zone, zone.incarnation, let known) = try ChangeToken(data),
+            guard case .zone(name, zone.incarnation, let known) = try ChangeToken(data),
                 max(known.position, known.horizon) >= compacted
             else { throw expired }
             if case .shares(_, let since) = zone.sight, known.began < since { throw expired }

@@ -76,7 +76,7 @@ enum DatabaseFeed {
                 .integer(viewer), .integer(Int64(zone.environment.rawValue)), .bool(viewer != zone.owner),
                 .integer(zone.owner), .integer(zone.zone), .bool(zone.share != nil), .integer(zone.position),
             ])
-        try Watch.refresh(zone, in: connection)
+        try Watch.add(viewer, to: zone.key, in: connection)
     }
 
     /// The zone disappears from one participant's shared database; the entry that ended it is the last it may read.
@@ -88,7 +88,7 @@ enum DatabaseFeed {
         ) { try $0.int64(0) }
         guard let viewer else { return }
         if zone.share != nil, try remains(zone, to: viewer, until: sequence, in: connection) {
-            return try Watch.refresh(zone, in: connection)
+            return
         }
         try connection.execute(
             """
@@ -96,7 +96,7 @@ enum DatabaseFeed {
             WHERE owner = $1 AND zone = $2 AND viewer = $5 AND gone = 0
             """,
             zone.key + [.integer(Gone.notShared.rawValue), .integer(Int64(bitPattern: sequence)), .integer(viewer)])
-        try Watch.refresh(zone, in: connection)
+        try Watch.noteLoss(in: zone.key, connection)
     }
 
     /// Whether the viewer takes part in another share of the zone than the one that it loses. What it has read does not count
@@ -126,6 +126,7 @@ enum DatabaseFeed {
             zone.key + [
                 .integer(Int64(bitPattern: sequence)), .integer(reason.rawValue), .integer(Gone.notShared.rawValue),
             ])
+        try Watch.noteLoss(in: zone.key, connection)
         guard zone.shares > 0 else { return }
         try connection.execute(
             """

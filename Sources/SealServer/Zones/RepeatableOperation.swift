@@ -37,10 +37,9 @@ struct RepeatableOperation: Sendable {
     func answer(of account: Int64, in connection: any SQLConnection) throws -> Data? {
         let found = try connection.first(
             "SELECT kind, request, response FROM operation WHERE id = $1 AND account = $2", [.data(id), .integer(account)]
-        ) { (kind: try $0.text(0), request: try $0.optionalBytes(1), response: try $0.data(2)) }
+        ) { (kind: try $0.text(0), request: try $0.bytes(1), response: try $0.data(2)) }
         guard let found else { return nil }
-        // Those of before requests were kept have none.
-        guard found.kind == kind, found.request == nil || found.request == request else {
+        guard found.kind == kind, found.request == request else {
             throw ServerError(
                 .invalidArguments, "The operation id was used for another operation.",
                 remedy: "Make a new id for each operation, and repeat one with exactly what it was sent with.")
@@ -65,33 +64,21 @@ struct RepeatableOperation: Sendable {
     }
 
     private static let sweptAtOnce: Int64 = 1_000
-}
 
-extension Migration {
     /// Rows in the order in which they are kept, ids first in their index: clients begin an id with the time, so that what is
     /// kept together lies together.
-    static let operationOrder = Migration(
-        name: "operation-order",
-        sql: """
-            CREATE TABLE operation_new (
-                number INTEGER PRIMARY KEY,
-                account BIGINT NOT NULL,
-                id BLOB NOT NULL,
-                kind TEXT NOT NULL,
-                request BLOB,
-                response BLOB NOT NULL,
-                created BIGINT NOT NULL
-            );
-            INSERT INTO operation_new (account, id, kind, request, response, created)
-                SELECT account, id, kind, request, response, created FROM operation ORDER BY created;
-            DROP TABLE operation;
-            ALTER TABLE operation_new RENAME TO operation;
-            CREATE UNIQUE INDEX operation_id ON operation (id, account);
-            """)
-
-    /// What an operation id was used for.
-    static let operationRequests = Migration(
-        name: "operation-requests", sql: "ALTER TABLE operation ADD COLUMN request BLOB;")
+    static let tables = """
+        CREATE TABLE operation (
+            number INTEGER PRIMARY KEY,
+            account BIGINT NOT NULL,
+            id BLOB NOT NULL,
+            kind TEXT NOT NULL,
+            request BLOB NOT NULL,
+            response BLOB NOT NULL,
+            created BIGINT NOT NULL
+        );
+        CREATE UNIQUE INDEX operation_id ON operation (id, account);
+        """
 }
 
 extension Sealkit_V1_ModifyRecordsRequest {

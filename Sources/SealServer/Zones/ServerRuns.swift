@@ -22,7 +22,7 @@ enum ServerRuns {
     /// Before anything is served.
     /// - Parameter now: microseconds since 1970.
     static func begin(now: Int64, random: Int64, in connection: any SQLConnection) throws {
-        // Of before there were runs: 0.
+        // At the first start there is none.
         let last = try connection.first("SELECT COALESCE(MAX(number), 0) FROM server_run") { try $0.int64(0) } ?? 0
         try connection.execute(
             """
@@ -69,50 +69,26 @@ enum ServerRuns {
         ) { (newest: try $0.int64(0), isKnown: try $0.int64(1) > 0, end: try $0.optionalInt64(2)) }
         guard let found else { throw StorageError.failed(code: 0, message: "the server's run is gone") }
         if run == found.newest { return Reach(newest: found.newest, end: position) }
-        // Tokens of before there were runs name none.
-        return Reach(newest: found.newest, end: found.isKnown || run == 0 ? found.end ?? 0 : nil)
+        return Reach(newest: found.newest, end: found.isKnown ? found.end ?? 0 : nil)
     }
-}
 
-extension Migration {
-    /// Where each feed ended in each of the server's runs, of the feeds that moved in it; scopes whose rosters were given back to
-    /// a server that had lost them, and branches of rosters that their owners have given up.
-    static let serverRuns = Migration(
-        name: "server-runs",
-        sql: """
-            CREATE TABLE server_run (number BIGINT NOT NULL PRIMARY KEY);
-            CREATE TABLE zone_end (
-                owner BIGINT NOT NULL,
-                zone BIGINT NOT NULL,
-                run BIGINT NOT NULL,
-                position BIGINT NOT NULL,
-                PRIMARY KEY (owner, zone, run)
-            );
-            CREATE TABLE view_end (
-                viewer BIGINT NOT NULL,
-                environment BIGINT NOT NULL,
-                shared BIGINT NOT NULL,
-                run BIGINT NOT NULL,
-                position BIGINT NOT NULL,
-                PRIMARY KEY (viewer, environment, shared, run)
-            );
-            CREATE TABLE restored_scope (
-                owner BIGINT NOT NULL,
-                zone BIGINT NOT NULL,
-                share BIGINT NOT NULL,
-                PRIMARY KEY (owner, zone, share)
-            );
-            CREATE TABLE abandoned_entry (
-                owner BIGINT NOT NULL,
-                zone BIGINT NOT NULL,
-                share BIGINT NOT NULL,
-                branch BLOB NOT NULL,
-                sequence BIGINT NOT NULL,
-                hash BLOB NOT NULL,
-                entry BLOB NOT NULL,
-                signature BLOB NOT NULL,
-                PRIMARY KEY (owner, zone, share, branch, sequence)
-            );
-            CREATE INDEX abandoned_entry_hash ON abandoned_entry (owner, zone, share, hash);
-            """)
+    /// Where each feed ended in each of the server's runs, of the feeds that moved in it.
+    static let tables = """
+        CREATE TABLE server_run (number BIGINT NOT NULL PRIMARY KEY);
+        CREATE TABLE zone_end (
+            owner BIGINT NOT NULL,
+            zone BIGINT NOT NULL,
+            run BIGINT NOT NULL,
+            position BIGINT NOT NULL,
+            PRIMARY KEY (owner, zone, run)
+        );
+        CREATE TABLE view_end (
+            viewer BIGINT NOT NULL,
+            environment BIGINT NOT NULL,
+            shared BIGINT NOT NULL,
+            run BIGINT NOT NULL,
+            position BIGINT NOT NULL,
+            PRIMARY KEY (viewer, environment, shared, run)
+        );
+        """
 }

@@ -74,7 +74,11 @@ struct ZoneChange {
 
     /// What a life of a zone has held goes with it.
     static func empty(_ zone: ZoneRow, in connection: any SQLConnection) throws {
-        for table in ["record", "delete_reference", "derived_step", "departure", "unsettled_parent"] {
+        let tables = [
+            "record", "delete_reference", "covering_deletion", "covered_record", "departure", "unsettled_parent", "unsettled_share",
+            "roots_below",
+        ]
+        for table in tables {
             try connection.execute("DELETE FROM \(table) WHERE owner = $1 AND zone = $2", zone.key)
         }
         try RecordIndex(zone: zone, connection: connection).removeAll()

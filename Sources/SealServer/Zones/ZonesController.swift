@@ -90,10 +90,12 @@ struct ZonesController: Sendable {
         let path = try DatabasePath(context)
         let message = try await request.decode(Sealkit_V1_DatabaseChangesRequest.self, context)
         let limit = message.resultsLimit == 0 ? Limits.itemsPerRequest : min(Int(message.resultsLimit), Limits.itemsPerRequest)
+        let feedNames = services.feedNames
         let response = try await services.database.read { connection -> Sealkit_V1_DatabaseChangesResponse in
             let caller = try Caller(session, container: path.container, in: connection)
+            let name = feedNames.database(path, of: caller)
             let place = try ChangeToken.place(
-                message.token, of: caller, path,
+                message.token, of: caller, path, name: name,
                 standing: try DatabaseFeed.lastPosition(of: caller, path, in: connection), in: connection)
             var position = place.position
             // One more than asked for tells whether more is coming.
@@ -113,10 +115,7 @@ struct ZonesController: Sendable {
             }
             response.moreComing = changes.count > limit
             response.token =
-                ChangeToken.database(
-                    viewer: caller.id, environment: path.environment.rawValue, isShared: path.isShared,
-                    .init(position: position, end: place.end, run: place.run)
-                ).data
+                ChangeToken.database(name: name, .init(position: position, end: place.end, run: place.run)).data
             return response
         }
         return try Response(response, for: request)

@@ -58,8 +58,17 @@ struct DatabaseCheck {
             "deletions that came with another and cannot be proven",
             """
             SELECT COUNT(*) FROM record r WHERE r.deleted = 1 AND r.went_with IS NOT NULL AND NOT EXISTS (
-                SELECT 1 FROM derived_step d
-                WHERE d.owner = r.owner AND d.zone = r.zone AND d.deletion = r.went_with AND d.name = r.name)
+                SELECT 1 FROM covered_record c JOIN covering_deletion d
+                    ON d.owner = c.owner AND d.zone = c.zone AND d.deletion = c.deletion
+                WHERE c.owner = r.owner AND c.zone = r.zone AND c.deletion = r.went_with AND c.name = r.name)
+            """
+        ),
+        (
+            "proofs for records that are there again",
+            """
+            SELECT COUNT(*) FROM covered_record c WHERE NOT EXISTS (
+                SELECT 1 FROM record r
+                WHERE r.owner = c.owner AND r.zone = c.zone AND r.name = c.name AND r.went_with = c.deletion AND r.deleted = 1)
             """
         ),
         (

@@ -60,7 +60,7 @@ struct Feed: Sendable {
     }
 
     private static func item(_ record: Sealkit_V1_Record) throws -> Item {
-        // One that went with another has no statement of its own; whether its deletion is proven is for devices to say.
+        // One that went with another comes with the statement that went; whether that is proven is for devices to say.
         guard !record.hasDerived else {
             return Item(hash: .zero, revision: 0, previous: .zero, position: record.position, isDeleted: record.deleted, assets: [])
         }

@@ -10,7 +10,7 @@ struct DataExportCommand: AccountHolderCommand {
             All zones of the private database, with records, files, and who shares them, and what this account has made in the \
             container's public database (as far as the server gives it out: what it withholds there nobody can notice); with \
             --shared also the zones of others, with --zone nothing but those. The folder is NOT ENCRYPTED: whoever reads it reads \
-            everything. It holds no keys and no share's URL. The format is in PROTOCOL.md, "Data archive".
+            everything. It holds no keys and no share's URL. The format is in Vectors/FILES.md, "Data archive".
 
             It appears whole or not at all, also when the command is cancelled. Killed (SIGKILL, a power cut), it leaves \
             FOLDER.part-XXXXXXXX behind, which the next export to FOLDER removes.

@@ -13,14 +13,14 @@ struct FieldArgument {
           string     text (the default)
           int        a whole number
           double     a number
-          date       2026-11-21, or 2026-11-21T10:00:00Z
+          date       2026-11-21, 2026-11-21T10:00:00.25Z, or @ and the seconds since 2001 (UTC)
           location   latitude,longitude: 52.5,13.4
           data       base64
           ref        the name of a record in the same zone (--set only)
           list-…     a list of one of these: tags:list-string=a,b  (\\, is a comma)
 
         A value of @path is read from that file, and @- from standard input, so that it does not show in the list of processes; \
-        @@ stands for a single @ in front.
+        @@ stands for a single @ in front. Not so for a date.
         """
 
     /// - Throws: `invalidArguments`, naming the key and never the value.
@@ -31,13 +31,15 @@ struct FieldArgument {
         let name = text[..<equals].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         key = String(name[0])
         let kind = name.count == 2 ? String(name[1]) : "string"
-        let source = try Source(String(text[text.index(after: equals)...]), key: key)
+        let given = String(text[text.index(after: equals)...])
+        // A date that no calendar has is written with an @ in front: none comes from a file.
+        let source = [Kind.date.rawValue, "list-\(Kind.date.rawValue)"].contains(kind) ? .literal(given) : try Source(given, key: key)
         if kind.hasPrefix("list-") {
             let kind = try Kind(String(kind.dropFirst(5)), key: key)
             let elements = Self.elements(try source.text())
             var values: [RecordValue] = []
             for element in elements { values.append(try kind.value(element, key: key)) }
-            value = .list(kind.valueKind, values)
+            value = .list(values)
         } else {
             let kind = try Kind(kind, key: key)
             value = kind == .data ? .data(try source.data()) : try kind.value(try source.text(trimmed: kind != .string), key: key)
@@ -120,18 +122,6 @@ struct FieldArgument {
                     remedy: "use string, int, double, date, location, data, ref, or list-… of one")
             }
             self = kind
-        }
-
-        var valueKind: ValueKind {
-            switch self {
-            case .string: .string
-            case .int: .int64
-            case .double: .double
-            case .date: .date
-            case .location: .location
-            case .data: .data
-            case .ref: .reference
-            }
         }
 
         func value(_ text: String, key: String) throws(SealKitError) -> RecordValue {

@@ -37,16 +37,24 @@ struct RecordSave: AccountHolderCommand {
     @Option(help: ArgumentHelp("A file, encrypted except in the public database.", valueName: "key=path"))
     var asset: [String] = []
 
-    @Option(help: ArgumentHelp("A field to remove.", valueName: "key"))
+    @Option(help: ArgumentHelp("A field to remove; \(Self.parentKey) makes the record nobody's.", valueName: "key"))
     var unset: [String] = []
 
-    @Option(help: ArgumentHelp("The record that this one belongs to.", valueName: "name"))
+    @Option(help: ArgumentHelp("The record that this one belongs to; empty for none.", valueName: "name"))
     var parent: String?
+
+    private static let parentKey = "parent"
 
     @Flag(help: "Change the record where it exists.")
     var update = false
 
     @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        guard parent?.isEmpty ?? true || !unset.contains(Self.parentKey) else {
+            throw ValidationError("--parent and --unset \(Self.parentKey) contradict each other.")
+        }
+    }
 
     func run(_ client: Client) async throws {
         let (database, zoneID) = zone.resolve(client)
@@ -59,8 +67,9 @@ struct RecordSave: AccountHolderCommand {
             }
             record[String(text[..<equals])] = Asset(fileURL: URL(fileURLWithPath: String(text[text.index(after: equals)...])))
         }
-        for key in unset { record.setPlainValue(key, nil) }
-        if let parent { record.parent = Record.Reference(recordName: parent) }
+        for key in unset where key != Self.parentKey { record.setPlainValue(key, nil) }
+        if unset.contains(Self.parentKey) { record.parent = nil }
+        if let parent { record.parent = parent.isEmpty ? nil : Record.Reference(recordName: parent) }
 
         let bar = ProgressBar("uploading", output)
         let results = try await database.modifyRecords(saving: [record]) { sent, total in bar.update(sent, of: total) }

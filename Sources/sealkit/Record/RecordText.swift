@@ -38,7 +38,7 @@ enum RecordText {
         case .date: Date(recordValue: value).map(Timestamp.text) ?? ""
         case .location(let place): "\(place.latitude), \(place.longitude)"
         case .reference(let reference): "→ \(reference.recordName.escaped)"
-        case .list(_, let values): "[\(values.map(text).joined(separator: ", "))]"
+        case .list(let values): "[\(values.map(text).joined(separator: ", "))]"
         }
     }
 
@@ -71,7 +71,15 @@ enum RecordText {
     }
 
     private static func json(_ value: RecordValue, encrypted: Bool) -> JSONValue {
-        .object(["kind": .string("\(value.type.isList ? "list-" : "")\(value.type.kind)"), "encrypted": .bool(encrypted), "value": json(value)])
+        .object(["kind": .string(kind(value)), "encrypted": .bool(encrypted), "value": json(value)])
+    }
+
+    /// `date`, `list-date`; of an empty list `list`.
+    private static func kind(_ value: RecordValue) -> String {
+        switch value.tag {
+        case .type(let type): "\(type.isList ? "list-" : "")\(type.kind)"
+        case .emptyList: "list"
+        }
     }
 
     private static func json(_ value: RecordValue) -> JSONValue {
@@ -83,7 +91,7 @@ enum RecordText {
         case .date: JSONValue(Date(recordValue: value).map(Timestamp.text))
         case .location(let place): .object(["latitude": .double(place.latitude), "longitude": .double(place.longitude)])
         case .reference(let reference): .object(["recordName": .string(reference.recordName)])
-        case .list(_, let values): .array(values.map(json))
+        case .list(let values): .array(values.map(json))
         }
     }
 

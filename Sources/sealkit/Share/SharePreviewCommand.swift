@@ -19,14 +19,16 @@ struct SharePreviewCommand: AccountHolderCommand {
 extension Share.Metadata {
     private var owner: String { ownerIdentity.userRecordID?.recordName ?? zoneID.ownerName }
 
-    /// The title is the owner's word about itself.
+    /// The title is the word of whoever signed it, about what is shared.
     func text(_ status: Share.Participant.AcceptanceStatus) -> String {
-        """
-        "\(title.escaped)" (zone \(zoneID.zoneName.escaped))
-          owner       \(owner.escaped)
-          permission  \(participantPermission)
-          status      \(status)
-        """
+        let shown = preview.map { "\"\($0.title.escaped)\"" } ?? "(no title: nobody who administers the share vouches for one)"
+        var lines = ["\(shown) (zone \(zoneID.zoneName.escaped))", "  owner       \(owner.escaped)"]
+        if let preview {
+            lines.append(
+                "  title by    \(preview.authorRecordID.recordName.escaped) (\(preview.authorRole)), \(Timestamp.text(preview.date))")
+        }
+        lines += ["  permission  \(participantPermission)", "  status      \(status)"]
+        return lines.joined(separator: "\n")
     }
 
     func json(_ status: Share.Participant.AcceptanceStatus) -> [String: JSONValue] {
@@ -34,6 +36,9 @@ extension Share.Metadata {
             "zone": .string(zoneID.zoneName), "owner": .string(owner), "title": .string(title), "type": .string(shareType),
             "permission": .string("\(participantPermission)"), "status": .string("\(status)"),
             "container": .string(containerIdentifier),
+            "previewAuthor": JSONValue(preview?.authorRecordID.recordName),
+            "previewAuthorRole": JSONValue(preview.map { "\($0.authorRole)" }),
+            "previewDate": JSONValue(preview.map { Timestamp.text($0.date) }),
         ]
     }
 }

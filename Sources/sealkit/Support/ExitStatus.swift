@@ -24,7 +24,7 @@ enum ExitStatus: Int32, CaseIterable {
         case .networkFailure, .networkUnavailable, .serverResponseLost: self = .network
         case .storageFull, .quotaExceeded: self = .cannotWrite
         case .requestRateLimited, .serviceUnavailable, .zoneBusy, .accountTemporarilyUnavailable, .rotationDue, .rosterChanged,
-            .staleEpoch, .assetFileModified:
+            .staleEpoch, .deletionIncomplete, .assetFileModified:
             self = .tryLater
         case .integrityFailure, .rollback: self = .integrity
         case .notAuthenticated, .permissionFailure, .wrongPassphrase, .sessionExpired, .keysReplaced, .verificationFailed,

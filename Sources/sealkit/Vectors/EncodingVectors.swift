@@ -60,7 +60,7 @@ enum PAEVectors: Construction {
 enum ValueVectors: Construction {
     static let name = "values"
     static let algorithm = "Canonical value encoding"
-    static let header = ["`value` encodes to `encoded` and back; of an invalid test, `encoded` is refused. Doubles are given by their bits, as one number in hexadecimal, most significant digit first."]
+    static let header = ["`value` encodes to `encoded` and back; of an invalid test, `encoded` is refused. Doubles, dates and a location's timestamp (seconds since 2001) are given by their bits, as one number in hexadecimal, most significant digit first. An empty list has the kind `list`."]
 
     static func generate(into builder: inout VectorBuilder) throws {
         let values: [(String, Value)] = [
@@ -68,26 +68,41 @@ enum ValueVectors: Construction {
             ("no data", .data([])), ("data", .data([0, 255])), ("zero", .int64(0)), ("the least integer", .int64(.min)),
             ("the greatest integer", .int64(.max)), ("a double", .double(1.5)), ("minus zero", .double(-0.0)),
             ("infinity", .double(.infinity)), ("the one NaN", .double(.nan)), ("the smallest double", .double(.leastNonzeroMagnitude)),
-            ("a date", .date(1_700_000_000_123_456)), ("a date before 1970", .date(-1)),
+            ("the date from which dates count", .date(0)), ("a date", .date(721_692_800.123456)), ("a date before 2001", .date(-0.5)),
+            ("a tenth of a second", .date(0.1)), ("the last double before 2001", .date(-.leastNonzeroMagnitude)),
+            ("a subnormal date", .date(0x0.8p-1022)), ("the distant past", .date(-63_114_076_800)), ("a date in 10^292 years", .date(1e300)),
+            ("the latest date", .date(.greatestFiniteMagnitude)), ("the earliest date", .date(-.greatestFiniteMagnitude)),
             (
                 "a location",
                 .location(
-                    Location(latitude: 52.5, longitude: 13.4, altitude: 34, horizontalAccuracy: 5, verticalAccuracy: -1, course: 90, speed: 1.5, timestamp: 7))
+                    Location(latitude: 52.5, longitude: 13.4, altitude: 34, horizontalAccuracy: 5, verticalAccuracy: -1, course: 90, speed: 1.5, time: 721_692_800.1))
             ),
             ("a reference", .reference(ReferenceValue(recordName: "Note-1"))),
             ("a deleting reference", .reference(ReferenceValue(recordName: "Note-1", action: .deleteSelf))),
-            ("a list of strings", .list(.string, [.string("a"), .string("")])), ("a list of doubles", .list(.double, [.double(0), .double(.nan)])),
-            ("a list of references", .list(.reference, [.reference(ReferenceValue(recordName: "a"))])),
+            ("a list of strings", .list([.string("a"), .string("")])), ("a list of doubles", .list([.double(0), .double(.nan)])),
+            ("a list of dates", .list([.date(0.1), .date(-0.1)])),
+            ("a list of references", .list([.reference(ReferenceValue(recordName: "a"))])),
         ]
         try builder.group("ValueCoding") { group in
             for (comment, value) in values { group.valid(comment, ["value": json(value), "encoded": .hex(try value.canonicalBytes())]) }
+            group.valid(
+                "an empty list has no kind", ["value": json(.list([])), "encoded": .hex(try Value.list([]).canonicalBytes())], flag: "Edge")
             for kind in ValueKind.allCases where kind != .asset {
-                let empty = Value.list(kind, [])
-                group.valid("an empty list of \(kind) keeps its kind", ["value": json(empty), "encoded": .hex(try empty.canonicalBytes())], flag: "Edge")
+                group.invalid("an empty list of a kind: \(kind)", ["encoded": .string("1\(kind.rawValue)00000000")], flag: "Edge")
+            }
+            // Bits, least significant byte first.
+            for (comment, bits) in [
+                ("minus zero", "0000000000000080"), ("NaN", "000000000000f87f"), ("another NaN", "010000000000f87f"),
+                ("infinity", "000000000000f07f"), ("minus infinity", "000000000000f0ff"),
+            ] {
+                group.invalid("\(comment) as a date", ["encoded": .string("05" + bits)], flag: "Edge")
+                group.invalid("\(comment) as a location's time", ["encoded": .string("06" + String(repeating: "00", count: 56) + bits)], flag: "Edge")
+                group.invalid("\(comment) in a list of dates", ["encoded": .string("15" + "02000000" + String(repeating: "00", count: 8) + bits)], flag: "Edge")
             }
             for (comment, hex) in [
                 ("nothing", ""), ("no kind", "00"), ("an unknown kind", "09"), ("an unknown bit in the tag", "230000000000000000"),
-                ("an asset", "08"), ("a list of assets", "1800000000"), ("a number cut short", "0300"), ("a trailing byte", "03000000000000000000"),
+                ("an asset", "08"), ("a list of assets", "180100000000"), ("an empty list of assets", "1800000000"),
+                ("an empty list of something", "100100000000"), ("an empty list cut short", "10000000"), ("an empty list and more", "100000000000"), ("a number cut short", "0300"), ("a trailing byte", "03000000000000000000"),
                 ("a string cut short", "010200000061"), ("invalid UTF-8", "0102000000c328"), ("overlong UTF-8", "0102000000c080"),
                 ("a surrogate", "0103000000eda080"), ("a hostile length", "01ffffffff"), ("a byte more than a record holds", "0201001000"),
                 ("a hostile count", "13ffffffff"), ("a list cut short", "13020000000000000000000000"), ("a list in a list", "1401000000140000"),
@@ -107,28 +122,39 @@ enum ValueVectors: Construction {
     private static func bits(_ value: Double) -> JSON { .string(Hex.encode((0..<8).map { UInt8(truncatingIfNeeded: value.bitPattern >> (56 - 8 * $0)) })) }
 
     static func json(_ value: Value) -> JSON {
-        var fields: [String: JSON] = ["kind": .string("\(value.type.kind)")]
+        var fields: [String: JSON] = ["kind": .string(kind(of: value))]
         switch value {
         case .string(let text): fields["string"] = .string(text)
         case .data(let bytes): fields["data"] = .hex(bytes)
-        case .int64(let number), .date(let number): fields["number"] = .number(number)
+        case .int64(let number): fields["number"] = .number(number)
+        case .date(let seconds): fields["bits"] = bits(seconds)
         case .double(let number): fields["bits"] = bits(number.isNaN ? .nan : number)
         case .location(let place):
             fields["bits"] = .array(
                 [place.latitude, place.longitude, place.altitude, place.horizontalAccuracy, place.verticalAccuracy, place.course, place.speed].map(bits))
-            fields["timestamp"] = .number(place.timestamp)
+            fields["timestamp"] = bits(place.time)
         case .reference(let reference):
             fields["recordName"] = .string(reference.recordName)
             fields["action"] = .string("\(reference.action)")
-        case .list(_, let elements): fields["list"] = .array(elements.map(json))
+        case .list(let elements): fields["list"] = .array(elements.map(json))
         }
         return .object(fields)
     }
 
+    /// Of a list, its elements'.
+    private static func kind(of value: Value) -> String {
+        guard case .type(let type) = value.tag else { return "list" }
+        return "\(type.kind)"
+    }
+
     static func value(_ fields: Fields) throws -> Value {
+        if fields.has("list") {
+            let list = Value.list(try fields.objects("list").map(value))
+            try fields.expect("kind", .string(kind(of: list)))
+            return list
+        }
         let name = try fields.string("kind")
         guard let kind = ValueKind.allCases.first(where: { "\($0)" == name }) else { throw VectorError.missing("kind") }
-        if fields.has("list") { return .list(kind, try fields.objects("list").map(value)) }
         func double(_ json: JSON?) throws -> Double {
             guard case .string(let text)? = json, let bits = UInt64(text, radix: 16) else { throw VectorError.missing("bits") }
             return Double(bitPattern: bits)
@@ -137,7 +163,7 @@ enum ValueVectors: Construction {
         case .string: return .string(try fields.string("string"))
         case .data: return .data(try fields.bytes("data"))
         case .int64: return .int64(try fields.number("number"))
-        case .date: return .date(try fields.number("number"))
+        case .date: return .date(try double(fields.values["bits"]))
         case .double: return .double(try double(fields.values["bits"]))
         case .location:
             let bits = try fields.array("bits").map(double)
@@ -145,7 +171,7 @@ enum ValueVectors: Construction {
             return .location(
                 Location(
                     latitude: bits[0], longitude: bits[1], altitude: bits[2], horizontalAccuracy: bits[3], verticalAccuracy: bits[4],
-                    course: bits[5], speed: bits[6], timestamp: try fields.number("timestamp")))
+                    course: bits[5], speed: bits[6], time: try double(fields.values["timestamp"])))
         case .reference:
             let deletes = try fields.string("action") == "deleteSelf"
             return .reference(ReferenceValue(recordName: try fields.string("recordName"), action: deletes ? .deleteSelf : .none))
@@ -159,10 +185,8 @@ enum PaddingVectors: Construction {
     static let algorithm = "Padmé, 32 bytes at least"
     static let header = [
         "PaddedLength: `size` bytes are padded to `padded`.",
-        "PaddedValue: `sealed` (a share preview under `linkSecret`) opens to a padded value; refused unless the zeros are zeros and exactly as many as the padding asks for.",
+        "PaddedValue: `plaintext`, of something sealed, is `value` and its padding; refused unless the zeros are zeros and exactly as many as the padding asks for.",
     ]
-    private static let link = SecretBytes(copying: VectorZone.linkBytes)
-    private static let scopeID = GrantHash.of([1])
 
     static func generate(into builder: inout VectorBuilder) throws {
         try builder.group("PaddedLength") { group in
@@ -170,18 +194,13 @@ enum PaddingVectors: Construction {
                 group.valid("\(size)", ["size": .number(size), "padded": .number(Padding.paddedLength(size))])
             }
         }
-        let preview = try Value.list(.data, [.data([UInt8]("Title".utf8)), .data([]), .data([])]).canonicalBytes()
-        func fields(_ plaintext: [UInt8]) -> [String: JSON] {
-            var random = RecordingRandom("padding")
-            var pae = PAE(.preview, pieces: 1)
-            pae.add(scopeID)
-            let sealed = AEAD.seal(plaintext, under: Hash.derive(link, .preview, scopeID.bytes), associatedData: pae.finish(), random: &random)
-            return ["linkSecret": .hex(link), "scopeID": .hex(scopeID), "plaintext": .hex(plaintext), "sealed": .hex(sealed)]
-        }
-        let padded = preview + [UInt8](repeating: 0, count: Int(Padding.paddedLength(UInt64(preview.count))) - preview.count)
+        let value = Value.list([.data([UInt8]("Title".utf8)), .data([]), .data([])])
+        let encoded = try value.canonicalBytes()
+        func fields(_ plaintext: [UInt8]) -> [String: JSON] { ["plaintext": .hex(plaintext), "value": ValueVectors.json(value)] }
+        let padded = encoded + [UInt8](repeating: 0, count: Int(Padding.paddedLength(UInt64(encoded.count))) - encoded.count)
         try builder.group("PaddedValue") { group in
             group.valid("padded as it should be", fields(padded))
-            group.invalid("unpadded", fields(preview))
+            group.invalid("unpadded", fields(encoded))
             group.invalid("one zero less", fields([UInt8](padded.dropLast())))
             group.invalid("one zero more", fields(padded + [0]))
             group.invalid("padded to the next length", fields(padded + [UInt8](repeating: 0, count: 4)))
@@ -192,12 +211,7 @@ enum PaddingVectors: Construction {
 
     static func check(_ test: Fields, shared: Fields, type: String) throws {
         if type == "PaddedLength" { return try test.expect("padded", .number(Padding.paddedLength(try test.number("size")))) }
-        let (link, scopeID, sealed) = (try test.secret("linkSecret"), try test.digest("scopeID"), try test.bytes("sealed"))
-        var pae = PAE(.preview, pieces: 1)
-        pae.add(scopeID)
-        let plaintext = try AEAD.open(sealed, under: Hash.derive(link, .preview, scopeID.bytes), associatedData: pae.finish())
-        try test.expect("plaintext", .hex(plaintext))
-        _ = try LinkSecret(link).openPreview(sealed, scopeID: scopeID)
+        try test.expect("value", ValueVectors.json(try Value(padded: test.bytes("plaintext"))))
     }
 }
 
@@ -213,9 +227,10 @@ enum FieldVectors: Construction {
         let asset = AssetCommitment(salt: GrantHash.of([1]), chunkCount: 3, root: GrantHash.of([2]), descriptor: [UInt8](repeating: 3, count: 80))
         let fields: [(String, String, UInt8, UInt8, [UInt8], StoredField)] = [
             ("a plain value", "count", 1, 3, try Value.int64(7).canonicalBytes(), .plain(.int64(7))),
-            ("an empty plain list", "tags", 1, 0x11, try Value.list(.string, []).canonicalBytes(), .plain(.list(.string, []))),
-            ("an encrypted string", "body", 2, 1, [UInt8](repeating: 5, count: 72), .encrypted(ValueType(.string), sealed: [UInt8](repeating: 5, count: 72))),
-            ("an encrypted list of dates", "days", 2, 0x15, [UInt8](repeating: 5, count: 72), .encrypted(ValueType(.date, isList: true), sealed: [UInt8](repeating: 5, count: 72))),
+            ("an empty plain list", "tags", 1, 0x10, try Value.list([]).canonicalBytes(), .plain(.list([]))),
+            ("an empty encrypted list", "none", 2, 0x10, [UInt8](repeating: 5, count: 72), .encrypted(.emptyList, sealed: [UInt8](repeating: 5, count: 72))),
+            ("an encrypted string", "body", 2, 1, [UInt8](repeating: 5, count: 72), .encrypted(.type(ValueType(.string)), sealed: [UInt8](repeating: 5, count: 72))),
+            ("an encrypted list of dates", "days", 2, 0x15, [UInt8](repeating: 5, count: 72), .encrypted(.type(ValueType(.date, isList: true)), sealed: [UInt8](repeating: 5, count: 72))),
             ("an asset", "photo", 3, 8, asset.canonicalBytes(), .asset(asset)),
         ]
         var digests: [FieldDigest] = []
@@ -237,7 +252,7 @@ enum FieldVectors: Construction {
         }
         try builder.group("FieldSet") { group in
             group.valid("no field", ["fields": list([]), "digest": .hex(try FieldSet.digest([]))], flag: "Edge")
-            group.valid("five fields", ["fields": list(digests), "digest": .hex(try FieldSet.digest(digests))])
+            group.valid("six fields", ["fields": list(digests), "digest": .hex(try FieldSet.digest(digests))])
             group.altered("out of order", ["fields": list(digests.reversed())])
             group.altered("one twice", ["fields": list([digests[0]] + digests)])
             group.altered("a name that is no identifier", ["fields": list([FieldDigest(name: "_a", digest: .zero)])])
@@ -250,11 +265,11 @@ enum FieldVectors: Construction {
             return try test.expect("digest", .hex(try FieldSet.digest(fields)))
         }
         let stored = try test.bytes("stored")
-        let valueType = try ValueType(tag: UInt8(try test.int("type")))
+        let tag = try ValueTag(byte: UInt8(try test.int("type")))
         let field: StoredField
         switch try test.int("class") {
         case 1: field = .plain(try Value(canonicalBytes: stored))
-        case 2: field = .encrypted(valueType, sealed: stored)
+        case 2: field = .encrypted(tag, sealed: stored)
         default:
             var reader = CanonicalReader(stored)
             field = .asset(

@@ -1,3 +1,4 @@
+import SealCoding
 import SealEnvelope
 import SealPrimitives
 import SealStatements
@@ -11,7 +12,8 @@ enum LoginVectors: Construction {
         "Device: the login key of `seed` signs a device's id, its name, and when it was added.",
         "Rotation: the login key of `seed` names `newKey`, which takes its place at the server `origin`.",
         "Binding: the identity's key of `seed` in `container` signs the account's login key.",
-        "Code: the identity's key signs a verification code that came back.",
+        "Code: the identity's key signs a verification code that came back, for `address` and the share of `routingID` (empty for none).",
+        "Webhook: a server's webhook key signs what it sends: the key's own name, the time in seconds since 1970, the URL, and the body.",
         "Request: the server-to-server key of `signingSeed` (an Ed25519 seed), whose user is `user`, signs a request.",
     ]
 
@@ -92,14 +94,48 @@ enum LoginVectors: Construction {
         }
         try builder.group("Code") { group in
             let id = [UInt8](repeating: 4, count: 16)
-            group.valid(
-                "a code",
-                [
-                    "verificationID": .hex(id), "code": .string("12345678"), "signingKey": .hex(person.keys.signingKey.verificationKey.bytes),
-                    "signature": .hex(person.keys.signingKey.sign(Challenges.verificationCode(verificationID: id, code: "12345678"))),
-                ])
-            group.altered("another code", ["code": .string("12345679")])
+            let routingID = try ID16([UInt8](repeating: 0x33, count: 16))
+            let key = person.keys.signingKey
+            func fields(_ address: String, _ routingID: ID16?) -> [String: JSON] {
+                let signed = Challenges.verificationCode(
+                    origin: origin, verificationID: id, address: address, routingID: routingID, code: "12345678")
+                return [
+                    "origin": .string(origin), "verificationID": .hex(id), "address": .string(address), "routingID": .hex(routingID?.bytes ?? []),
+                    "code": .string("12345678"), "signingKey": .hex(key.verificationKey.bytes), "signature": .hex(key.sign(signed)),
+                ]
+            }
+            group.valid("a code to link an address", fields("+4930123456", nil))
+            group.altered("for a share", ["routingID": .hex(routingID)])
+            group.valid("a code for a share", fields("Alice@Example.org", routingID))
+            group.altered("another server", ["origin": .string("https://evil.example.org")])
             group.altered("another verification", ["verificationID": .hex(Digest.zero)])
+            group.altered("another address", ["address": .string("mallory@example.org")])
+            group.altered("another spelling of the address", ["address": .string("alice@example.org")])
+            group.altered("another share", ["routingID": .hex(ID16.zero)])
+            group.altered("for no share", ["routingID": .hex([UInt8]())])
+            group.altered("another code", ["code": .string("12345679")])
+            group.altered("a login instead", [
+                "signature": .hex(key.sign(Challenges.login(origin: origin, challenge: id, time: VectorZone.time)))
+            ])
+        }
+        try builder.group("Webhook") { group in
+            let seed = SecretBytes(copying: [UInt8](repeating: 0x0C, count: 32))
+            let (key, time) = (try SigningKey(seed: seed), 1_795_268_400 as Int64)
+            let (keyID, url, body) = (KeyIdentifier.paserk(of: key.verificationKey), "https://hooks.example.org/notes", [UInt8](#"{"deliveryId":"1"}"#.utf8))
+            group.valid(
+                "a delivery",
+                [
+                    "signingSeed": .hex(seed), "signingKey": .hex(key.verificationKey.bytes), "keyID": .string(keyID), "time": .number(time),
+                    "url": .string(url), "body": .hex(body),
+                    "signature": .hex(key.sign(WebhookSignature.signedBytes(keyID: keyID, time: time, url: url, body: body))),
+                ])
+            group.altered("another key's name", ["keyID": .string(KeyIdentifier.paserk(of: login.verificationKey))])
+            group.altered("another time", ["time": .number(time + 1)])
+            group.altered("another URL", ["url": .string("https://hooks.example.org/other")])
+            group.altered("another body", ["body": .hex([UInt8]("{}".utf8))])
+            group.altered("a login instead", [
+                "signature": .hex(key.sign(Challenges.login(origin: url, challenge: body, time: time)))
+            ])
         }
         try builder.group("Request") { group in
             let seed = SecretBytes(copying: [UInt8](repeating: 0x0B, count: 32))
@@ -167,6 +203,14 @@ enum LoginVectors: Construction {
             let key = try AccountSeed(test.secret("seed")).identityKeys(container: test.string("container"), using: NoGrants.self).signingKey
             try key.verificationKey.verify(signature, over: message)
             try test.expect("signingKey", .hex(key.verificationKey.bytes))
+        case "Webhook":
+            let key = try SigningKey(seed: test.secret("signingSeed"))
+            let message = WebhookSignature.signedBytes(
+                keyID: try test.string("keyID"), time: try test.number("time"), url: try test.string("url"), body: try test.bytes("body"))
+            try key.verificationKey.verify(signature, over: message)
+            try test.expect("signingKey", .hex(key.verificationKey.bytes))
+            try test.expect("keyID", .string(KeyIdentifier.paserk(of: key.verificationKey)))
+            try test.expect("signature", .hex(key.sign(message)))
         case "Request":
             let date = try test.string("date")
             guard let time = ServerRequests.time(of: date) else { throw SealError.malformed }
@@ -180,7 +224,10 @@ enum LoginVectors: Construction {
             try test.expect("signingKey", .hex(key.verificationKey.bytes))
             try test.expect("signature", .hex(key.sign(message)))
         default:
-            let message = Challenges.verificationCode(verificationID: try test.bytes("verificationID"), code: try test.string("code"))
+            let routingID = try test.bytes("routingID")
+            let message = Challenges.verificationCode(
+                origin: try test.string("origin"), verificationID: try test.bytes("verificationID"), address: try test.string("address"),
+                routingID: routingID.isEmpty ? nil : try ID16(routingID), code: try test.string("code"))
             try VerificationKey(test.bytes("signingKey")).verify(signature, over: message)
         }
     }

@@ -67,18 +67,19 @@ struct VectorZone {
 
     static func opening(
         _ scope: Scope, owner: VectorPerson, following roster: Roster?, incarnations: Incarnations? = nil, root: String? = nil,
-        abandoned: RosterChange.AbandonedHead? = nil
+        abandoned: RosterChange.AbandonedHead? = nil, encryption: EncryptionScope = .perRecord
     ) -> (entry: RosterEntry, key: EpochKey) {
         let life = (roster?.incarnations.scope ?? 0) &+ 1
         let incarnations = incarnations ?? Incarnations(zone: life, scope: life)
         let key = key(EpochContext(scopeID: scope.id, incarnations: incarnations, epoch: 0))
         let opening = RosterChange.Opening(
-            scope: scope, incarnations: incarnations, rootRecordName: root, abandoned: abandoned, owner: owner.identity)
+            scope: scope, incarnations: incarnations, encryptionScope: encryption, rootRecordName: root, abandoned: abandoned,
+            owner: owner.identity)
         let entry = RosterEntry(
             scopeID: scope.id, sequence: roster?.nextSequence ?? 0, previous: roster?.head ?? .zero, author: owner.user,
             time: time, changes: [.open(opening)],
             epoch: EpochOpening(
-                number: 0, keyID: key.keyID, previousKey: [],
+                number: 0, keyID: key.keyID, checkpoint: Checkpoint.none, previousKey: [],
                 coverage: [.init(subject: .member(owner.user), grantHash: grantHash(.member(owner.user)))]))
         return (entry, key)
     }
@@ -102,7 +103,7 @@ struct VectorZone {
         var random = RecordingRandom("previous key")
         let key = nextKey
         return EpochOpening(
-            number: key.context.epoch, keyID: key.keyID,
+            number: key.context.epoch, keyID: key.keyID, checkpoint: Checkpoint.none,
             previousKey: key.seal(previous: keys[keys.count - 1], random: &random),
             coverage: after.subjects.filter { !gone.contains($0) }.map {
                 .init(subject: $0, grantHash: VectorZone.grantHash($0))
@@ -113,7 +114,7 @@ struct VectorZone {
     func epoch(covering subjects: [GrantSubject]) -> EpochOpening {
         let epoch = epoch()
         return EpochOpening(
-            number: epoch.number, keyID: epoch.keyID, previousKey: epoch.previousKey,
+            number: epoch.number, keyID: epoch.keyID, checkpoint: Checkpoint.none, previousKey: epoch.previousKey,
             coverage: subjects.sorted().map { .init(subject: $0, grantHash: VectorZone.grantHash($0)) })
     }
 
@@ -190,7 +191,7 @@ struct VectorZone {
             author: author.user, clientTime: Self.time, revision: 1, previous: .zero, scopeID: scope.id,
             scopeIncarnation: roster.incarnations.scope, epoch: roster.currentEpoch.number,
             wrappedKey: [UInt8](repeating: 6, count: Statement.wrappedKeyBytes), rosterSequence: roster.sequence,
-            rosterHead: roster.head, parent: nil, share: nil, salt: .zero, fieldsDigest: .zero)
+            rosterHead: roster.head, checkpoint: Checkpoint.none, parent: nil, share: nil, salt: .zero, fieldsDigest: .zero)
     }
 }
 
@@ -280,10 +281,14 @@ extension Fields {
         let fields = try object(key)
         return StatementProof(
             signature: try fields.bytes("signature"), leafCount: try fields.int("leafCount"), index: try fields.int("index"),
-            path: try fields.array("path").map { json in
-                guard case .string(let text) = json else { throw VectorError.missing("path") }
-                return try Digest(Hex.decode(text))
-            })
+            path: try fields.digests("path"))
+    }
+
+    func digests(_ key: String) throws -> [Digest] {
+        try array(key).map { json in
+            guard case .string(let text) = json else { throw VectorError.missing(key) }
+            return try Digest(Hex.decode(text))
+        }
     }
 }
 

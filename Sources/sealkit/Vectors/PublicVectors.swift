@@ -16,7 +16,7 @@ enum PublicVectors: Construction {
             kind: .save, container: VectorZone.container, environment: .production, owner: UserID(.zero), zoneName: Names.defaultZone,
             zoneIncarnation: 1, recordName: record, recordType: "Place", creator: author.user, author: author.user,
             clientTime: VectorZone.time, revision: 1, previous: .zero, scopeID: .zero, scopeIncarnation: 0, epoch: 0, wrappedKey: [],
-            rosterSequence: 0, rosterHead: .zero, parent: nil, share: nil, salt: .zero, fieldsDigest: .zero)
+            rosterSequence: 0, rosterHead: .zero, checkpoint: Checkpoint.none, parent: nil, share: nil, salt: .zero, fieldsDigest: .zero)
     }
 
     static func generate(into builder: inout VectorBuilder) throws {
@@ -55,6 +55,11 @@ enum PublicVectors: Construction {
             group.valid("by its author", fields(good, by: alice))
             group.valid("by an earlier generation of its author", fields(good, by: alice, chain: newer))
             group.valid("by a later generation of its author", fields(good, by: newer))
+            var deletion = good
+            (deletion.kind, deletion.fieldsDigest) = (.delete, TakenRecords.none.digest)
+            group.valid("a deletion", fields(deletion, by: alice))
+            deletion.fieldsDigest = try TakenRecords([(recordName: "Place-2", hash: deletion.previous)]).digest
+            group.invalid("a deletion that takes a record along", fields(deletion, by: alice))
             group.invalid("by somebody else", fields(good, by: bob, chain: alice))
             group.invalid("by somebody else, with that one's identity", fields(good, by: bob))
             group.invalid("by a generation that the chain does not have", fields(good, by: newer, chain: alice))

@@ -11,7 +11,7 @@ extension JSON {
             "author": .string(statement.author.recordName), "clientTime": .number(statement.clientTime), "revision": .number(statement.revision),
             "previous": .hex(statement.previous), "scopeID": .hex(statement.scopeID), "scopeIncarnation": .number(statement.scopeIncarnation),
             "epoch": .number(statement.epoch), "wrappedKey": .hex(statement.wrappedKey), "isKeyCarried": .bool(statement.isKeyCarried), "rosterSequence": .number(statement.rosterSequence),
-            "rosterHead": .hex(statement.rosterHead), "salt": .hex(statement.salt), "fieldsDigest": .hex(statement.fieldsDigest),
+            "rosterHead": .hex(statement.rosterHead), "checkpoint": .hex(statement.checkpoint), "salt": .hex(statement.salt), "fieldsDigest": .hex(statement.fieldsDigest),
         ]
         if let former = statement.formerScope {
             fields["formerScope"] = .object(["scopeID": .hex(former.scopeID), "incarnation": .number(former.incarnation)])
@@ -38,7 +38,7 @@ extension Fields {
                     scopeID: try fields.object("formerScope").digest("scopeID"),
                     incarnation: try fields.object("formerScope").number("incarnation")) : nil,
             wrappedKey: try fields.bytes("wrappedKey"), isKeyCarried: try fields.bool("isKeyCarried"), rosterSequence: try fields.number("rosterSequence"),
-            rosterHead: try fields.digest("rosterHead"), parent: fields.has("parent") ? try fields.string("parent") : nil,
+            rosterHead: try fields.digest("rosterHead"), checkpoint: try fields.digest("checkpoint"), parent: fields.has("parent") ? try fields.string("parent") : nil,
             share: fields.has("share") ? try fields.string("share") : nil, salt: try fields.id("salt"), fieldsDigest: try fields.digest("fieldsDigest"))
     }
 }
@@ -61,7 +61,7 @@ enum RecordVectors: Construction {
         var other = zone.statement("Note-2", by: zone.owner)
         other.wrappedKey = []
         let values: [(name: String, value: Value)] = [
-            ("body", .string("Dear diary")), ("count", .int64(7)), ("tags", .list(.string, [])), ("when", .date(VectorZone.time)),
+            ("body", .string("Dear diary")), ("count", .int64(7)), ("tags", .list([])), ("when", .date(721_692_800.1)),
         ]
         var random = RecordingRandom("records")
         let recordKey = SecretBytes(copying: [UInt8](repeating: 0x61, count: 32))
@@ -110,14 +110,14 @@ enum RecordVectors: Construction {
         let shared: [String: JSON] = ["scope": .scope(zone.scope), "entries": .entries(zone.entries)]
         try builder.group("Open", shared: shared) { group in
             for field in records[0].fields {
-                guard case .stored(.encrypted(let type, let sealed)) = field.content, let value = values.first(where: { $0.name == field.name })?.value else { continue }
+                guard case .stored(.encrypted(let tag, let sealed)) = field.content, let value = values.first(where: { $0.name == field.name })?.value else { continue }
                 group.valid(
-                    "an encrypted \(type.isList ? "list" : "\(type.kind)")",
+                    "the encrypted field \(field.name)",
                     [
                         "statement": .hex(records[0].statementBytes),
                         "proof": .proof(StatementProof(signature: signature, leafCount: 2, index: 0, path: tree.path(to: 0))),
                         "context": .context(key.context), "key": .hex([UInt8](repeating: 0x50, count: 32)), "name": .string(field.name),
-                        "type": .int(Int(type.tag)), "sealed": .hex(sealed), "value": ValueVectors.json(value),
+                        "type": .int(Int(tag.byte)), "sealed": .hex(sealed), "value": ValueVectors.json(value),
                     ])
                 group.altered("under another name", ["name": .string("other")])
                 group.altered("as another type", ["type": .int(2)])
@@ -184,8 +184,8 @@ enum RecordVectors: Construction {
                     "fields": .array(
                         record.fields.map { field in
                             var fields: [String: JSON] = ["name": .string(field.name), "digest": .hex(field.digest)]
-                            if case .stored(.encrypted(let type, let sealed)) = field.content {
-                                fields["type"] = .int(Int(type.tag))
+                            if case .stored(.encrypted(let tag, let sealed)) = field.content {
+                                fields["type"] = .int(Int(tag.byte))
                                 fields["sealed"] = .hex(sealed)
                             }
                             return .object(fields)
@@ -228,7 +228,7 @@ enum RecordVectors: Construction {
             try test.expect("fileKey", .hex(asset.fileKey))
             return try test.expect("size", .number(asset.size))
         }
-        let field = StoredField.encrypted(try ValueType(tag: UInt8(try test.int("type"))), sealed: try test.bytes("sealed"))
+        let field = StoredField.encrypted(try ValueTag(byte: UInt8(try test.int("type"))), sealed: try test.bytes("sealed"))
         guard case .encrypted(let value) = try opener.open(field, name: test.string("name")) else { throw VectorError.differs("value") }
         try test.expect("value", ValueVectors.json(value))
     }

@@ -61,7 +61,7 @@ extension Fields {
 enum PlacementVectors: Construction {
     static let name = "placement"
     static let algorithm = "Whether a record is where its parent says"
-    static let header = [SharedWorld.header, "Placement: `record` with its `parent` (absent where it is not at hand) is in place, or held back: `inPlace`."]
+    static let header = [SharedWorld.header, "Placement: `record` with its `parent` (absent where it is not at hand) is in place, or held back: `inPlace`.", "Cycles: the `records` of one answer that are their own ancestors, each circle from the name that is first by its bytes on to its parent: `cycles`."]
 
     static func generate(into builder: inout VectorBuilder) throws {
         let world = try SharedWorld()
@@ -101,10 +101,58 @@ enum PlacementVectors: Construction {
             deleted.wrappedKey = []
             placed("a parent that is deleted", false, statement("Note-1", in: zone, parent: "Folder"), parent: deleted)
         }
+        try cycles(into: &builder, world)
+    }
+
+    private static func cycles(into builder: inout VectorBuilder, _ world: SharedWorld) throws {
+        try builder.group("Cycles", shared: world.shared) { group in
+            let (zone, share) = (world.zone, world.share)
+            func record(_ name: String, _ parent: String?, in log: VectorZone, share: String? = nil) -> JSON {
+                var statement = log.statement(name, by: world.owner)
+                statement.parent = parent
+                statement.share = share
+                return world.signed(statement, by: world.owner)
+            }
+            func answer(_ comment: String, _ records: [JSON], _ cycles: [[String]]) {
+                group.valid(
+                    comment, ["records": .array(records), "cycles": .array(cycles.map { .array($0.map { .string($0) }) })], flag: "Rule")
+            }
+            answer("a chain", [record("C", "B", in: zone), record("B", "A", in: zone), record("A", nil, in: zone)], [])
+            answer("two children of one parent that is not in the answer", [record("B", "A", in: zone), record("C", "A", in: zone)], [])
+            answer("two records, each the other's parent", [record("B", "A", in: zone), record("A", "B", in: zone)], [["A", "B"]])
+            answer(
+                "three, in the share",
+                [record("A", "C", in: share), record("B", "A", in: share), record("C", "B", in: share)], [["A", "C", "B"]])
+            answer(
+                "one below a circle is not in it",
+                [record("D", "A", in: zone), record("B", "A", in: zone), record("A", "B", in: zone)], [["A", "B"]])
+            answer(
+                "two circles",
+                [record("D", "C", in: zone), record("C", "D", in: zone), record("B", "A", in: zone), record("A", "B", in: zone)],
+                [["A", "B"], ["C", "D"]])
+            answer(
+                "a root below its own child",
+                [record("Root", "Note-1", in: share, share: "Share-1"), record("Note-1", "Root", in: share)], [["Note-1", "Root"]])
+            answer("a root below a record of the zone", [record("Root", "A", in: share, share: "Share-1"), record("A", nil, in: zone)], [])
+            answer(
+                "through two scopes",
+                [record("Root", "A", in: share, share: "Share-1"), record("Note-1", "Root", in: share), record("A", "Note-1", in: zone)],
+                [["A", "Note-1", "Root"]])
+        }
     }
 
     static func check(_ test: Fields, shared: Fields, type: String) throws {
         let rosters = try shared.rosters()
+        guard type == "Placement" else {
+            var parents: [String: String] = [:]
+            for record in try test.array("records") {
+                let statement = try Fields(values: ["record": record]).signed("record", in: rosters).statement.statement
+                parents[statement.recordName] = statement.parent
+            }
+            let cycles = ParentCycles.find(in: parents).map { JSON.array($0.map { .string($0) }) }
+            try test.expect("cycles", .array(cycles))
+            return
+        }
         let (record, roster) = try test.signed("record", in: rosters)
         let parent = test.has("parent") ? try test.signed("parent", in: rosters).statement : nil
         try test.expect("inPlace", .bool(Placement(of: record, roster: roster, parent: parent) == .inPlace))

@@ -82,6 +82,7 @@ enum GrantVectors: Construction {
         "PublicGrant: the grant of the public seat `invitationID`, opened with the keys that `linkSecret` gives for it.",
         "GrantHash: `sealed` has `hash`, which rosters commit to.",
         "SealedAddress: the look-up address sealed to one reader.",
+        "SealedContact: what somebody who asks for access by `requestID` says of itself, sealed to the owner.",
         "SealedLink: the share-wide link secret sealed to the administrator of `userRecordName` and `seed` opens to `linkSecret`, which `linkID` names in `scopeID`.",
     ]
 
@@ -178,6 +179,22 @@ enum GrantVectors: Construction {
             group.altered("another scope", ["scopeID": .hex(Digest.zero)])
             group.altered("another reader's key", ["seed": .hex(bob.seed.bytes)])
             group.altered("an altered byte", ["sealed": altered(sealed, 1130)])
+            group.altered("a contact", ["sealed": .hex(try bytes(RecordedGrants.contact))])
+        }
+        try builder.group("SealedContact", shared: shared) { group in
+            let sealed = try bytes(RecordedGrants.contact)
+            group.valid(
+                "a contact",
+                [
+                    "requestID": .hex([UInt8](repeating: 1, count: 16)), "scopeID": .hex(zone.scope.id), "userRecordName": .string(zone.owner.user.recordName),
+                    "seed": .hex(zone.owner.seed.bytes), "sealed": .hex(sealed), "contact": .string("Alice, from the garden"),
+                ])
+            group.altered("another request", ["requestID": .hex(ID16.zero)])
+            group.altered("another scope", ["scopeID": .hex(Digest.zero)])
+            group.altered("another reader", ["userRecordName": .string(bob.user.recordName)])
+            group.altered("another reader's key", ["seed": .hex(bob.seed.bytes)])
+            group.altered("an altered byte", ["sealed": altered(sealed, 1130)])
+            group.altered("an invitation's address", ["sealed": .hex(try bytes(RecordedGrants.address))])
         }
     }
 
@@ -195,6 +212,11 @@ enum GrantVectors: Construction {
                 grantKey: [], grantHash: .zero, sealedAddresses: [SealedAddress(reader: user, sealed: sealed)])
             let address = try SealedAddresses<XWingHPKE>.open(invitation, scopeID: test.digest("scopeID"), as: user, keys: keys())
             return try test.expect("address", .string(address))
+        }
+        if type == "SealedContact" {
+            let contact = try SealedContact<XWingHPKE>.open(
+                sealed, scopeID: test.digest("scopeID"), requestID: test.id("requestID"), as: test.user("userRecordName"), keys: keys())
+            return try test.expect("contact", .string(contact))
         }
         if type == "SealedLink" {
             let secret = try SealedLinks<XWingHPKE>.open(

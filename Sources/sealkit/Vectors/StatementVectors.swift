@@ -38,11 +38,13 @@ enum StatementVectors: Construction {
             var open = good
             (open.scopeID, open.scopeIncarnation, open.epoch, open.wrappedKey) = (.zero, 0, 0, [])
             (open.rosterSequence, open.rosterHead) = (0, .zero)
+            var pointed = good
+            pointed.checkpoint = GrantHash.of([9])
             var openDeletion = open
             openDeletion.kind = .delete
             for (comment, statement) in [
                 ("a first save", good), ("a later save with parent and share", later), ("a deletion", deletion), ("a move", moved),
-                ("of the public database", open), ("a deletion in the public database", openDeletion),
+                ("with a checkpoint", pointed), ("of the public database", open), ("a deletion in the public database", openDeletion),
             ] {
                 let bytes = statement.canonicalBytes()
                 group.valid(comment, ["statement": .statement(statement), "encoded": .hex(bytes), "hash": .hex(Statement.hash(bytes))])
@@ -91,6 +93,10 @@ enum StatementVectors: Construction {
         try builder.group("Verification", shared: ["scope": .scope(zone.scope), "entries": .entries(zone.entries)]) { group in
             group.valid("under the epoch in force at its head", try fields(good, by: alice))
             group.valid("under an earlier epoch, at an earlier head", try fields(early, by: alice))
+            var pointed = good
+            pointed.checkpoint = GrantHash.of([9])
+            group.valid("with a checkpoint", try fields(pointed, by: alice))
+            group.altered("another checkpoint than the signed one", ["encoded": .hex(good.canonicalBytes())])
             func refused(_ comment: String, by signer: VectorPerson? = nil, _ change: (inout Statement) -> Void) throws {
                 var statement = good
                 change(&statement)

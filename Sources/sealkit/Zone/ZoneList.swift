@@ -18,13 +18,16 @@ struct ZoneList: AccountHolderCommand {
     private func show(_ zone: RecordZone, _ database: String) {
         let name = zone.zoneID.zoneName
         let isOwn = database == "private"
-        let remark = isOwn ? (zone.isShared ? "shared by you" : "") : "--owner \(zone.zoneID.ownerName.escaped)"
+        var remarks = [isOwn ? (zone.isShared ? "shared by you" : "") : "--owner \(zone.zoneID.ownerName.escaped)"]
+        if zone.encryptionScope == .perZone { remarks.append("encrypted per zone") }
+        let remark = remarks.filter { !$0.isEmpty }.joined(separator: ", ")
         output.result(
             "\(name.escaped.padded(to: 24))\(remark)".trimmingCharacters(in: .whitespaces),
             bare: isOwn ? name.escaped : "\(zone.zoneID.ownerName.escaped)/\(name.escaped)",
             json: [
                 "zone": .string(name), "database": .string(database), "isShared": .bool(zone.isShared),
                 "owner": .string(zone.zoneID.ownerName),
+                "encryptionScope": .string(EncryptionScopeArgument(zone.encryptionScope).rawValue),
             ])
     }
 }

@@ -32,7 +32,8 @@ struct Zone {
         owner = try Account(number)
         random = FixedRandom(UInt64(number))
         scope = Scope(container: "com.example.notes", environment: .production, owner: owner.userID, zoneName: name)
-        let draft = try owner.author.open(scope, following: nil, identity: owner.identity, time: 1, random: &random)
+        let draft = try owner.author.open(
+            scope, following: nil, encryptionScope: .perRecord, identity: owner.identity, time: 1, random: &random)
         roster = try Roster(opening: draft.entry, scope: scope)
         guard let opened = draft.epochKey else { throw .missingKey }
         key = opened
@@ -50,7 +51,8 @@ struct Zone {
             zoneName: scope.zoneName, zoneIncarnation: 1, recordName: record, recordType: "Note", creator: scope.owner,
             author: scope.owner, clientTime: 1, revision: revision, previous: previous, scopeID: roster.scopeID,
             scopeIncarnation: 1, epoch: roster.currentEpoch.number, wrappedKey: [], rosterSequence: roster.sequence,
-            rosterHead: roster.head, parent: nil, share: nil, salt: ID16(prefixOf: .zero), fieldsDigest: .zero)
+            rosterHead: roster.head, checkpoint: Checkpoint.none,
+            parent: nil, share: nil, salt: ID16(prefixOf: .zero), fieldsDigest: .zero)
     }
 
     mutating func seal(_ drafts: [RecordDraft]) throws(SealError) -> (records: [SealedRecord], signature: [UInt8]) {

@@ -224,4 +224,47 @@ import Testing
         #expect([first, second].contains(try Data(contentsOf: try #require(asset?.fileURL))))
         AttackOutcome.held("each upload has a key, a salt and a blob of its own")
     }
+
+    @Test("An upload in parts that goes on under its key never sends other bytes, however the file was changed.")
+    func attack69_anUploadInPartsAfterTheFileChanged() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let part = 128 * 65_536
+        let first = pattern(part + 300_000)
+        // The first part is on the server, the second was sent and lost: a change of either has to show.
+        for place in [100_000, part + 100_000] {
+            let url = try file(UUID().uuidString, first)
+            var times = stat()
+            #expect(stat(url.path, &times) == 0)
+            let network = try HostileNetwork(ann.server)
+            let losing = LossyTransport(network, losing: "/parts/1", Array(repeating: .late(SealKitError(.networkFailure, "the network went")), count: 4))
+            let device = try ann.through(losing, pacing: FakePacing().pacing)
+            var record = device.note(in: zone, "x", name: "with a file, changed at \(place)")
+            record["file"] = Asset(fileURL: url)
+            let draft = record
+            #expect(await failure { try await device.own.save(draft) } == .networkFailure)
+            let sent = network.uploads
+            // Other bytes of the same length, in the same file, with the same time.
+            let handle = try FileHandle(forWritingTo: url)
+            try handle.seek(toOffset: UInt64(place))
+            try handle.write(contentsOf: Data([first[place] ^ 1]))
+            try handle.close()
+            #expect(utimensat(AT_FDCWD, url.path, [times.st_atim, times.st_mtim], 0) == 0)
+            #expect(await failure { try await device.own.save(draft) } == .assetFileModified)
+            // Whatever left the device since is what had left it before: chunk by chunk, at the same places.
+            for upload in network.uploads.dropFirst(sent.count) {
+                let before = try #require(sent.first { $0.path == upload.path })
+                #expect(before.bytes.starts(with: upload.bytes.prefix(before.bytes.count)))
+            }
+            // A new attempt is another upload, with another key.
+            let saved = try await device.own.save(draft)
+            let begun = Set(network.exchanges.filter { $0.path.hasSuffix("/begin") }.map(\.path))
+            #expect(begun.count == 2, "each device's own")
+            var second = first
+            second[place] ^= 1
+            let asset: Asset? = try await ann.own.record(for: saved.recordID)["file"]
+            #expect(try Data(contentsOf: try #require(asset?.fileURL)) == second)
+        }
+        AttackOutcome.held("a chunk whose hash differs from the one that was sent under its key is not sent")
+    }
 }

@@ -26,10 +26,9 @@ import Testing
         var texts: Set<String> = []
         // The right code of somebody else, for another address, under another number, and plain guesses.
         let attempts: [(Verification, String)] = [
-            (Verification(id: verification.id, expires: verification.expires, core: mallory.container.core), code),
-            (Verification(id: other.id, expires: other.expires, core: carol.container.core), others),
+            (verification.with(core: mallory.container.core), code), (other.with(core: carol.container.core), others),
             (other, code), (verification, others == code ? "x" : others), (verification, ""),
-            (Verification(id: [UInt8](repeating: 7, count: 16), expires: .now, core: carol.container.core), code),
+            (verification.with(id: [UInt8](repeating: 7, count: 16)), code),
         ]
         for (attempt, digits) in attempts {
             texts.insert("\(try #require(await expectRefused(.verificationFailed) { _ = try await attempt.complete(code: digits) }))")

@@ -76,7 +76,7 @@ extension KeyAttacks {
             (ann, try Forgery.grant(second.key.copyBytes(), for: epoch, to: ann.identity.chain)),
         ]
         let opening = EpochOpening(
-            number: 1, keyID: first.keyID, previousKey: epoch.previousKey,
+            number: 1, keyID: first.keyID, checkpoint: Checkpoint.none, previousKey: epoch.previousKey,
             coverage: sealed.map { .init(subject: .member($0.0.userID), grantHash: GrantHash.of($0.1)) }.sorted { $0.subject < $1.subject })
         let entry = Forgery.entry(by: bob, on: view.roster, [], epoch: opening)
         let grants = sealed.map {

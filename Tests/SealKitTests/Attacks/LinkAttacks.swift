@@ -127,7 +127,7 @@ import Testing
         #expect(append.links.count == 2)
         for link in append.links {
             let preview = [UInt8](link.preview)
-            #expect(secrets.contains { (try? $0.openPreview(preview, scopeID: scopeID))?.title == "Garden plans" })
+            #expect(secrets.contains { (try? $0.openPreview(preview, scopeID: scopeID))?.preview.title == "Garden plans" })
             // Any 32 bytes of it all as the secret; and the kept copy under any key that is not the owner's.
             let stored = [UInt8](link.keptSecret) + preview + [UInt8](link.routingID) + [UInt8](append.entry.entry) + scopeID.bytes
             for start in 0...(stored.count - 32) {

@@ -32,7 +32,7 @@ extension MembershipAttacks {
         ]
         for coverage in coverages {
             let opening = EpochOpening(
-                number: epoch.number, keyID: epoch.keyID, previousKey: epoch.previousKey,
+                number: epoch.number, keyID: epoch.keyID, checkpoint: Checkpoint.none, previousKey: epoch.previousKey,
                 coverage: coverage.sorted { $0.subject < $1.subject })
             let (ann, network) = try world.ann.behindAttacker()
             network.serve([Forgery.entry(by: world.bob, on: view.roster, [], epoch: opening)])

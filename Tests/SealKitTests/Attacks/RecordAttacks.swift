@@ -256,7 +256,7 @@ import Testing
         let (first, second) = (ann.note(in: zone, "first", name: "first"), ann.note(in: zone, "second", name: "second"))
         var child = ann.note(in: zone, "child", name: "child")
         child.setParent(first)
-        try await ann.own.modifyRecords(saving: [first, second, child])
+        _ = try await ann.own.modifyRecords(saving: [first, second, child])
         #expect(try await ann.own.record(for: child.recordID).parent?.recordName == "first")
         let real = try #require(network.records.last)
         let stranger = try await Person().identity.keys.signingKey

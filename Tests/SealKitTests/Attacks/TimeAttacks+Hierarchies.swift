@@ -95,6 +95,64 @@ extension TimeAttacks {
         #expect(try await carol.body(of: Record.ID(recordName: "entry", zoneID: it.joined)) == "secret")
     }
 
+    /// A participant's record in its share, shown under the name of one in the zone, draws nothing into the share.
+    @Test func aParentIsWhereItWasSeen() async throws {
+        let (ann, bob, carol) = (try await Person(), try await Person(), try await Person())
+        let it = try await Hierarchies(ann, bob, carol)
+        var below = ann.note(in: it.zone, "secret", name: "below")
+        below.setParent(it.note)
+        below = try await ann.own.save(below)
+        let body: [(name: String, field: FieldDraft)] = [("body", .encrypted(.string("Bob's")))]
+        var claims: [Sealkit_V1_Record] = []
+        for base in [nil, it.note.base] {
+            var claim = Forgery.statement(by: bob, it.list, name: "beside", following: base)
+            claim.parent = "list"
+            claims.append(try Forgery.record(claim, body, by: bob, key: try it.list.currentKey()))
+        }
+        let own = try await ann.view(of: it.zone)
+        for claim in claims {
+            // Who has never seen the true one seals for Bob what was secret: that is what seeing it is worth.
+            let (novice, open) = try ann.freshBehindAttacker()
+            try await lure(novice, open, under: claim, with: below, citing: [it.list, it.diary])
+            #expect(try sentScopes(open).contains(it.list.scope.id), "the lie is good enough for a device that has seen nothing")
+            let (reader, network) = try ann.behindAttacker()
+            try await lure(reader, network, under: claim, with: below, citing: [it.list, it.diary])
+            #expect(try sentScopes(network).subtracting([own.scope.id]).isEmpty)
+        }
+        #expect(try await ann.own.record(for: below.recordID).base?.statement.scopeID == own.scope.id)
+    }
+
+    /// The server says that a record is to follow its parent, and shows the claim as that; then something new is made below it.
+    private func lure(
+        _ person: Person, _ network: HostileNetwork, under claim: Sealkit_V1_Record, with below: Record, citing views: [ZoneView]
+    ) async throws {
+        _ = try await person.own.record(for: below.recordID)
+        let child = try #require(network.records.last)
+        let heads = ([try await person.view(of: below.recordID.zoneID)] + views).map(HostileNetwork.head)
+        network.rewrite("shares/unsettled", Sealkit_V1_UnsettledRecordsResponse.self) { answer in
+            answer.scopes = heads
+            answer.moreComing = false
+            answer.records = [
+                .with {
+                    $0.record = child
+                    $0.parent = claim
+                }
+            ]
+        }
+        _ = try? await person.own.settleShares(in: below.recordID.zoneID)
+        network.show([claim], citing: views)
+        var new = person.note(in: below.recordID.zoneID, "new secret")
+        new.setParent(Record.ID(recordName: claim.recordName, zoneID: below.recordID.zoneID))
+        _ = try? await person.own.save(new)
+    }
+
+    /// For which scopes records were signed and sealed.
+    private func sentScopes(_ network: HostileNetwork) throws -> Set<Digest> {
+        Set(
+            try network.sent(to: "records/modify").flatMap { try Sealkit_V1_ModifyRecordsRequest(serializedBytes: $0).records }
+                .map { try Statement(canonicalBytes: [UInt8]($0.statement)).scopeID })
+    }
+
     private func expectRefusedByTheServer(_ wire: Sealkit_V1_Record, _ person: Person, _ view: ZoneView) async throws {
         let request = Sealkit_V1_ModifyRecordsRequest.with {
             $0.operationID = newOperationID()
@@ -119,16 +177,18 @@ extension TimeAttacks {
 }
 
 extension HostileNetwork {
+    fileprivate static func head(of view: ZoneView) -> Sealkit_V1_ScopeHead {
+        .with {
+            $0.zone = view.scope.zoneIDOnWire
+            $0.shareRecordName = view.scope.shareRecordName
+            $0.sequence = view.roster.sequence
+            $0.head = Data(view.roster.head.bytes)
+        }
+    }
+
     /// Records of several scopes: the answer says which rosters they go by.
     fileprivate func show(_ records: [Sealkit_V1_Record], citing views: [ZoneView]) {
-        let heads = views.map { view in
-            Sealkit_V1_ScopeHead.with {
-                $0.zone = view.scope.zoneIDOnWire
-                $0.shareRecordName = view.scope.shareRecordName
-                $0.sequence = view.roster.sequence
-                $0.head = Data(view.roster.head.bytes)
-            }
-        }
+        let heads = views.map(HostileNetwork.head)
         show(records)
         rewrite("records/lookup", Sealkit_V1_LookupRecordsResponse.self) { answer in
             answer.scopes = answer.scopes.filter(\.shareRecordName.isEmpty) + heads

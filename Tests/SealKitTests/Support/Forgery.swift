@@ -34,7 +34,8 @@ enum Forgery {
             creator: previous?.creator ?? person.userID, author: person.userID, clientTime: 0,
             revision: (previous?.revision ?? 0) + 1, previous: base?.hash ?? .zero,
             scopeID: roster.scopeID, scopeIncarnation: roster.incarnations.scope, epoch: roster.currentEpoch.number,
-            wrappedKey: [], rosterSequence: roster.sequence, rosterHead: roster.head, parent: previous?.parent, share: nil,
+            wrappedKey: [], rosterSequence: roster.sequence, rosterHead: roster.head, checkpoint: Checkpoint.none,
+            parent: previous?.parent, share: nil,
             salt: .zero, fieldsDigest: .zero)
     }
 
@@ -44,13 +45,13 @@ enum Forgery {
     ///   - stored: fields as they are, under any name, whatever they were sealed for.
     static func record(
         _ statement: Statement, _ fields: [(name: String, field: FieldDraft)], stored: [(name: String, field: WireField)] = [],
-        by person: Person, key: EpochKey, recordKey: SecretBytes? = nil
+        by person: Person, key: EpochKey, recordKey: SecretBytes? = nil, taking taken: TakenRecords = .none
     ) throws -> Sealkit_V1_Record {
         let carried = try stored.map { (name: $0.name, field: FieldDraft.carried(try $0.field.digest(name: $0.name))) }
         let all = (fields + carried).sorted { FieldSet.isOrdered($0.name, $1.name) }
         var random = SystemRandom()
         let sealed = try RecordSealer.seal(
-            [RecordDraft(statement: statement, recordKey: recordKey, fields: all)], epochKey: key,
+            [RecordDraft(statement: statement, recordKey: recordKey, fields: all, taking: taken)], epochKey: key,
             signingKey: person.identity.keys.signingKey, random: &random)
         let record = sealed.records[0]
         let contents = record.fields.compactMap { name, content, _ -> Sealkit_V1_Field? in
@@ -59,6 +60,38 @@ enum Forgery {
             return WireField.stored(field, blob: nil).wire(name: name)
         }
         return wire(record.statement, record.statementBytes, contents, signature: sealed.signature)
+    }
+
+    /// A notice that a record went with a deletion which covers these statements.
+    /// - Parameter index: of the leaf whose path comes along, where it is not the record's own.
+    static func notice(
+        of gone: Sealkit_V1_Record, with tombstone: Sealkit_V1_Record, covering records: [Sealkit_V1_Record], index: Int? = nil
+    ) throws -> Sealkit_V1_Record {
+        let taken = try Self.taken(records)
+        let leaf = index ?? taken.names.firstIndex(of: gone.recordName) ?? 0
+        return .with {
+            $0 = gone
+            $0.fields = []
+            $0.deleted = true
+            $0.derived.tombstone = tombstone
+            $0.derived.count = UInt32(max(taken.count, 1))
+            $0.derived.index = UInt32(leaf)
+            $0.derived.path = Data(taken.count > 0 ? taken.path(to: leaf).flatMap(\.bytes) : [])
+        }
+    }
+
+    static func taken(_ records: [Sealkit_V1_Record]) throws -> TakenRecords {
+        try TakenRecords(records.map { (recordName: $0.recordName, hash: Statement.hash([UInt8]($0.statement))) })
+    }
+
+    /// A record's deletion by somebody, as of the roster that `view` knows.
+    static func deletion(
+        of base: Record.Base?, by person: Person, _ view: ZoneView, covering records: [Sealkit_V1_Record]
+    ) throws -> Sealkit_V1_Record {
+        let name = base?.statement.recordName ?? "list"
+        return try record(
+            statement(by: person, view, kind: .delete, name: name, following: base), [], by: person, key: view.currentKey(),
+            taking: taken(records))
     }
 
     /// The same statement with something in it changed, signed anew.

@@ -179,7 +179,8 @@ import Testing
             let revoked = client.device
             for isRevoked in [false, true] {
                 let (parts, continuation) = AsyncStream<ByteBuffer>.makeStream()
-                let part = ByteBuffer(repeating: 1, count: 100_000)
+                let bytes = AssetTests.blob([UInt8](repeating: 1, count: 300_000))
+                let part = ByteBuffer(bytes: bytes[..<100_000])
                 let id = Hex.encode(randomBytes(16))
                 async let answer = AssetTests().send(desk, .PUT, id, in: zone, .stream(parts, length: .known(300_000)))
                 continuation.yield(part)
@@ -190,8 +191,8 @@ import Testing
                 }
                 if isRevoked { try await phone.client.revoke(revoked) }
                 // The last part never comes: the second is refused.
-                continuation.yield(part)
-                if !isRevoked { continuation.yield(part) }
+                continuation.yield(ByteBuffer(bytes: bytes[100_000..<200_000]))
+                if !isRevoked { continuation.yield(ByteBuffer(bytes: bytes[200_000...])) }
                 let sent = try await answer
                 #expect(isRevoked ? sent.code == .sessionExpired && sent.status == 401 : sent.status == 201)
                 continuation.finish()

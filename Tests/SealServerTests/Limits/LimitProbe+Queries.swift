@@ -16,11 +16,11 @@ extension LimitProbe {
             let anna = try await Person.ready(server)
             var wide = Write("wide", nil)
             let references = (0..<amount).map { Value.reference(ReferenceValue(recordName: "r\($0)", action: .deleteSelf)) }
-            wide.fields = [("refs", .plain(.list(.reference, references)))]
+            wide.fields = [("refs", .plain(.list(references)))]
             return try await anna.codes([wide], in: try await anna.makeZone())[0]
         },
         // CascadeTests deletes real chains.
-        LimitProbe(name: "cascadedDeletions") { _, amount in Cascade.refusal(count: amount, proofBytes: 0)?.code },
+        LimitProbe(name: "cascadedDeletions") { _, amount in ReferenceReader.Bounds().refusal(records: amount)?.code },
     ]
 
     // MARK: A query
@@ -59,7 +59,7 @@ extension LimitProbe {
                     let path = DatabasePath(container: TestClient.container, environment: .development, database: .private)
                     let row = try Zones.writable(zone.id(for: anna), by: anna.caller(connection), path, in: connection)
                     let seal = try CursorSeal(
-                        server.services.addresses.cursorKey(), query, zone: nil, account: 1, path)
+                        server.services.addresses.cursorKey(), query, zone: nil, user: nil, path)
                     let pager = QueryPager(
                         query: query, type: type, zones: Array(repeating: row, count: amount), rights: nil, cursor: nil,
                         seal: seal, limit: 10, connection: connection)

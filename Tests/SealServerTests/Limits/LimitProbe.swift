@@ -83,6 +83,26 @@ struct LimitProbe: Sendable, CustomStringConvertible {
             }
             return try await refusal { try await anna.restore(request) }
         },
+        LimitProbe(name: "recordsAbove") { server, amount in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            let saved = try await anna.save([Write("c0"), Write("top"), Write("leaf", parent: "top")], in: zone)
+            // As deep as it has to be, as the database has it.
+            try await server.services.database.write { connection in
+                try connection.execute(
+                    """
+                    INSERT INTO record (owner, zone, name, type, position, revision, hash, creator, parent, created, modified,
+                        deleted, assets, statement, proof, fields, tag, delete_references, share, key_known)
+                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1 - 1)
+                    SELECT r.owner, r.zone, 'c' || n.i, r.type, r.position, r.revision, r.hash, r.creator, 'c' || (n.i - 1),
+                        r.created, r.modified, 0, 0, r.statement, r.proof, r.fields, r.tag, 0, 0, 0
+                    FROM record r, zone z, n WHERE r.name = 'c0' AND z.owner = r.owner AND z.zone = r.zone AND z.owner_name = $2
+                    """, [.integer(Int64(amount)), .text(anna.user.recordName)])
+            }
+            var top = Write(after: saved[1])
+            top.parent = "c\(amount - 1)"
+            return try await anna.codes([top], in: zone)[0]
+        },
         LimitProbe(name: "sharesPerRequest") { server, amount in
             let anna = try await Person.ready(server)
             let zone = try await anna.makeZone()
@@ -142,7 +162,7 @@ struct LimitProbe: Sendable, CustomStringConvertible {
             let anna = try await Person.ready(server)
             let zone = try await anna.makeZone()
             let words = (0..<amount / 2).map { "w\($0)" }.joined(separator: " ")
-            let numbers = Value.list(.int64, (0..<amount - amount / 2).map { .int64(Int64($0)) })
+            let numbers = Value.list((0..<amount - amount / 2).map { .int64(Int64($0)) })
             return try await refusal { try await anna.save([.thing("r", ["numbers": numbers, "text": .string(words)])], in: zone) }
         },
         LimitProbe(name: "fieldsPerRecord") { server, amount in
@@ -221,7 +241,7 @@ struct LimitProbe: Sendable, CustomStringConvertible {
     private static func upload(_ lengths: [Int], _ person: Person, to zone: TestZone) async throws -> ErrorCode? {
         var code: ErrorCode?
         for length in lengths {
-            let body = ByteBuffer(repeating: 1, count: length)
+            let body = ByteBuffer(bytes: AssetTests.blob([UInt8](repeating: 1, count: length)))
             code = try await AssetTests().send(person, .PUT, Hex.encode(randomBytes(16)), in: zone, .bytes(body)).code
         }
         return code
@@ -284,11 +304,21 @@ struct LimitProbe: Sendable, CustomStringConvertible {
         },
         LimitProbe(name: "stagedAssets", limit: 3, rules: { $0.stagedBlobsPerAccount = 3 }) { server, amount in
             let anna = try await Person.ready(server)
-            return try await upload(Array(repeating: 1, count: amount), anna, to: try await anna.makeZone())
+            return try await upload(Array(repeating: 100, count: amount), anna, to: try await anna.makeZone())
+        },
+        LimitProbe(name: "openUploads", limit: 3, rules: { $0.openUploadsPerAccount = 3 }) { server, amount in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            var code: ErrorCode?
+            for _ in 0..<amount {
+                let upload = UploadTests.Upload(anna, zone, bytes: 100)
+                code = try await refusal { _ = try await upload.begin() }
+            }
+            return code
         },
         LimitProbe(name: "stagedAssetBytes", limit: 1_000, rules: { $0.stagedBytesPerAccount = 1_000 }) { server, amount in
             let anna = try await Person.ready(server)
-            return try await upload([1, amount - 1], anna, to: try await anna.makeZone())
+            return try await upload([100, amount - 100], anna, to: try await anna.makeZone())
         },
     ]
 }

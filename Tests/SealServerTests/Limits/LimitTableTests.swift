@@ -81,8 +81,8 @@ import Testing
                 Dictionary(
                     uniqueKeysWithValues: [
                         "blockedPerScope", "changesPerEntry", "rosterEntryBytes", "identityBytes", "identityGenerations",
-                        "grantBytes", "sealedAddressBytes", "sealedAddressesPerInvitation", "derivedDeletionSteps",
-                        "enrolledHeads", "revision", "assetChunkBytes", "assetChunks",
+                        "grantBytes", "sealedAddressBytes", "sealedAddressesPerInvitation", "takenRecords",
+                        "enrolledHeads", "revision", "assetChunkBytes", "assetChunks", "assetPartChunks",
                     ].map { ($0, "of the protocol's encodings (PROTOCOL.md): no client that follows it sends more") })
             ),
         ]

@@ -53,7 +53,7 @@ struct RefusalRoute: Sendable {
     func filled(_ values: [String: String] = [:]) -> String {
         let known = [
             "container": TestClient.container, "environment": "development", "database": databaseName, "owner": "-",
-            "zone": "notes", "id": String(repeating: "0", count: 32), "routing": String(repeating: "A", count: 22),
+            "zone": "notes", "id": String(repeating: "0", count: 32), "part": "0", "routing": String(repeating: "A", count: 22),
         ].merging(values) { $1 }
         return path.split(separator: "/", omittingEmptySubsequences: false).map { part in
             part.hasPrefix("{") ? known[String(part.dropFirst().dropLast())] ?? "unknown" : String(part)
@@ -152,6 +152,13 @@ enum RefusalTable {
         RefusalRoute(
             method: "PUT", path: RefusalRoute.database + "assets/{owner}/{zone}/{id}", access: .session, content: .upload),
         .get(RefusalRoute.database + "assets/{owner}/{zone}/{id}", session: true),
+        .inDatabase("assets/{owner}/{zone}/{id}/begin", Sealkit_V1_BeginUploadRequest.with { $0.contentBytes = 100 }),
+        .get(RefusalRoute.database + "assets/{owner}/{zone}/{id}/parts", session: true),
+        RefusalRoute(
+            method: "PUT", path: RefusalRoute.database + "assets/{owner}/{zone}/{id}/parts/{part}", access: .session,
+            content: .upload),
+        .inDatabase("assets/{owner}/{zone}/{id}/finish", Sealkit_V1_FinishUploadRequest.with { $0.root = id + id }),
+        .inDatabase("assets/{owner}/{zone}/{id}/abandon", Sealkit_V1_AbandonUploadRequest()),
         .inDatabase("changes/zone", Sealkit_V1_ZonesRecordChangesRequest.with { $0.zones = [.with { $0.zone = zone }] }),
         .inDatabase("records/stale", Sealkit_V1_StaleRecordsRequest.with { $0.zone = zone }),
         .inDatabase("records/query", Sealkit_V1_QueryRecordsRequest.with { $0.query.recordType = "canary" }),

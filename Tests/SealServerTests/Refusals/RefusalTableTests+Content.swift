@@ -180,6 +180,7 @@ extension RefusalTableTests {
             Content("server-keys/create", #"{"name":"a\u0000"}"#, .invalidArguments),
             Content("server-keys/create", #"{"name":"a"}"#, .integrityFailure),
             Content("server-keys/revoke", "{\"userRecordName\":\"\(long)\"}", .unknownItem),
+            Content("assets/{owner}/{zone}/{id}/finish", #"{"root":"AAAA"}"#, .invalidArguments),
             Content("/1/management-tokens/create", #"{"container":"a b","name":"a"}"#, .badContainer),
             Content("/1/management-tokens/create", #"{"container":"a","name":"\u0001"}"#, .invalidArguments),
             Content("/1/management-tokens/create", #"{"container":"a","name":"a","lifetime":"18446744073709551615"}"#, .invalidArguments),

@@ -33,8 +33,8 @@ extension Person {
             container: TestClient.container, environment: environment, owner: user, zoneName: zone.name, shareRecordName: name)
         let next = Incarnations(zone: zone.roster.incarnations.zone, scope: (following?.incarnations.scope ?? 0) + 1)
         let draft = try author.open(
-            scope, following: following, incarnations: incarnations ?? next, rootRecordName: root, identity: chain, time: 1,
-            random: &random)
+            scope, following: following, encryptionScope: .perRecord, incarnations: incarnations ?? next, rootRecordName: root,
+            identity: chain, time: 1, random: &random)
         guard let key = draft.epochKey else { throw TestFailure("no epoch") }
         var roster = try following ?? Roster(opening: draft.entry, scope: scope)
         if following != nil { try roster.append(draft.entry) }
@@ -68,10 +68,11 @@ extension Person {
                 revision: write.revision, previous: write.previous, scopeID: zone.roster.scopeID,
                 scopeIncarnation: zone.roster.incarnations.scope, epoch: zone.key.context.epoch,
                 formerScope: placed.former.map { .init(scopeID: $0.roster.scopeID, incarnation: $0.roster.incarnations.scope) },
-                wrappedKey: [], rosterSequence: zone.roster.sequence, rosterHead: zone.roster.head, parent: write.parent,
+                wrappedKey: [], rosterSequence: zone.roster.sequence, rosterHead: zone.roster.head, checkpoint: Checkpoint.none,
+                parent: write.parent,
                 share: placed.share, salt: ID16(random: &random), fieldsDigest: .zero)
             change(&statement)
-            return RecordDraft(statement: statement, recordKey: nil, fields: write.fields)
+            return RecordDraft(statement: statement, recordKey: nil, fields: write.fields, taking: write.taken)
         }
         let keys = Dictionary(writes.map { ($0.scope.roster.scopeID, $0.scope.key) }) { first, _ in first }.map(\.value)
         guard let first = keys.first, let zone = writes.first?.scope else { throw TestFailure("nothing to write") }
@@ -113,6 +114,17 @@ extension Person {
     }
 
     /// The share's record, and its root on its way from the zone's scope into the share's.
+    /// As `saveCovering` of one scope.
+    func saveCovering(_ writes: [PlacedWrite]) async throws -> [SavedRecord] {
+        var writes = writes
+        while true {
+            let saved = try await save(writes)
+            let named = saved.indices.filter { saved[$0].result.hasTaken }
+            guard !named.isEmpty else { return saved }
+            for index in named { writes[index].write.taken = try saved[index].result.taken.covered() }
+        }
+    }
+
     func sharing(_ root: SavedRecord, as name: String, in zone: TestZone, _ share: TestZone) -> [PlacedWrite] {
         var record = Write(name, "title")
         record.type = Names.shareType

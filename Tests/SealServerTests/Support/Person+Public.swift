@@ -55,7 +55,7 @@ extension Person {
                 zoneName: Names.defaultZone, zoneIncarnation: 1, recordName: write.name, recordType: write.type,
                 creator: write.creator ?? user, author: user, clientTime: 1, revision: write.revision,
                 previous: write.previous, scopeID: .zero, scopeIncarnation: 0, epoch: 0, wrappedKey: [], rosterSequence: 0,
-                rosterHead: .zero, parent: nil, share: nil, salt: .zero, fieldsDigest: .zero)
+                rosterHead: .zero, checkpoint: Checkpoint.none, parent: nil, share: nil, salt: .zero, fieldsDigest: .zero)
             change(&statement)
             let fields = try write.fields.map { FieldDigest(name: $0.name, digest: try $0.field.digest(name: $0.name)) }
             return PublicRecords.Draft(statement: statement, fields: fields)

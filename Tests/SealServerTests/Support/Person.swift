@@ -53,9 +53,12 @@ struct Person: Sendable {
         Scope(container: TestClient.container, environment: environment, owner: user, zoneName: zone)
     }
 
-    func opening(_ zone: String, following: Roster? = nil) throws -> RosterAuthor<XWingHPKE>.Draft {
+    func opening(
+        _ zone: String, following: Roster? = nil, encryption: EncryptionScope = .perRecord
+    ) throws -> RosterAuthor<XWingHPKE>.Draft {
         var random = SystemRandom()
-        return try author.open(scope(zone), following: following, identity: chain, time: 1, random: &random)
+        return try author.open(
+            scope(zone), following: following, encryptionScope: encryption, identity: chain, time: 1, random: &random)
     }
 
     func modifyZones(
@@ -83,8 +86,8 @@ struct Person: Sendable {
             path("zones/modify", shared: shared), request, as: Sealkit_V1_ModifyZonesResponse.self).results
     }
 
-    func makeZone(_ name: String = "notes") async throws -> TestZone {
-        let draft = try opening(name)
+    func makeZone(_ name: String = "notes", encryption: EncryptionScope = .perRecord) async throws -> TestZone {
+        let draft = try opening(name, encryption: encryption)
         let results = try await modifyZones(saving: [(name, draft)])
         guard case .zone = results.first?.outcome, let key = draft.epochKey else { throw TestFailure("zone not made") }
         return TestZone(name: name, owner: user, roster: try Roster(opening: draft.entry, scope: scope(name)), key: key)

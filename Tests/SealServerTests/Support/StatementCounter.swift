@@ -2,22 +2,35 @@ import Synchronization
 
 @testable import SealServer
 
-/// Counts every statement that reaches a database, and notes the longest text and bytes that came with one.
+/// Counts every statement that reaches a database, and the rows that they read and change, and notes the longest text and bytes that came with one.
 final class StatementCounter: Sendable {
     private struct Seen {
         var statements = 0
+        var rows = 0
+        var changed = 0
         var longestText = 0
         var longestBytes = 0
     }
     private let seen = Mutex(Seen())
 
     var count: Int { seen.withLock { $0.statements } }
+    /// Rows that were handed over.
+    var rows: Int { seen.withLock { $0.rows } }
+    /// Rows that were written.
+    var changed: Int { seen.withLock { $0.changed } }
     var longestText: Int { seen.withLock { $0.longestText } }
     var longestBytes: Int { seen.withLock { $0.longestBytes } }
 
     /// What `RunningServer.with(counter:)` puts around the real one.
     var counting: @Sendable (any SQLDatabase) -> any SQLDatabase {
         { [self] database in CountingDatabase(base: database, counter: self) }
+    }
+
+    fileprivate func add(rows: Int, changed: Int) {
+        seen.withLock { seen in
+            seen.rows += rows
+            seen.changed += changed
+        }
     }
 
     fileprivate func add(_ values: [SQLValue] = []) {
@@ -58,7 +71,14 @@ private struct CountingConnection: SQLConnection {
 
     func run(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws -> Int {
         counter.add(values)
-        return try base.run(sql, values, eachRow: eachRow)
+        var rows = 0
+        let changed = try base.run(sql, values) { row in
+            rows += 1
+            return try eachRow(row)
+        }
+        let isWrite = ["INSERT", "UPDATE", "DELETE"].contains(String(sql.drop(while: \.isWhitespace).prefix(6)))
+        counter.add(rows: rows, changed: isWrite ? changed : 0)
+        return changed
     }
 
     func runScript(_ sql: String) throws {

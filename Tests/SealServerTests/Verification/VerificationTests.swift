@@ -116,6 +116,26 @@ import Testing
         }
     }
 
+    @Test func aCodeIsForTheAddressShareAndServerThatItWasAskedFor() async throws {
+        try await RunningServer.with { server in
+            let alice = try await TestClient.ready(server)
+            let begun = try await alice.begin("Alice@example.org", routingID: [UInt8](repeating: 9, count: 16))
+            let (id, code) = (begun.verificationID, try await server.mail.code(1))
+            for address in ["alice@example.org", "mallory@example.org", "", String(repeating: "a", count: 300)] {
+                try await expectRefusal(.verificationFailed, "\(address)") { try await alice.complete(id, code, address: address) }
+            }
+            // Signed for something else than is sent beside it.
+            try await expectRefusal(.verificationFailed) { try await alice.complete(id, code, origin: "https://evil.example.org") }
+            server.clock.advance(seconds: 1)
+            let again = try await alice.begin("Alice@example.org", routingID: [UInt8](repeating: 9, count: 16))
+            let next = try await server.mail.code(2)
+            for routingID in [[], [UInt8](repeating: 8, count: 16)] {
+                try await expectRefusal(.verificationFailed) { try await alice.complete(again.verificationID, next, routingID: routingID) }
+            }
+            _ = try await alice.complete(again.verificationID, next)
+        }
+    }
+
     @Test func allFailuresLookAlike() async throws {
         try await RunningServer.with { server in
             let alice = try await TestClient.ready(server)

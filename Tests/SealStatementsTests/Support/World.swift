@@ -84,10 +84,13 @@ struct World {
             scopeID: scope.id, sequence: roster?.nextSequence ?? 0, previous: roster?.head ?? .zero, author: owner.userID,
             time: 1,
             changes: [
-                .open(.init(scope: scope, incarnations: Incarnations(zone: life, scope: life), owner: owner.chain))
+                .open(
+                    .init(
+                        scope: scope, incarnations: Incarnations(zone: life, scope: life), encryptionScope: .perRecord,
+                        owner: owner.chain))
             ],
             epoch: EpochOpening(
-                number: 0, keyID: digest(UInt8(life)), previousKey: [],
+                number: 0, keyID: digest(UInt8(life)), checkpoint: Checkpoint.none, previousKey: [],
                 coverage: [.init(subject: .member(owner.userID), grantHash: digest(1))]))
     }
 
@@ -111,7 +114,7 @@ struct World {
             } + new.map { .init(subject: .invitation($0.id), grantHash: $0.grantHash) }
         let number = roster.currentEpoch.number + 1
         return EpochOpening(
-            number: number, keyID: digest(UInt8(truncatingIfNeeded: 100 + number)),
+            number: number, keyID: digest(UInt8(truncatingIfNeeded: 100 + number)), checkpoint: Checkpoint.none,
             previousKey: [UInt8](repeating: 5, count: EpochOpening.previousKeyBytes),
             coverage: covered.sorted { $0.subject < $1.subject })
     }

@@ -60,7 +60,8 @@ enum MemoryWork {
         let identity = try keys.firstIdentity(time: 1)
         let author = RosterAuthor<XWingHPKE>(user: identity.userID, keys: keys)
         let scope = Scope(container: container, environment: .production, owner: identity.userID, zoneName: "Notes")
-        let opening = try author.open(scope, following: nil, identity: identity, time: 1, random: &random)
+        let opening = try author.open(
+            scope, following: nil, encryptionScope: .perRecord, identity: identity, time: 1, random: &random)
         var roster = try Roster(opening: opening.entry, scope: scope)
         guard let first = opening.epochKey else { throw SealError.missingKey }
         remember(first, "first epoch", vault)
@@ -89,7 +90,8 @@ enum MemoryWork {
             kind: .save, container: scope.container, environment: scope.environment, owner: scope.owner,
             zoneName: scope.zoneName, zoneIncarnation: 1, recordName: "Note-1", recordType: "Note", creator: scope.owner,
             author: scope.owner, clientTime: 1, revision: 1, previous: .zero, scopeID: roster.scopeID, scopeIncarnation: 1,
-            epoch: 1, wrappedKey: [], rosterSequence: roster.sequence, rosterHead: roster.head, parent: nil, share: nil,
+            epoch: 1, wrappedKey: [], rosterSequence: roster.sequence, rosterHead: roster.head, checkpoint: Checkpoint.none,
+            parent: nil, share: nil,
             salt: .zero, fieldsDigest: .zero)
         let fileKey = SecretBytes(random: &random)
         vault.remember("file key", fileKey)
@@ -145,7 +147,7 @@ enum MemoryWork {
         vault.remember("link secret", link.bytes)
         vault.remember("invitation signing seed", Hash.derive(link.bytes, .invitationSign, scopeID.bytes, invitation.bytes))
         vault.remember("X-Wing seed of an invitation", Hash.derive(link.bytes, .invitationGrant, scopeID.bytes, invitation.bytes))
-        vault.remember("preview key", Hash.derive(link.bytes, .preview, scopeID.bytes))
+        vault.remember("preview key", Hash.derive(link.bytes, .previewKey, scopeID.bytes))
         let reader = try AccountSeed(random: &random).identityKeys(container: container, using: XWingHPKE.self)
         vault.remember("X-Wing seed of a link's reader", reader.grantSeed)
         let administrator = try reader.firstIdentity(time: 1)
@@ -160,7 +162,10 @@ enum MemoryWork {
         remember(epoch, "epoch in a grant", vault)
         _ = try Grants<XWingHPKE>.seal(
             epoch, invitationID: invitation, invitationKey: XWingHPKE.publicKey(seed: keys.grantSeed), invitee: nil)
-        let preview = try link.sealPreview(SharePreview(title: "Title"), scopeID: scopeID, random: &random)
+        let shown = SignedPreview(
+            SharePreview(title: "Title"), author: administrator.userID, rosterSequence: 0, rosterHead: .zero, time: 1,
+            signature: [UInt8](repeating: 0, count: SigningKey.signatureBytes))
+        let preview = try link.seal(shown, scopeID: scopeID, random: &random)
         _ = try link.openPreview(preview, scopeID: scopeID)
     }
 

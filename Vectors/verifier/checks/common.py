@@ -41,20 +41,24 @@ def _payload(kind: str, fields: Fields) -> Payload:
         return fields.text("string")
     if kind == "data":
         return fields.hex("data")
-    if kind in ("int64", "date"):
+    if kind == "int64":
         return fields.number("number")
-    if kind == "double":
+    if kind in ("double", "date"):
         return _bits(fields.text("bits"))
     if kind == "location":
-        return Location(tuple(_bits(text) for text in fields.texts("bits")), fields.number("timestamp"))
+        return Location(tuple(_bits(text) for text in fields.texts("bits")), _bits(fields.text("timestamp")))
     return Reference(fields.text("recordName"), _number(_ACTIONS, fields.text("action")))
 
 
 def value_of(fields: Fields) -> Value:
     kind = fields.text("kind")
-    tag = _number(_KINDS, kind)
     if "list" not in fields:
-        return Value(tag, _payload(kind, fields))
+        return Value(_number(_KINDS, kind), _payload(kind, fields))
+    if kind == "list":
+        if fields.children("list"):
+            raise Disagreement("elements of no kind")
+        return Value(LIST, ())
+    tag = _number(_KINDS, kind)
     elements = []
     for element in fields.children("list"):
         if element.text("kind") != kind:
@@ -159,6 +163,7 @@ def statement_of(fields: Fields) -> Statement:
         key_carried=bool(fields.raw("isKeyCarried")),
         roster_sequence=fields.number("rosterSequence"),
         roster_head=fields.hex("rosterHead"),
+        checkpoint=fields.hex("checkpoint"),
         parent=fields.text("parent") if "parent" in fields else None,
         share=fields.text("share") if "share" in fields else None,
         salt=fields.hex("salt"),

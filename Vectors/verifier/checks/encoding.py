@@ -8,7 +8,6 @@ from .. import notation, values
 from ..errors import Disagreement
 from ..fields import Field, fields_digest
 from ..labels import NAMES, PREFIX
-from ..links import open_preview_plaintext
 from ..registry import Case, check
 from ..valuejson import value_json
 from .common import value_of
@@ -50,9 +49,9 @@ def padded_length(case: Case) -> None:
 @check("padding", "PaddedValue")
 def padded_value(case: Case) -> None:
     fields = case.fields
-    plaintext = open_preview_plaintext(fields.hex("sealed"), fields.hex("linkSecret"), fields.hex("scopeID"))
-    fields.expect("plaintext", plaintext)
-    fields.expect("plaintext", values.pad_value(values.unpad_value(plaintext)))
+    value = values.unpad_value(fields.hex("plaintext"))
+    fields.expect("value", value_json(value))
+    fields.expect("plaintext", values.pad_value(value))
 
 
 @check("fields", "FieldDigest")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .. import deletions, epochs, moving, placement, tree
+from .. import deletions, epochs, limits, moving, placement, tree
 from ..errors import Disagreement
 from ..identity import signing_seed
-from ..notation import public_signing_key
+from ..notation import le32, public_signing_key
 from ..reading import Proof, Seen, verify_statement
 from ..registry import Case, check
 from ..statements import Statement, check_later, check_successor, statement_hash
@@ -81,22 +81,50 @@ def in_place(case: Case) -> None:
     fields.expect("inPlace", placement.in_place(record.statement, parent, roster.scope, roster.root_record))
 
 
+@check("placement", "Cycles")
+def cycles(case: Case) -> None:
+    rosters = rosters_of(case.shared)
+    records = [verified_of(record, rosters).statement for record in case.fields.children("records")]
+    case.fields.expect("cycles", placement.cycles(records))
+
+
+@check("deletions", "Taken")
+def taken(case: Case) -> None:
+    fields = case.fields
+    if "many" in fields:
+        records = [(f"Item-{number}", le32(number) + bytes(28)) for number in range(fields.small("many"))]
+    else:
+        records = [(record.text("name"), record.hex("hash")) for record in fields.children("records")]
+    covered = deletions.Taken.of(records)
+    fields.expect("digest", covered.digest)
+    if "recordName" in fields:
+        index = covered.names.index(fields.text("recordName"))
+        path = list(fields.hexes("path"))
+        if index != fields.small("index") or covered.path(index) != path:
+            raise Disagreement("another path")
+        leaf = covered.hashes[index]
+        tree.root_of_path(leaf, index, len(covered.names), path, limits.TAKEN)
+
+
+@check("deletions", "Along")
+def along(case: Case) -> None:
+    fields, rosters = case.fields, rosters_of(case.shared)
+    target = verified_of(fields.child("target"), rosters)
+    links, records = [], []
+    for step in fields.children("records"):
+        record = verified_of(step.child("record"), rosters)
+        value = decode_value(step.hex("reference"))
+        links.append(deletions.Link(record.statement, step.text("field"), value, digests_of(step, "otherFields")))
+        records.append((record.statement.record, record.hash))
+    deletions.check_along(links, target.statement, target.roster.scope, target.roster.root_record)
+    fields.expect("digest", deletions.Taken.of(records).digest)
+
+
 @check("deletions", "Notice")
 def notice(case: Case) -> None:
     fields, rosters = case.fields, rosters_of(case.shared)
+    gone = verified_of(fields.child("record"), rosters)
     tombstone = verified_of(fields.child("tombstone"), rosters)
-    deletion = tombstone.statement
-    present = {deletion.scope_id: tombstone.roster}
-    chain = []
-    for step in fields.children("steps"):
-        record = verified_of(step.child("record"), rosters)
-        present[record.statement.scope_id] = record.roster
-        value = decode_value(step.hex("reference"))
-        chain.append(deletions.Link(record.statement, step.text("field"), value, digests_of(step, "otherFields")))
-
-    def may_write(statement: Statement) -> bool:
-        member = present[statement.scope_id].state.members.get(deletion.author)
-        return member is not None and member.may_write
-
-    deletions.check_notice(chain, deletion, may_write)
-    fields.expect("recordName", chain[0].statement.record)
+    leaf = deletions.Leaf(fields.small("count"), fields.small("index"), tuple(fields.hexes("path")))
+    deletions.check_notice(gone.statement, gone.hash, tombstone.statement, leaf, gone.roster.scope)
+    fields.expect("recordName", gone.statement.record)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .. import accounts, safety, xwing
+from .. import accounts, paseto, safety, xwing
 from ..codec import user_id, user_record_name
-from ..errors import Disagreement, MistypedRecoveryKey
+from ..errors import Disagreement, MistypedRecoveryKey, Reason, require
 from ..identity import grant_seed, sign_identity, signing_seed, verify_chain
 from ..notation import le64_signed, public_signing_key, sign, verify
 from ..registry import Case, check
@@ -97,8 +97,23 @@ def binding(case: Case) -> None:
 @check("login", "Code")
 def code(case: Case) -> None:
     fields = case.fields
-    pieces = (fields.hex("verificationID"), fields.text("code").encode())
+    routing = fields.hex("routingID")
+    require(len(routing) in (0, 16), Reason.MALFORMED, "a routing id has 16 bytes")
+    origin, address, code = (fields.text(name).encode() for name in ("origin", "address", "code"))
+    pieces = (origin, fields.hex("verificationID"), address, routing, code)
     verify(fields.hex("signingKey"), fields.hex("signature"), "verification-code", *pieces)
+
+
+@check("login", "Webhook")
+def webhook(case: Case) -> None:
+    fields = case.fields
+    key_id, url = (fields.text(name).encode() for name in ("keyID", "url"))
+    pieces = (key_id, le64_signed(fields.number("time")), url, fields.hex("body"))
+    seed = fields.hex("signingSeed")
+    verify(public_signing_key(seed), fields.hex("signature"), "server/webhook", *pieces)
+    fields.expect("signingKey", public_signing_key(seed))
+    fields.expect("keyID", paseto.key_id(public_signing_key(seed)))
+    fields.expect("signature", sign(seed, "server/webhook", *pieces))
 
 
 @check("login", "Request")

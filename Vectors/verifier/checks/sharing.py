@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .. import epochs, links, paseto
-from ..codec import user_id
+from .. import epochs, links, paseto, previews
+from ..codec import user_id, user_record_name
 from ..errors import Disagreement, Reason, require
 from ..identity import grant_seed
 from ..notation import Nonces, public_signing_key
@@ -93,6 +93,18 @@ def sealed_address(case: Case) -> None:
     fields.expect("scopeID", roster.scope_id)
 
 
+@check("grants", "SealedContact")
+def sealed_contact(case: Case) -> None:
+    roster, fields = roster_of(case.shared), case.fields
+    seed = grant_seed(fields.hex("seed"), roster.scope.container)
+    contact = epochs.open_contact(
+        seed, fields.hex("scopeID"), fields.hex("requestID"), user_id(fields.text("userRecordName")),
+        fields.hex("sealed"),
+    )
+    fields.expect("contact", contact)
+    fields.expect("scopeID", roster.scope_id)
+
+
 @check("links", "InvitationKeys")
 def invitation_keys(case: Case) -> None:
     fields = case.fields
@@ -122,13 +134,20 @@ def url(case: Case) -> None:
 
 @check("links", "Preview")
 def preview(case: Case) -> None:
-    fields = case.fields
-    link_secret, scope = fields.hex("linkSecret"), fields.hex("scopeID")
-    opened = links.open_preview(fields.hex("sealed"), link_secret, scope)
+    roster, fields = roster_of(case.shared), case.fields
+    case.shared.text("state")  # for people
+    link_secret, scope_id = fields.hex("linkSecret"), roster.scope_id
+    opened = previews.open_preview(fields.hex("sealed"), link_secret, scope_id)
+    fields.expect("isVouched", opened.is_vouched(roster))
+    fields.expect("author", user_record_name(opened.author))
+    fields.expect("rosterSequence", opened.roster_sequence)
+    fields.expect("rosterHead", opened.roster_head)
+    fields.expect("time", opened.time)
     fields.expect("title", opened.title)
     fields.expect("shareType", opened.share_type)
     fields.expect("thumbnail", opened.thumbnail)
-    fields.expect("sealed", links.seal_preview(opened, link_secret, scope, fields.hex("random")))
+    fields.expect("signature", opened.signature)
+    fields.expect("sealed", previews.seal_preview(opened, link_secret, scope_id, fields.hex("random")))
 
 
 @check("paseto", "Public")

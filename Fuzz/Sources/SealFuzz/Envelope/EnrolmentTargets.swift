@@ -52,7 +52,7 @@ enum EnrolmentPackageTarget: FuzzTarget {
         return certain("sealing") { try StandInHPKE.seal(plaintext, to: device.reveal.grantKey, info: pae.finish()) }
     }
 
-    /// Seeds and heads as PROTOCOL.md, section 12, has them, without padding.
+    /// Seeds and heads as PROTOCOL.md, "Enrolling a device", has them, without padding.
     private static func honest(_ seeds: UInt8, _ heads: UInt8) -> [UInt8] {
         var writer = CanonicalWriter()
         writer.number(UInt16(seeds))

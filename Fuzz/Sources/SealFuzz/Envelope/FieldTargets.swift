@@ -16,20 +16,20 @@ enum SealedFieldTarget: FuzzTarget {
         guard let mode = input.first else { return }
         var plaintext = [UInt8](input.dropFirst())
         if mode == 1 { plaintext = Padding.pad(plaintext) }
-        guard let type = try? ValueType(tag: mode < 2 ? plaintext.first ?? 1 : mode) else { return }
+        guard let tag = try? ValueTag(byte: mode < 2 ? plaintext.first ?? 1 : mode) else { return }
         let record = World.record
         var pae = PAE(.sealedField, pieces: 3)
         pae.add(record.context)
         pae.add("body")
-        pae.add(type.tag)
+        pae.add(tag.byte)
         let sealed = seal(plaintext, under: record.opener.recordKey, pae)
-        let open = { try record.opener.open(.encrypted(type, sealed: $0), name: "body") }
+        let open = { try record.opener.open(.encrypted(tag, sealed: $0), name: "body") }
         opensOnlyWhole(hostile: plaintext, sealed: sealed, "a field", open: open)
         refuses("a field under another name", with: .authenticationFailed) {
-            try record.opener.open(.encrypted(type, sealed: sealed), name: "other")
+            try record.opener.open(.encrypted(tag, sealed: sealed), name: "other")
         }
         let expected = try? Value(padded: plaintext)
-        let isValid = expected?.type == type && type.kind.mayBeEncrypted
+        let isValid = expected?.tag == tag && tag.mayBeEncrypted
         guard case .encrypted(let value) = try? open(sealed) else {
             return require(!isValid, "a field is refused")
         }

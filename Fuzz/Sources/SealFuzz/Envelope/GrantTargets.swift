@@ -77,6 +77,38 @@ enum SealedAddressTarget: FuzzTarget {
         }
         let bytes = certain("an address") { try Value.string(address).canonicalBytes() }
         require(Padding.pad(bytes) == input, "an address with another encoding")
+        refuses("an address as a contact", with: .authenticationFailed) {
+            try SealedContact<StandInHPKE>.open(
+                sealed, scopeID: scopeID, requestID: seat.keys.id, as: owner.userID, keys: owner.keys)
+        }
+    }
+}
+
+/// What those who ask for access say of themselves.
+enum SealedContactTarget: FuzzTarget {
+    static let name = "sealed-contact"
+    static let seeds = [Seed.hex("grants", "sealed"), .hex("padding", "plaintext"), .hex("values", "encoded")]
+
+    static func run(_ input: [UInt8]) {
+        let (owner, requestID, scopeID) = (World.people[0], World.seats[0].keys.id, World.zone.roster.scopeID)
+        var pae = PAE(.sealedContact, pieces: 3)
+        pae.add(scopeID)
+        pae.add(requestID)
+        pae.add(owner.userID.id)
+        let sealed = certain("sealing") { try StandInHPKE.seal(input, to: owner.keys.grantKey, info: pae.finish()) }
+        let open = { (sealed: [UInt8], requestID: ID16) in
+            try SealedContact<StandInHPKE>.open(sealed, scopeID: scopeID, requestID: requestID, as: owner.userID, keys: owner.keys)
+        }
+        opensOnlyWhole(hostile: input, sealed: sealed, "a contact") { try open($0, requestID) }
+        refuses("another request's contact", with: .authenticationFailed) { try open(sealed, .zero) }
+        guard let contact = try? open(sealed, requestID) else {
+            if case .string = try? Value(padded: input) { violated("a contact is refused") }
+            return
+        }
+        let again = certain("a contact that was read is sealed") {
+            try SealedContact<StandInHPKE>.seal(contact, scopeID: scopeID, requestID: requestID, to: owner.chain)
+        }
+        require(again == sealed, "a contact with another encoding")
     }
 }
 

@@ -56,7 +56,7 @@ enum RewrapTarget: FuzzTarget {
         for (field, value) in zip(fields, fields.map(\.value)) {
             let opened = certain("a moved field opens") { try reopened.open(field.stored, name: field.name) }
             switch opened {
-            case .plain(let again), .encrypted(let again): require(again.type == value.type, "another kind of field")
+            case .plain(let again), .encrypted(let again): require(again.tag == value.tag, "another kind of field")
             case .asset: violated("an asset from nowhere")
             }
             require((try? field.stored.digest(name: field.name)) == field.digest, "another field")
@@ -102,7 +102,7 @@ enum RewrapTarget: FuzzTarget {
         for index in 0..<choices.number(below: 4) {
             let value = choices.value()
             guard (try? value.canonicalBytes()).flatMap({ try? Value(canonicalBytes: $0) }) != nil else { continue }
-            let isSealed = choices.flag() && value.type.kind.mayBeEncrypted
+            let isSealed = choices.flag() && value.tag.mayBeEncrypted
             drafts.append((name: "f\(index)", field: isSealed ? .encrypted(value) : .plain(value)))
             values.append(value)
         }

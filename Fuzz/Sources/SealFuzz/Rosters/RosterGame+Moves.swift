@@ -72,15 +72,17 @@ extension RosterGame {
         let scope = choices.rarely() ? World.shareScope : home.scope
         var root = isZone ? nil : "Root-1"
         if choices.rarely() { root = choices.flag() ? choices.name() : nil }
+        var encryption = roster?.encryptionScope ?? .perRecord
+        if choices.rarely() { encryption = encryption == .perRecord ? .perZone : .perRecord }
         let change = RosterChange.open(
             .init(
-                scope: scope, incarnations: Incarnations(zone: zone, scope: life), rootRecordName: root, abandoned: abandoned,
-                owner: owner.chain))
+                scope: scope, incarnations: Incarnations(zone: zone, scope: life), encryptionScope: encryption,
+                rootRecordName: root, abandoned: abandoned, owner: owner.chain))
         var entry = RosterEntry(
             scopeID: scope.id, sequence: roster?.nextSequence ?? 0, previous: roster?.head ?? .zero, author: owner.userID, time: 1,
             changes: choices.rarely() ? [change, .unblock(owner.userID)] : [change],
             epoch: EpochOpening(
-                number: 0, keyID: sampleDigest(UInt8(truncatingIfNeeded: life)), previousKey: [],
+                number: 0, keyID: sampleDigest(UInt8(truncatingIfNeeded: life)), checkpoint: Checkpoint.none, previousKey: [],
                 coverage: [.init(subject: .member(owner.userID), grantHash: choices.digest())]))
         if choices.rarely() { entry.epoch = nil }
         if choices.rarely() { spoil(&entry, &choices) }
@@ -103,18 +105,20 @@ extension RosterGame {
         let last = roster.currentEpoch
         var (number, keyID) = (last.number &+ 1, Hash.digest(.keyID, last.keyID.bytes))
         var previousKey = [UInt8](repeating: 5, count: EpochOpening.previousKeyBytes)
+        var checkpoint = Checkpoint.none
         if choices.rarely() {
-            switch choices.byte() % 6 {
+            switch choices.byte() % 7 {
             case 0: number = choices.number()
             case 1: keyID = last.keyID
             case 2: previousKey = choices.bytes(atMost: 80)
             case 3: covered[.member(choices.oneOf(World.people).userID)] = nil
             case 4: covered[.invitation(choices.oneOf(home.seats).keys.id)] = choices.digest()
+            case 5: checkpoint = choices.digest()
             default: covered = [:]
             }
         }
         return EpochOpening(
-            number: number, keyID: keyID, previousKey: previousKey,
+            number: number, keyID: keyID, checkpoint: checkpoint, previousKey: previousKey,
             coverage: covered.map { .init(subject: $0.key, grantHash: $0.value) }.sorted { $0.subject < $1.subject })
     }
 

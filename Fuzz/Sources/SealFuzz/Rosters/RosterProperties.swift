@@ -2,7 +2,7 @@ import SealPrimitives
 
 @testable import SealStatements
 
-/// What holds in every roster, whatever was appended. Written from PROTOCOL.md, section 6, and not from the core.
+/// What holds in every roster, whatever was appended. Written from PROTOCOL.md, "Rosters", and not from the core.
 enum RosterProperties {
     static func check(_ roster: Roster) {
         let owners = roster.members.values.filter { $0.role == .owner }

@@ -34,6 +34,7 @@ struct RosterState: Equatable {
     private let scopeID: Digest
     private let hashes: [Digest]
     private let incarnations: Incarnations
+    private let encryptionScope: EncryptionScope
     private let isClosed, rotationDue: Bool
     private let linkID: Digest?
     private let publicSeat: PublicSeat?
@@ -52,6 +53,7 @@ struct RosterState: Equatable {
         scopeID = roster.scopeID
         hashes = roster.hashes
         incarnations = roster.incarnations
+        encryptionScope = roster.encryptionScope
         isClosed = roster.isClosed
         rotationDue = roster.rotationDue
         linkID = roster.linkID
@@ -82,7 +84,7 @@ struct RosterState: Equatable {
         let known: [(Any, String)] = [
             (
                 World.zone.roster,
-                "scope scopeID hashes incarnations isClosed rotationDue linkID publicSeat members invitations blocked "
+                "scope scopeID hashes incarnations encryptionScope isClosed rotationDue linkID publicSeat members invitations blocked "
                     + "abandonments epochs rootRecordName usedInvitations inviters history"
             ),
             (World.zone.roster.members.values.first as Any, "identity role permission invitation since"),

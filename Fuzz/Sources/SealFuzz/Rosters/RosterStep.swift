@@ -2,7 +2,7 @@ import SealPrimitives
 
 @testable import SealStatements
 
-/// What holds between a roster and what one entry has made of it. Written from the table in PROTOCOL.md, section 6, and
+/// What holds between a roster and what one entry has made of it. Written from PROTOCOL.md, "Rules", and
 /// not from the core: it looks at the two states, and at the entry only for what a state does not tell.
 struct RosterStep {
     let before: Roster
@@ -18,6 +18,7 @@ struct RosterStep {
         if case .open(let opening)? = only { return checkOpening(opening) }
         require(!before.isClosed, "an entry in a closed scope")
         require(after.incarnations == before.incarnations && after.rootRecordName == before.rootRecordName, "another life")
+        require(after.encryptionScope == before.encryptionScope, "another encryption scope")
         require(after.abandonments.count == before.abandonments.count, "a head is given up by another entry than an opening")
         if after.isClosed {
             require(only == .close && author == before.scope.owner && !isRotated, "closed otherwise than by the owner")
@@ -61,7 +62,10 @@ struct RosterStep {
         require(after.currentEpoch.context.incarnations == opening.incarnations, "an epoch of another life")
         require(after.incarnations == opening.incarnations && after.rootRecordName == opening.rootRecordName, "another life")
         require(after.incarnations.zone >= max(1, before.incarnations.zone), "a life of the zone before the last")
+        require(after.encryptionScope == opening.encryptionScope, "another encryption scope than was signed")
+        require(opening.abandoned == nil || after.encryptionScope == before.encryptionScope, "a fork's end changes the zone")
         let isZone = before.scope.shareRecordName.isEmpty
+        require(isZone || after.encryptionScope == .perRecord, "a share in a zone that has none")
         require(!isZone || after.incarnations.zone == after.incarnations.scope, "a zone with two lives")
         require(isZone == (after.rootRecordName == nil), "a zone with a root, or a share without")
         require(after.incarnations.scope > before.incarnations.scope, "a life that was before")

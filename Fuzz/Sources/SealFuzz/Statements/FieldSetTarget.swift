@@ -43,12 +43,13 @@ enum FieldSetTarget: FuzzTarget {
         }
         for name in ["a", "b"] {
             add(.plain(.data(bytes)), name)
-            add(.encrypted(ValueType(.data), sealed: bytes), name)
-            add(.encrypted(ValueType(.string), sealed: bytes), name)
-            add(.encrypted(ValueType(.data, isList: true), sealed: bytes), name)
+            add(.encrypted(.type(ValueType(.data)), sealed: bytes), name)
+            add(.encrypted(.type(ValueType(.string)), sealed: bytes), name)
+            add(.encrypted(.type(ValueType(.data, isList: true)), sealed: bytes), name)
+            add(.encrypted(.emptyList, sealed: bytes), name)
             let commitment = AssetCommitment(salt: .zero, chunkCount: 1, root: .zero, descriptor: bytes)
             add(.asset(commitment), name)
-            add(.encrypted(ValueType(.asset), sealed: commitment.canonicalBytes()), name)
+            add(.encrypted(.type(ValueType(.asset)), sealed: commitment.canonicalBytes()), name)
         }
         require(digests.count == count, "two fields with one digest")
     }

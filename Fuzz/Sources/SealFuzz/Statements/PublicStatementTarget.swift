@@ -64,6 +64,8 @@ enum PublicStatementTarget: FuzzTarget {
             // Nothing of a share, and somebody's own record is that person's.
             && statement.share == nil && statement.recordType != "cloudkit.share" && statement.recordName != "cloudkit.zoneshare"
             && (statement.recordType != "Users" || statement.recordName == chain.userID.recordName)
+            // Nothing goes along with a deletion.
+            && (statement.kind == .save || statement.fieldsDigest == TakenRecords.none.digest)
     }
 
     /// Through the signer: what it makes holds.
@@ -102,7 +104,7 @@ enum PublicStatementTarget: FuzzTarget {
 
     private static func alter(_ statement: inout Statement, _ choices: inout Choices) {
         let person = choices.oneOf(World.people).userID
-        switch choices.byte() % 18 {
+        switch choices.byte() % 19 {
         case 0: statement.kind = .delete
         case 1: statement.container = choices.name()
         case 2: statement.environment = .development
@@ -120,6 +122,7 @@ enum PublicStatementTarget: FuzzTarget {
         case 14: statement.rosterSequence = choices.number()
         case 15: statement.rosterHead = choices.digest()
         case 16: statement.formerScope = .init(scopeID: choices.digest(), incarnation: 1)
+        case 17: statement.checkpoint = choices.digest()
         default: statement.recordType = choices.name()
         }
     }

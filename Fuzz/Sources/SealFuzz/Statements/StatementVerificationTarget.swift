@@ -67,7 +67,7 @@ enum StatementVerificationTarget: FuzzTarget {
 
     private static func alter(_ statement: inout Statement, _ choices: inout Choices) {
         let person = choices.oneOf(World.people).userID
-        switch choices.byte() % 21 {
+        switch choices.byte() % 22 {
         case 0: statement.kind = .delete
         case 1: statement.container = choices.name()
         case 2: statement.environment = .development
@@ -88,6 +88,7 @@ enum StatementVerificationTarget: FuzzTarget {
         case 17: statement.rosterHead = choices.oneOf(World.zone.rosters).head
         case 18: statement.parent = choices.name()
         case 19: statement.formerScope = .init(scopeID: World.shareScope.id, incarnation: UInt32(choices.byte() & 3))
+        case 20: statement.checkpoint = choices.digest()
         default: (statement.kind, statement.wrappedKey) = (.delete, [])
         }
     }

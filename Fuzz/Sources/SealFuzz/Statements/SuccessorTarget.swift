@@ -45,7 +45,7 @@ enum SuccessorTarget: FuzzTarget {
         require(((try? one.check(follows: other)) != nil) == follows(last, next, other.hash), "the other way round")
     }
 
-    /// PROTOCOL.md, section 7, "Successor".
+    /// PROTOCOL.md, "Successor".
     private static func follows(_ next: Statement, _ last: Statement, _ hash: Digest) -> Bool {
         guard next.container == last.container, next.environment == last.environment, next.owner == last.owner,
             next.zoneName == last.zoneName, next.zoneIncarnation == last.zoneIncarnation, next.recordName == last.recordName

@@ -41,7 +41,7 @@ struct Record: Sendable {
             recordType: "Note", creator: author, author: author, clientTime: 1, revision: 1, previous: .zero,
             scopeID: roster.scopeID, scopeIncarnation: roster.incarnations.scope, epoch: roster.currentEpoch.number,
             wrappedKey: [UInt8](repeating: 6, count: Statement.wrappedKeyBytes), rosterSequence: roster.sequence,
-            rosterHead: roster.head, parent: nil, share: nil, salt: .zero, fieldsDigest: .zero)
+            rosterHead: roster.head, checkpoint: Checkpoint.none, parent: nil, share: nil, salt: .zero, fieldsDigest: .zero)
     }
 
     /// A statement that is signed alone.

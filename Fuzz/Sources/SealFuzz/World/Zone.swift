@@ -69,7 +69,8 @@ struct Zone: Sendable {
         let isZone = scope.shareRecordName.isEmpty
         let opening = certain("an opening") {
             try owner.author.open(
-                scope, following: following, incarnations: isZone ? nil : Incarnations(zone: 1, scope: life),
+                scope, following: following, encryptionScope: .perRecord,
+                incarnations: isZone ? nil : Incarnations(zone: 1, scope: life),
                 rootRecordName: isZone ? nil : "Root-1", identity: owner.chain, time: 1, random: &random)
         }
         guard following == nil else { return append(opening) }

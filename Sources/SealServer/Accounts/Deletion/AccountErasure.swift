@@ -13,10 +13,12 @@ struct AccountErasure {
     /// What an identity has in tables that are keyed by their owner first: all of it goes.
     static let ownedTables: [(name: String, key: String)] = [
         ("record", "owner, zone, name"),
+        ("asset_part", "owner, zone, id, part"),
         ("departure", "owner, zone, share, name"),
-        ("derived_step", "owner, zone, deletion, name"),
+        ("covering_deletion", "owner, zone, deletion"), ("covered_record", "owner, zone, deletion, name"),
         ("delete_reference", "owner, zone, target, source, field"),
-        ("unsettled_parent", "owner, zone, name"),
+        ("unsettled_parent", "owner, zone, name"), ("unsettled_share", "owner, zone, share"),
+        ("roots_below", "owner, zone, name"),
         ("record_index", "owner, zone, field, value, record, position"),
         ("epoch_grant", "owner, zone, share, kind, subject, epoch"),
         ("link", "owner, zone, share, invitation"),

@@ -79,7 +79,7 @@ extension RosterRuleVectors {
             cases.breaks("the one-time invitation of an administrator who left", [leaving, taken])
             let covering = left.epoch().coverage + [.init(subject: placeholder, grantHash: VectorZone.grantHash(placeholder))]
             let epoch = left.epoch()
-            let wrong = EpochOpening(number: epoch.number, keyID: epoch.keyID, previousKey: epoch.previousKey, coverage: covering.sorted { $0.subject < $1.subject })
+            let wrong = EpochOpening(number: epoch.number, keyID: epoch.keyID, checkpoint: Checkpoint.none, previousKey: epoch.previousKey, coverage: covering.sorted { $0.subject < $1.subject })
             cases.breaks("covered after its maker left", [leaving, owner.sign(left.entry(by: owner, [], epoch: wrong))])
         }
         var two = try joined(administrator: true)
@@ -174,13 +174,19 @@ extension RosterRuleVectors {
             let good = zone.epoch()
             let stranger = good.coverage + [.init(subject: .member(carol.user), grantHash: .zero)]
             for (comment, epoch) in [
-                ("an epoch skipped", EpochOpening(number: 2, keyID: good.keyID, previousKey: good.previousKey, coverage: good.coverage)),
-                ("the epoch in force again", EpochOpening(number: 0, keyID: good.keyID, previousKey: [], coverage: good.coverage)),
-                ("the key before kept", EpochOpening(number: 1, keyID: zone.roster.currentEpoch.keyID, previousKey: good.previousKey, coverage: good.coverage)),
-                ("no previous key", EpochOpening(number: 1, keyID: good.keyID, previousKey: [], coverage: good.coverage)),
-                ("coverage out of order", EpochOpening(number: 1, keyID: good.keyID, previousKey: good.previousKey, coverage: good.coverage.reversed())),
-                ("a stranger covered", EpochOpening(number: 1, keyID: good.keyID, previousKey: good.previousKey, coverage: stranger.sorted { $0.subject < $1.subject })),
+                ("an epoch skipped", EpochOpening(number: 2, keyID: good.keyID, checkpoint: Checkpoint.none, previousKey: good.previousKey, coverage: good.coverage)),
+                ("the epoch in force again", EpochOpening(number: 0, keyID: good.keyID, checkpoint: Checkpoint.none, previousKey: [], coverage: good.coverage)),
+                ("the key before kept", EpochOpening(number: 1, keyID: zone.roster.currentEpoch.keyID, checkpoint: Checkpoint.none, previousKey: good.previousKey, coverage: good.coverage)),
+                ("no previous key", EpochOpening(number: 1, keyID: good.keyID, checkpoint: Checkpoint.none, previousKey: [], coverage: good.coverage)),
+                ("coverage out of order", EpochOpening(number: 1, keyID: good.keyID, checkpoint: Checkpoint.none, previousKey: good.previousKey, coverage: good.coverage.reversed())),
+                ("a stranger covered", EpochOpening(number: 1, keyID: good.keyID, checkpoint: Checkpoint.none, previousKey: good.previousKey, coverage: stranger.sorted { $0.subject < $1.subject })),
             ] { cases.breaks(comment, by: owner, [], epoch: epoch) }
+            let pointed = zone.entry(
+                by: owner, [], epoch: EpochOpening(number: 1, keyID: good.keyID, checkpoint: GrantHash.of([9]), previousKey: good.previousKey, coverage: good.coverage))
+            try cases.obeys("an epoch with a checkpoint", [owner.sign(pointed)])
+            cases.breaks(
+                "another checkpoint than the signed one",
+                [SignedRosterEntry(bytes: pointed.canonicalBytes(), signature: owner.sign(zone.entry(by: owner, [], epoch: good)).signature)])
         }
         var left = zone
         try left.join(carol, 3)

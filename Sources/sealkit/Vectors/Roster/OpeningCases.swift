@@ -1,3 +1,4 @@
+import SealEnvelope
 import SealPrimitives
 import SealStatements
 
@@ -14,22 +15,24 @@ extension RosterRuleVectors {
             cases.refused("incarnation 0") { $0.changes = [cases.change(0, 0)] }
             cases.refused("incarnations that differ in a zone") { $0.changes = [cases.change(2, 1)] }
             cases.refused("a root record in a zone") { $0.changes = [cases.change(root: "Root")] }
+            try cases.obeys("encrypted per zone") { $0.changes = [cases.change(encryption: .perZone)] }
+            cases.undecodable("an encryption scope that there is not", in: cases.change(encryption: .perZone), scope: 2)
             cases.refused("no epoch") { $0.epoch = nil }
             cases.refused("an epoch that is not the first") { entry in
                 entry.epoch = entry.epoch.map {
                     EpochOpening(
-                        number: 1, keyID: $0.keyID, previousKey: [UInt8](repeating: 1, count: EpochOpening.previousKeyBytes),
+                        number: 1, keyID: $0.keyID, checkpoint: Checkpoint.none, previousKey: [UInt8](repeating: 1, count: EpochOpening.previousKeyBytes),
                         coverage: $0.coverage)
                 }
             }
             cases.refused("nobody covered") { entry in
-                entry.epoch = entry.epoch.map { EpochOpening(number: 0, keyID: $0.keyID, previousKey: [], coverage: []) }
+                entry.epoch = entry.epoch.map { EpochOpening(number: 0, keyID: $0.keyID, checkpoint: Checkpoint.none, previousKey: [], coverage: []) }
             }
             cases.refused("somebody else covered too") { entry in
                 entry.epoch = entry.epoch.map {
                     let other = EpochOpening.Coverage(subject: .member(alice.user), grantHash: .zero)
                     return EpochOpening(
-                        number: 0, keyID: $0.keyID, previousKey: [],
+                        number: 0, keyID: $0.keyID, checkpoint: Checkpoint.none, previousKey: [],
                         coverage: ($0.coverage + [other]).sorted { $0.subject < $1.subject })
                 }
             }
@@ -39,17 +42,18 @@ extension RosterRuleVectors {
         }
         try openings(of: try VectorZone(isShared: false, share: "Share-1"), "a hierarchical share, no entry yet") { cases in
             cases.refused("no root record") { $0.changes = [cases.change()] }
+            cases.refused("encrypted per zone") { $0.changes = [cases.change(root: "Root", encryption: .perZone)] }
         }
     }
 
     /// Entry 0 of a scope: the one that is right, and what can be wrong with it.
-    private func openings(of zone: VectorZone, _ state: String, _ body: (OpeningCases) -> Void) throws {
+    private func openings(of zone: VectorZone, _ state: String, _ body: (OpeningCases) throws -> Void) throws {
         let shared: [String: JSON] = ["scope": .scope(zone.scope), "state": .string(state)]
         try builder.group("Replay", shared: shared) { group in
             let good = try RosterEntry(canonicalBytes: zone.entries[0].bytes, container: nil)
             group.valid("the owner opens", ["next": .entries(zone.entries), "head": .hex(zone.roster.head)], flag: "Rule")
             let cases = OpeningCases(scope: zone.scope, owner: owner, good: good, group: group)
-            body(cases)
+            try body(cases)
             group = cases.group
         }
     }
@@ -68,18 +72,40 @@ extension RosterRuleVectors {
         }
 
         func change(
-            _ zoneLife: UInt32 = 1, _ life: UInt32 = 1, root: String? = nil, zoneName: String? = nil, owner person: VectorPerson? = nil
+            _ zoneLife: UInt32 = 1, _ life: UInt32 = 1, root: String? = nil, zoneName: String? = nil, owner person: VectorPerson? = nil,
+            encryption: EncryptionScope = .perRecord
         ) -> RosterChange {
             let scope = Scope(
                 container: scope.container, environment: scope.environment, owner: scope.owner, zoneName: zoneName ?? scope.zoneName,
                 shareRecordName: scope.shareRecordName)
             return .open(
                 .init(
-                    scope: scope, incarnations: Incarnations(zone: zoneLife, scope: life), rootRecordName: root,
+                    scope: scope, incarnations: Incarnations(zone: zoneLife, scope: life), encryptionScope: encryption, rootRecordName: root,
                     owner: (person ?? owner).identity))
         }
 
         let settings = RosterChange.settings(.init(linkID: .zero))
+
+        func obeys(_ comment: String, _ change: (inout RosterEntry) -> Void) throws {
+            var entry = good
+            change(&entry)
+            let signed = owner.sign(entry)
+            let roster = try Roster(opening: signed, scope: scope)
+            group.valid(comment, ["next": .entries([signed]), "head": .hex(roster.head)], flag: "Rule")
+        }
+
+        /// An entry with that change, whose byte for the encryption scope is another one.
+        func undecodable(_ comment: String, in change: RosterChange, scope byte: UInt8) {
+            var entry = good
+            entry.changes = [change]
+            var bytes = entry.canonicalBytes()
+            // Where the encodings of the two scopes differ.
+            let other = good.canonicalBytes()
+            guard let index = zip(bytes, other).enumerated().first(where: { $0.element.0 != $0.element.1 })?.offset else { return }
+            bytes[index] = byte
+            let signed = SignedRosterEntry(bytes: bytes, signature: owner.keys.signingKey.sign(RosterEntry.signedBytes(bytes)))
+            group.invalid(comment, ["next": .entries([signed])], flag: "Rule")
+        }
 
         func refused(_ comment: String, signedBy signer: VectorPerson? = nil, _ change: (inout RosterEntry) -> Void) {
             var entry = good
@@ -108,6 +134,9 @@ extension RosterRuleVectors {
         try replay("closed", from: closed) { cases in
             let good = VectorZone.opening(closed.scope, owner: owner, following: closed.roster).entry
             try cases.obeys("the owner opens the next life", [owner.sign(good)])
+            try cases.obeys(
+                "the next life is encrypted per zone",
+                [owner.sign(VectorZone.opening(closed.scope, owner: owner, following: closed.roster, encryption: .perZone).entry)])
             cases.breaks("an invitation into a closed scope", by: owner, [.invite(try open.invitation(3))])
             cases.breaks("a former member leaves", by: alice, [.leave])
             cases.breaks("closed again", by: owner, [.close])
@@ -172,16 +201,19 @@ extension RosterRuleVectors {
         try other.append(by: owner, [.invite(try base.invitation(2))])
         let lost = RosterChange.AbandonedHead(sequence: known.roster.sequence, hash: known.roster.head)
         func opening(
-            on log: VectorZone, life: UInt32, abandoning head: RosterChange.AbandonedHead?, by author: VectorPerson? = nil
+            on log: VectorZone, life: UInt32, abandoning head: RosterChange.AbandonedHead?, by author: VectorPerson? = nil,
+            encryption: EncryptionScope = .perRecord
         ) -> RosterEntry {
             VectorZone.opening(
-                log.scope, owner: author ?? owner, following: log.roster, incarnations: Incarnations(zone: life, scope: life), abandoned: head
+                log.scope, owner: author ?? owner, following: log.roster, incarnations: Incarnations(zone: life, scope: life), abandoned: head,
+                encryption: encryption
             ).entry
         }
         try replay("shared, and another branch of this log lost", from: base) { cases in
             try cases.obeys("the owner gives the lost branch up", [owner.sign(opening(on: base, life: 2, abandoning: lost))])
             try cases.obeys("with a life that leaves room for the lost ones", [owner.sign(opening(on: base, life: 9, abandoning: lost))])
             cases.breaks("in the same life", [owner.sign(opening(on: base, life: 1, abandoning: lost))])
+            cases.breaks("with another encryption scope", [owner.sign(opening(on: base, life: 2, abandoning: lost, encryption: .perZone))])
             let own = RosterChange.AbandonedHead(sequence: base.roster.sequence, hash: base.roster.head)
             var last = base
             try last.append(opening(on: base, life: .max, abandoning: lost), by: owner)

@@ -1,0 +1,180 @@
+import Foundation
+import NIOCore
+import SealEnvelope
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+import Synchronization
+
+/// One asset on its way up: its key, its id on the server, and what of it has left this device. What is sent in parts is kept when
+/// it breaks off, so that the next attempt sends only what is missing, under the same key and only the same bytes.
+final class AssetUpload: Sendable {
+    let fileKey: SecretBytes
+    let salt: Digest
+    let id: ID16
+    let chunks: AssetChunks
+
+    /// Every upload has a file key, a salt and an id of its own.
+    init(_ file: AssetFile, isSealed: Bool) {
+        var random = SystemRandom()
+        fileKey = SecretBytes(random: &random)
+        salt = Digest(random: &random)
+        id = ID16(random: &random)
+        chunks = AssetChunks(file, cipher: isSealed ? AssetCipher(fileKey: fileKey, salt: salt, layout: file.layout) : nil)
+    }
+
+    static func isInParts(_ file: AssetFile, isSealed: Bool) -> Bool {
+        AssetChunks.count(of: file, isSealed: isSealed) > UInt64(Limits.assetPartChunks)
+    }
+
+    var partCount: UInt64 { (chunks.count - 1) / UInt64(Limits.assetPartChunks) + 1 }
+
+    func chunks(ofPart part: UInt64) -> Range<UInt64> {
+        let size = UInt64(Limits.assetPartChunks)
+        return part * size..<min((part + 1) * size, chunks.count)
+    }
+
+    func bytes(ofPart part: UInt64) -> UInt64 {
+        let chunk = UInt64(Limits.assetChunkBytes + (chunks.isSealed ? ChunkAEAD.tagBytes : 0))
+        let range = chunks(ofPart: part)
+        return min(range.upperBound * chunk, chunks.contentBytes) - range.lowerBound * chunk
+    }
+
+    func content() throws(SealKitError) -> Asset.Remote.Content {
+        let (file, root) = (chunks.file, try chunks.root())
+        guard chunks.isSealed else { return .plain(PublicAsset(size: file.size, root: root)) }
+        return .sealed(SealedAsset(fileKey: fileKey, size: file.size, salt: salt, chunkCount: chunks.count, root: root))
+    }
+}
+
+/// Uploads in parts that broke off in this process, by what they are for. Saving the record again goes on with them.
+final class BrokenUploads: Sendable {
+    struct Key: Hashable, Sendable {
+        let recordID: Record.ID
+        let field: String
+        let isPublic: Bool
+        let file: AssetFile.Version
+    }
+
+    /// Each holds a file open, and a mebibyte.
+    private static let most = 16
+
+    private let kept = Mutex<[(key: Key, upload: AssetUpload)]>([])
+
+    /// Whoever takes one has it alone.
+    func take(_ key: Key) -> AssetUpload? {
+        kept.withLock { kept in
+            guard let index = kept.firstIndex(where: { $0.key == key }) else { return nil }
+            return kept.remove(at: index).upload
+        }
+    }
+
+    /// The oldest goes where there are too many: the server gives it up by itself.
+    func keep(_ upload: AssetUpload, _ key: Key) {
+        kept.withLock { kept in
+            kept.append((key, upload))
+            if kept.count > Self.most { kept.removeFirst() }
+        }
+    }
+}
+
+extension AssetUploads {
+    /// - Parameter progress: bytes of chunks that the server has.
+    func uploadInParts(
+        _ file: AssetFile, for field: (id: Record.ID, key: String), progress: @escaping @Sendable (Int64) -> Void
+    ) async throws(SealKitError) -> AssetUpload {
+        let key = BrokenUploads.Key(recordID: field.id, field: field.key, isPublic: database.scope == .public, file: file.version)
+        let broken = database.core.brokenUploads
+        let upload = broken.take(key) ?? AssetUpload(file, isSealed: !key.isPublic)
+        let path = database.assetPath(of: upload.id.hex, in: scope)
+        do {
+            try await send(upload, to: path, progress: progress)
+            return upload
+        } catch {
+            if error.mayGoOn {
+                broken.keep(upload, key)
+            } else {
+                // Best effort: what gets no part any more is given up by the server within a day.
+                _ = try? await database.core.account.call(path + "/abandon", Sealkit_V1_AbandonUploadRequest()) as Sealkit_V1_AbandonUploadResponse
+            }
+            throw error
+        }
+    }
+
+    /// More often than once only where the server has given the upload up meanwhile.
+    private static let rounds = 3
+
+    private func send(
+        _ upload: AssetUpload, to path: String, progress: @escaping @Sendable (Int64) -> Void
+    ) async throws(SealKitError) {
+        for round in 1... {
+            do {
+                let present = try await begin(upload, at: path)
+                for part in 0..<upload.partCount {
+                    let before = Int64(part * UInt64(Limits.assetPartChunks) * (upload.bytes(ofPart: 0) / UInt64(Limits.assetPartChunks)))
+                    if present.contains(part) {
+                        try check(upload, part)
+                    } else {
+                        try await send(part, of: upload, to: path) { progress(before + $0) }
+                    }
+                    progress(before + Int64(upload.bytes(ofPart: part)))
+                }
+                let root = try upload.chunks.root()
+                let finish = Sealkit_V1_FinishUploadRequest.with { $0.root = Data(root.bytes) }
+                _ = try await database.core.account.call(path + "/finish", finish) as Sealkit_V1_FinishUploadResponse
+                return
+            } catch where error.code == .assetNotAvailable && round < Self.rounds {
+                continue
+            }
+        }
+    }
+
+    /// Begins, or learns what of it the server has.
+    private func begin(_ upload: AssetUpload, at path: String) async throws(SealKitError) -> Set<UInt64> {
+        let request = Sealkit_V1_BeginUploadRequest.with { $0.contentBytes = upload.chunks.contentBytes }
+        let state: Sealkit_V1_UploadState = try await database.core.account.call(path + "/begin", request)
+        guard state.contentBytes == upload.chunks.contentBytes, Int(state.partChunks) == Limits.assetPartChunks,
+            UInt64(state.partCount) == upload.partCount
+        else { throw SealKitError(.incompatibleVersion, "the server takes parts of another size", remedy: "update SealKit") }
+        var present: Set<UInt64> = []
+        for range in state.parts {
+            let (first, count) = (UInt64(range.first), UInt64(range.count))
+            guard first + count <= upload.partCount else {
+                throw SealKitError(.serverRejectedRequest, "the server says that it has parts which there are not")
+            }
+            present.formUnion(first..<first + count)
+        }
+        return present
+    }
+
+    /// The file has still the bytes that were sent as this part.
+    private func check(_ upload: AssetUpload, _ part: UInt64) throws(SealKitError) {
+        let range = upload.chunks(ofPart: part)
+        for start in stride(from: range.lowerBound, to: range.upperBound, by: Int(AssetChunks.atOnce)) {
+            _ = try upload.chunks.read(start..<min(start + AssetChunks.atOnce, range.upperBound))
+        }
+    }
+
+    private func send(
+        _ part: UInt64, of upload: AssetUpload, to path: String, progress: @escaping @Sendable (Int64) -> Void
+    ) async throws(SealKitError) {
+        let length = Int64(upload.bytes(ofPart: part)) + Int64(Digest.byteCount)
+        try await database.core.account.exchange("assets/upload", .none) { token throws(SealKitError) in
+            let stream = AssetStream(upload.chunks, upload.chunks(ofPart: part), tail: .root, progress: progress)
+            try await send(stream, length: length, to: path + "/parts/\(part)", token: token)
+        }
+    }
+}
+
+extension SealKitError {
+    /// What was sent of an upload is good still.
+    fileprivate var mayGoOn: Bool {
+        switch code {
+        case .networkFailure, .networkUnavailable, .serverResponseLost, .serviceUnavailable, .requestRateLimited, .zoneBusy,
+            .operationCancelled, .storageFull, .sessionExpired, .accountTemporarilyUnavailable:
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import SealPrimitives
+import SealStatements
+import SealWire
+
+/// Records that go along with a deletion in its own scope: they get no deletions of their own, so the target's covers them.
+extension ZoneBatch {
+    /// What an item's deletion takes along, as far as it is known: the batch's own records do not go.
+    func covered(by item: Item, beside names: Set<String>) -> [VerifiedStatement] {
+        guard case .delete(let id, _, _, _) = item else { return [] }
+        return covered[id.recordName]?.filter { !names.contains($0.statement.recordName) } ?? []
+    }
+
+    func taken(by item: Item, beside names: Set<String>) throws(SealKitError) -> TakenRecords {
+        let covered = covered(by: item, beside: names)
+        guard !covered.isEmpty else { return .none }
+        return try verifying("what goes with record \(item.id.recordName)") { () throws(SealError) in
+            try TakenRecords(covered.map { ($0.statement.recordName, $0.hash) })
+        }
+    }
+
+    /// Verifies what the server says goes along with a deletion that did not cover it.
+    /// - Returns: whether the deletion goes again; otherwise it has failed.
+    /// - Throws: what concerns the whole batch.
+    mutating func cover(
+        _ item: Item, with result: Sealkit_V1_RecordResult, _ refusal: SealKitError, ground: RecordGround, isLast: Bool
+    ) async throws(SealKitError) -> Bool {
+        guard case .delete(let id, let base, _, _) = item, case .zone(let ground) = ground else {
+            fail(item, refusal)
+            return false
+        }
+        guard !isLast else {
+            fail(
+                item,
+                SealKitError(
+                    .deletionIncomplete, "the records that go with record \(id.recordName) keep changing",
+                    remedy: "try again later", retryAfter: 1))
+            return false
+        }
+        // The answer had no room for these: it is told when the others' are known.
+        guard result.hasTaken else { return true }
+        do {
+            covered[id.recordName] = try await database.verified(result.taken, goingWith: base.statement, in: ground, zoneID)
+            return true
+        } catch where error.isViolation {
+            fail(item, await database.core.noted(error, zone: zoneID, record: id.recordName))
+            return false
+        }
+    }
+}
+
+extension Database {
+    /// The records that a server says go along with one that is to be deleted. Each is verified as if it had been read, and held
+    /// against what this device has seen; so are the references that lead from it to the target.
+    /// - Throws: `integrityFailure`, `rollback`.
+    fileprivate func verified(
+        _ wire: Sealkit_V1_TakenRecords, goingWith target: Statement, in start: ZoneGround, _ zoneID: RecordZone.ID
+    ) async throws(SealKitError) -> [VerifiedStatement] {
+        var taken: [TakenRecord] = []
+        taken.reserveCapacity(min(wire.records.count, Limits.takenRecords))
+        guard wire.records.count <= Limits.takenRecords else {
+            throw .integrity(.invalidLength, "what goes with record \(target.recordName)")
+        }
+        var reader = RecordReader(ground: .zone(start), zoneID: zoneID, desiredKeys: [])
+        var hasRefreshed = false
+        for one in wire.records {
+            let label = "record \(one.record.recordName), which is said to go with \(target.recordName),"
+            do throws(SealError) {
+                taken.append(try reader.taken(one))
+            } catch .unknownRosterHead where !hasRefreshed {
+                hasRefreshed = true
+                reader = RecordReader(ground: try await reader.ground.refreshed(core), zoneID: zoneID, desiredKeys: [])
+                taken.append(try verifying(label) { () throws(SealError) in try reader.taken(one) })
+            } catch {
+                throw .integrity(error, label)
+            }
+        }
+        guard case .zone(let ground) = reader.ground, let roster = ground.view(of: target)?.roster else {
+            throw .integrity(.wrongContext, "what goes with record \(target.recordName)")
+        }
+        try verifying("what goes with record \(target.recordName)") { () throws(SealError) in
+            try TakenRecord.check(taken, with: target, in: roster)
+        }
+        let sightings = taken.map { TrustStore.Sighting($0.record, role: .covered) }
+        let verdicts = try await core.trust.admit(sightings, zone: ground.place.zone, incarnation: ground.place.incarnation)
+        for (sighting, verdict) in zip(sightings, verdicts) {
+            if let error = Database.refusal(of: sighting, verdict) { throw error }
+        }
+        return taken.map(\.record)
+    }
+}

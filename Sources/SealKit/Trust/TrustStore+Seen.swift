@@ -1,0 +1,69 @@
+import Foundation
+import GRDB
+import SealPrimitives
+import SealStatements
+
+/// Of every record the newest statement that this device has seen, as far as the next one is held against it.
+extension TrustStore {
+    func remember(_ sighting: Sighting, _ zone: Data, _ incarnation: UInt32, _ db: GRDB.Database) throws {
+        let seen = SeenStatement(sighting.statement, hash: sighting.hash)
+        let isOwn = seen.place.incarnation == incarnation && zone.elementsEqual(seen.place.scopeID.bytes)
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO seen (zone, incarnation, name, revision, hash, kind, type, creator, roster, place)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (zone, incarnation, name) DO UPDATE SET revision = excluded.revision, hash = excluded.hash,
+                    kind = excluded.kind, type = excluded.type, creator = excluded.creator, roster = excluded.roster,
+                    place = excluded.place
+                """
+        ).execute(arguments: [
+            zone, incarnation, sighting.recordName, Int64(bitPattern: seen.revision), Data(seen.hash.bytes),
+            Int64(seen.kind.rawValue), seen.recordType, Data(seen.creator.id.bytes), Int64(bitPattern: seen.rosterSequence),
+            isOwn ? nil : ScopePlace(seen.place).data,
+        ])
+    }
+
+    func seen(_ name: String, _ zone: Data, _ incarnation: UInt32, _ db: GRDB.Database) throws -> SeenStatement? {
+        let select = try db.cachedStatement(
+            sql: """
+                SELECT revision, hash, kind, type, creator, roster, place FROM seen
+                WHERE zone = ? AND incarnation = ? AND name = ?
+                """)
+        guard let row = try Row.fetchOne(select, arguments: [zone, incarnation, name]) else { return nil }
+        let place = try (row[6] as Data?).map { ScopePlace($0) } ?? ScopePlace(try Digest([UInt8](zone)), incarnation)
+        guard let kind = SealStatements.Statement.Kind(rawValue: row[2]), let place else { throw SealError.malformed }
+        return SeenStatement(
+            kind: kind, recordType: row[3], creator: UserID(try ID16(row[4] as Data)),
+            revision: UInt64(bitPattern: row[0] as Int64), hash: try Digest([UInt8](row[1] as Data)),
+            place: SealStatements.Statement.FormerScope(scopeID: place.scope, incarnation: place.incarnation),
+            rosterSequence: UInt64(bitPattern: row[5] as Int64))
+    }
+
+    /// The highest revision of a record that this device has seen.
+    func lastSeen(_ name: String, in place: Place) async throws(SealKitError) -> (revision: UInt64, hash: Digest)? {
+        let (zone, incarnation) = (Data(place.zone.bytes), place.incarnation)
+        return try await reading { db in try self.seen(name, zone, incarnation, db).map { ($0.revision, $0.hash) } }
+    }
+}
+
+extension TrustStore.Sighting {
+    /// What was seen of the record says of this; nil where it may have become this.
+    func verdict(after known: SeenStatement) -> TrustStore.Verdict? {
+        if revision < known.revision { return .older }
+        if revision == known.revision {
+            if hash != known.hash { return .forked }
+            return deletion == nil ? .accepted : nil
+        }
+        if continues(known) { return nil }
+        if revision - known.revision == 1, statement.previous != known.hash { return .forked }
+        if statement.place == known.place, statement.rosterSequence < known.rosterSequence { return .behind }
+        return (statement.formerScope ?? statement.place) == known.place ? .changed : .misplaced
+    }
+
+    /// By itself, or by what brought the record from where it was seen: that counts as if it had been seen next.
+    private func continues(_ known: SeenStatement) -> Bool {
+        if (try? statement.check(after: known)) != nil { return true }
+        guard let moved else { return false }
+        return (try? moved.statement.check(after: known)) != nil
+    }
+}

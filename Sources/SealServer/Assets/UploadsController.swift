@@ -1,0 +1,193 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// Uploads in parts: `…/assets/{owner}/{zone}/{id}/begin`, `…/parts` with `…/parts/{number}`, `…/finish` and `…/abandon`.
+///
+/// A part is taken as a whole or not at all, in any order; which are there survives whatever becomes of connection, session and
+/// server. The same account goes on with it, in the same zone, by the same id.
+struct UploadsController: Sendable {
+    let services: Services
+
+    func addRoutes(to router: Router<SealRequestContext>) {
+        let group = router.group(DatabasePath.route).group("assets/{owner}/{zone}/{id}")
+        group.post("begin") { try await begin($0, $1) }
+        group.get("parts") { try await state($0, $1) }
+        group.put("parts/{part}") { try await part($0, $1) }
+        group.post("finish") { try await finish($0, $1) }
+        group.post("abandon") { try await abandon($0, $1) }
+    }
+
+    /// Whose upload a request is about.
+    private struct Place: Sendable {
+        let path: DatabasePath
+        let session: Session
+        let zoneID: Sealkit_V1_ZoneID
+        let id: String
+
+        init(_ context: SealRequestContext) throws {
+            path = try DatabasePath(context, takesPublic: true)
+            session = try context.requireSession(in: path)
+            (zoneID, id) = try AssetsController.place(context)
+        }
+    }
+
+    /// The upload's rows, where the caller may still write to the zone.
+    private func uploads(
+        _ place: Place, begins: Bool = false, _ connection: any SQLConnection
+    ) throws -> (uploads: Uploads, caller: Caller) {
+        let (caller, zone) = try AssetsController.writable(
+            place.zoneID, place.session, place.path, opens: begins, services, connection)
+        return (Uploads(id: place.id, zone: zone, connection: connection), caller)
+    }
+
+    private func begin(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let place = try Place(context)
+        let message = try await request.decode(Sealkit_V1_BeginUploadRequest.self, context)
+        guard let bytes = Int64(exactly: message.contentBytes), bytes <= services.configuration.maximumAssetSize else {
+            throw services.tooLargeAsset
+        }
+        let layout = try UploadLayout(contentBytes: bytes, isSealed: place.path.database != .public)
+        guard layout.blobBytes <= services.configuration.maximumAssetSize else { throw services.tooLargeAsset }
+        var generator = SystemRandomNumberGenerator()
+        let (stored, now) = (BlobID(random: &generator), services.clock())
+        let (row, needsFile, answer) = try await services.write(as: place.session) { connection in
+            let (uploads, caller) = try uploads(place, begins: true, connection)
+            let (row, needsFile) = try uploads.begin(
+                layout, stored: stored, by: caller, limits: services.limits, quotas: services.quotas, now: now)
+            return (row, needsFile, try uploads.wire(row))
+        }
+        // Also where an earlier beginning was cut short between its row and its file.
+        if needsFile { try await services.blobs.beginParts(row.stored) }
+        services.housekeeping.sweepIfDue()
+        return try Response(answer, for: request)
+    }
+
+    private func state(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let place = try Place(context)
+        let answer = try await services.database.read { connection in
+            let (uploads, caller) = try uploads(place, connection)
+            return try uploads.wire(try uploads.open(of: caller))
+        }
+        return try Response(answer, for: request)
+    }
+
+    private func part(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let place = try Place(context)
+        guard let text = context.parameters.get("part"), let part = Int64(text), part >= 0, String(part) == text else {
+            throw Self.noSuchPart
+        }
+        let row = try await services.database.read { connection in
+            let (uploads, caller) = try uploads(place, connection)
+            return try uploads.open(of: caller)
+        }
+        guard part < row.layout.partCount else { throw Self.noSuchPart }
+        let range = row.layout.range(ofPart: part)
+        let length = Int64(range.count) + Int64(Digest.byteCount)
+        guard request.headers[.contentLength] == String(length) else {
+            throw ServerError(
+                .invalidArguments, "This part has \(range.count) bytes and a hash of 32 behind them.",
+                remedy: "Send a Content-Length of \(length), and so many bytes.")
+        }
+        let (content, leaves) = try await receive(
+            SessionBody(body: request.body, session: place.session, services: services), range.count, row.layout)
+        let isStored = try await services.write(as: place.session) { connection in
+            let (uploads, caller) = try uploads(place, connection)
+            // Given up and begun anew meanwhile, it would be another one.
+            guard try uploads.open(of: caller).stored == row.stored else { throw Uploads.notOpen }
+            return try uploads.claim(part, leaves: leaves)
+        }
+        if !isStored {
+            do { try await services.blobs.write(content, to: row.stored, at: range.lowerBound) } catch BlobStoreError.notFound {
+                throw Uploads.notOpen
+            }
+            let now = services.clock()
+            try await services.write(as: place.session) { connection in
+                let (uploads, caller) = try uploads(place, connection)
+                guard try uploads.open(of: caller).stored == row.stored else { throw Uploads.notOpen }
+                try uploads.stored(part, now: now)
+            }
+        }
+        return Response(status: .created, headers: [.cacheControl: "no-store", .contentLength: "0"])
+    }
+
+    private static let noSuchPart = ServerError(
+        .invalidArguments, "The upload has no such part.", remedy: "Count parts from 0, as many as its state says.")
+
+    /// A part's bytes as they came, held against the hash behind them, and its leaves.
+    /// - Throws: `invalidArguments` for another number of bytes; `assetFileModified`.
+    private func receive(
+        _ body: some AsyncSequence<ByteBuffer, any Error>, _ count: Int, _ layout: UploadLayout
+    ) async throws -> (content: ByteBuffer, leaves: [UInt8]) {
+        let hash = ChunkHash(bytes: Int64(count), chunkBytes: layout.chunkBytes)
+        var content = ByteBufferAllocator().buffer(capacity: count + Digest.byteCount)
+        for try await var buffer in body {
+            guard content.readableBytes + buffer.readableBytes <= count + Digest.byteCount else { throw Self.wrongLength }
+            content.writeImmutableBuffer(buffer)
+            hash.take(&buffer)
+        }
+        guard content.readableBytes == count + Digest.byteCount,
+            let root = content.getBytes(at: count, length: Digest.byteCount), let bytes = content.getSlice(at: 0, length: count)
+        else { throw Self.wrongLength }
+        guard try AssetTree.root(hash.leaves).bytes == root else { throw ServerError.alteredUpload }
+        return (bytes, hash.leaves.flatMap(\.bytes))
+    }
+
+    private static let wrongLength = ServerError(
+        .invalidArguments, "The part is not as long as announced; nothing of it was kept.", remedy: "Send it again.")
+
+    private func finish(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let place = try Place(context)
+        let message = try await request.decode(Sealkit_V1_FinishUploadRequest.self, context)
+        guard let root = try? Digest(message.root) else {
+            throw ServerError(.invalidArguments, "A root has 32 bytes.", remedy: "Send that of the tree over all chunks.")
+        }
+        let found = try await services.database.read { connection -> (row: Uploads.Row, leaves: [Digest])? in
+            let (uploads, caller) = try uploads(place, connection)
+            guard let row = try uploads.find(of: caller) else {
+                // An answer that was lost costs nothing.
+                guard try uploads.isFinished(by: caller, root: root) else { throw Uploads.notOpen }
+                return nil
+            }
+            return (row, try uploads.leaves(row))
+        }
+        if let (row, leaves) = found {
+            guard try AssetTree.root(leaves) == root else {
+                throw ServerError(
+                    .assetFileModified, "The parts are not those of the asset with this root.",
+                    remedy: "Begin the upload anew, with another id and another key.")
+            }
+            var tail = ByteBuffer()
+            if row.layout.isSealed { for leaf in leaves { tail.writeBytes(leaf.bytes) } }
+            do { try await services.blobs.finishParts(row.stored, tail: tail, size: row.layout.blobBytes) } catch BlobStoreError.notFound {
+                throw Uploads.notOpen
+            }
+            let now = services.clock()
+            try await services.write(as: place.session) { connection in
+                let (uploads, caller) = try uploads(place, connection)
+                if try uploads.isFinished(by: caller, root: root) { return }
+                guard try uploads.open(of: caller).stored == row.stored else { throw Uploads.notOpen }
+                try uploads.finish(row, root: root, now: now)
+            }
+        }
+        return try Response(Sealkit_V1_FinishUploadResponse(), for: request)
+    }
+
+    /// Whatever was abandoned before, or never began, is as good as abandoned.
+    private func abandon(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let place = try Place(context)
+        _ = try await request.decode(Sealkit_V1_AbandonUploadRequest.self, context)
+        let stored = try await services.write(as: place.session) { connection -> BlobID? in
+            let (uploads, caller) = try uploads(place, connection)
+            guard let row = try uploads.find(of: caller) else { return nil }
+            try Blobs.cancel(place.id, stored: row.stored, in: uploads.zone, connection)
+            return row.stored
+        }
+        if let stored { try await services.blobs.discardUpload(stored) }
+        return try Response(Sealkit_V1_AbandonUploadResponse(), for: request)
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import SealLab
+import SealWire
+import Testing
+
+@testable import SealKit
+
+/// Assets of more than one part.
+@Suite struct AssetPartsTests {
+    private let temporary: TemporaryFolder
+    init() throws { temporary = try TemporaryFolder() }
+
+    private static let part = 128 * 65_536
+
+    private func file(_ content: Data) throws -> URL {
+        let url = temporary.url.appendingPathComponent(UUID().uuidString)
+        try content.write(to: url)
+        return url
+    }
+
+    private func content(of id: Record.ID, _ person: Person) async throws -> Data {
+        let asset: Asset? = try await person.own.record(for: id)["file"]
+        return try Data(contentsOf: try #require(asset?.fileURL))
+    }
+
+    /// The last path component of every part that was sent, in order.
+    private func parts(_ network: LossyTransport) -> [String] {
+        network.calls.filter { $0.contains("/parts/") }.map { String($0.split(separator: "/").last ?? "") }
+    }
+
+    @Test(arguments: [part, part + 1, 2 * part + 1_000_000]) func comeBackByteForByte(_ size: Int) async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let network = LossyTransport(try HTTPTransport(server: ann.server.origin), losing: "nothing", [])
+        let device = try ann.through(network)
+        var record = device.note(in: zone, "with a file")
+        record["file"] = Asset(fileURL: try file(pattern(size)))
+        record = try await device.own.save(record)
+        // A part more or less shows; so does padding, which makes some parts of a file that fits one.
+        #expect(parts(network).isEmpty == (size == Self.part))
+        #expect(try await content(of: record.recordID, ann) == pattern(size))
+    }
+
+    @Test func ofThePublicDatabaseToo() async throws {
+        let ann = try await Person()
+        let network = LossyTransport(try HTTPTransport(server: ann.server.origin), losing: "/parts/1", [.request])
+        let device = try ann.through(network, pacing: FakePacing().pacing)
+        let all = device.container.publicDatabase
+        var record = Record(recordType: "Post", recordID: Record.ID(recordName: UUID().uuidString))
+        record["file"] = Asset(fileURL: try file(pattern(Self.part + 1)))
+        record = try await all.save(record)
+        #expect(parts(network) == ["0", "1", "1"])
+        let asset: Asset? = try await all.record(for: record.recordID)["file"]
+        #expect(try Data(contentsOf: try #require(asset?.fileURL)) == pattern(Self.part + 1))
+    }
+
+    /// Requests and answers are lost at every step: each costs its own step again.
+    @Test(arguments: ["/begin", "/parts/0", "/parts/1", "/finish"]) func aLossCostsOneStep(_ step: String) async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let network = LossyTransport(try HTTPTransport(server: ann.server.origin), losing: step, [.answer, .request])
+        let device = try ann.through(network, pacing: FakePacing().pacing)
+        var record = device.note(in: zone, "with a file")
+        record["file"] = Asset(fileURL: try file(pattern(Self.part + 100_000)))
+        record = try await device.own.save(record)
+        let calls = network.calls.filter { $0.contains("/assets/") }
+        #expect(calls.count == 6 && calls.filter { $0.hasSuffix(step) }.count == 3)
+        #expect(Set(calls.map { $0.components(separatedBy: "/assets/")[1].prefix(40) }).count <= 6)
+        #expect(try await content(of: record.recordID, ann) == pattern(Self.part + 100_000))
+    }
+
+    /// The network is gone for longer than the save waits; saved again, it goes on.
+    @Test func aSaveThatFailedIsGoneOnWith() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let gone = Array(repeating: LossyTransport.Loss.request, count: 4)
+        let network = LossyTransport(try HTTPTransport(server: ann.server.origin), losing: "/parts/1", gone)
+        let device = try ann.through(network, pacing: FakePacing().pacing)
+        let url = try file(pattern(2 * Self.part + 5))
+        var record = device.note(in: zone, "with a file")
+        record["file"] = Asset(fileURL: url)
+        let draft = record
+        #expect(await failure { try await device.own.save(draft) } == .networkFailure)
+        let saved = try await device.own.save(draft)
+        #expect(parts(network) == ["0", "1", "1", "1", "1", "1", "2"])
+        #expect(Set(network.calls.filter { $0.hasSuffix("/begin") }).count == 1, "under one id")
+        #expect(try await content(of: saved.recordID, ann) == pattern(2 * Self.part + 5))
+    }
+
+    /// The server has given the upload up meanwhile: all of it is sent again, under the same key and the same bytes.
+    @Test func whatTheServerGaveUpIsSentAgain() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let gone = SealKitError(.assetNotAvailable, "given up")
+        let network = LossyTransport(try HTTPTransport(server: ann.server.origin), losing: "/parts/1", [.refusal(gone)])
+        let device = try ann.through(network, pacing: FakePacing().pacing)
+        var record = device.note(in: zone, "with a file")
+        record["file"] = Asset(fileURL: try file(pattern(Self.part + 5)))
+        record = try await device.own.save(record)
+        #expect(parts(network) == ["0", "1", "1"])
+        #expect(try await content(of: record.recordID, ann) == pattern(Self.part + 5))
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import SealLab
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+import Testing
+
+@testable import SealEnvelope
+@testable import SealKit
+
+/// Attacks on what a URL shows before anybody accepts.
+extension LinkAttacks {
+    /// A zone of Ann's that Bob may write in and Carol is invited to, and Carol behind the attacker.
+    private struct Shown {
+        let ann, bob: Person
+        let carol: Person
+        let network: HostileNetwork
+        let zone: RecordZone.ID
+        let url: ShareURL
+        let text: String
+
+        init(_ server: ServerProcess) async throws {
+            (ann, bob) = (try await Person(server), try await Person(server))
+            (carol, network) = try await Person(server).behindAttacker()
+            let (zone, _, share) = try await ann.share(with: [(bob, .readWrite), (carol, .readOnly)])
+            text = try #require(share.url)
+            url = try ShareURL(text)
+            self.zone = zone
+            try await bob.join(text)
+        }
+
+        func roster() async throws -> Roster { try await ann.keeper(of: zone).refresh().roster }
+
+        /// What the server would answer with.
+        func serve(_ preview: SignedPreview) async throws {
+            var random = SystemRandom()
+            let sealed = Data(try url.secret.seal(preview, scopeID: try await roster().scopeID, random: &random))
+            network.beHonest()
+            network.rewrite("share/metadata", Sealkit_V1_ShareMetadataResponse.self) { $0.preview = sealed }
+        }
+
+        /// What the server has.
+        func stored() async throws -> SignedPreview {
+            network.beHonest()
+            network.forget()
+            _ = try await carol.container.shareMetadata(for: text)
+            let answer = try Sealkit_V1_ShareMetadataResponse(serializedBytes: try #require(network.exchanges.last).response)
+            return try url.secret.openPreview([UInt8](answer.preview), scopeID: try await roster().scopeID)
+        }
+    }
+
+    @Test("Whoever has a URL makes up, with the server, a title for what it leads to: refused before anybody accepts.")
+    func attack66_aTitleThatNobodySigned() async throws {
+        let server = try ServerProcess()
+        defer { server.stop() }
+        let shown = try await Shown(server)
+        let forged = SharePreview(title: "Family photos", shareType: "org.example.album")
+        let (roster, good) = (try await shown.roster(), try await shown.stored())
+        func claimed(_ author: UserID, signature: [UInt8]) -> SignedPreview {
+            SignedPreview(
+                forged, author: author, rosterSequence: roster.sequence, rosterHead: roster.head, time: currentTime(), signature: signature)
+        }
+        // Under the owner's name: with the owner's signature of another title, and with a participant's.
+        let bobs = SignedPreview(
+            forged, by: shown.bob.userID, key: shown.bob.identity.keys.signingKey, on: roster, time: currentTime(), after: nil)
+        for signature in [good.signature, bobs.signature] {
+            try await shown.serve(claimed(shown.ann.userID, signature: signature))
+            await expectRefused(.integrityFailure, by: .invalidSignature) { _ = try await shown.carol.container.shareMetadata(for: shown.text) }
+        }
+        // In the own name of a participant, and of a stranger who was given the URL.
+        let mallory = try await Person(server)
+        let mallorys = SignedPreview(
+            forged, by: mallory.userID, key: mallory.identity.keys.signingKey, on: roster, time: currentTime(), after: nil)
+        for preview in [bobs, mallorys] {
+            try await shown.serve(preview)
+            await expectRefused(.integrityFailure, by: .authorNotPermitted) { _ = try await shown.carol.container.shareMetadata(for: shown.text) }
+        }
+        // Good but for the right to say so: as an administrator's it is shown.
+        try await shown.ann.promote(shown.bob, in: shown.zone)
+        let promoted = try await shown.roster()
+        try await shown.serve(
+            SignedPreview(
+                forged, by: shown.bob.userID, key: shown.bob.identity.keys.signingKey, on: promoted, time: currentTime(), after: nil))
+        #expect(try await shown.carol.container.shareMetadata(for: shown.text).title == "Family photos")
+    }
+
+    @Test("An older title than a device has seen behind a URL is shown to it again: refused.")
+    func attack67_anOlderTitle() async throws {
+        let server = try ServerProcess()
+        defer { server.stop() }
+        let shown = try await Shown(server)
+        let first = try await shown.stored()
+        try await shown.ann.edit(shown.zone) { $0.title = "Vegetables" }
+        #expect(try await shown.carol.container.shareMetadata(for: shown.text).title == "Vegetables")
+        try await shown.serve(first)
+        await expectRefused(.rollback) { _ = try await shown.carol.container.shareMetadata(for: shown.text) }
+        // To a device that has seen neither it is as good as the other: what it never saw it cannot miss.
+        let (fresh, network) = try shown.carol.freshBehindAttacker()
+        var random = SystemRandom()
+        let sealed = Data(try shown.url.secret.seal(first, scopeID: try await shown.roster().scopeID, random: &random))
+        network.rewrite("share/metadata", Sealkit_V1_ShareMetadataResponse.self) { $0.preview = sealed }
+        #expect(try await fresh.container.shareMetadata(for: shown.text).title == "Garden plans")
+        shown.network.beHonest()
+        #expect(try await shown.carol.container.shareMetadata(for: shown.text).title == "Vegetables")
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import SealEnvelope
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+import Testing
+
+@testable import SealKit
+
+/// What a share's URL shows before it is accepted: who says so, and who renews it.
+@Suite struct SharePreviewTests {
+    @Test func aURLShowsWhoMadeItsTitleAndWhen() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let zone = try await ann.makeZone()
+        var share = Share(recordZoneID: zone)
+        (share.title, share.shareType, share.thumbnailImageData) = ("Garden plans", "org.example.list", Data([1, 2, 3]))
+        share.addParticipant(try await ann.participant(bob, .readWrite))
+        let start = Date()
+        share = try await ann.own.save(share)
+        let url = try #require(share.url)
+        let preview = try #require(try await bob.container.shareMetadata(for: url).preview)
+        #expect(preview.title == "Garden plans" && preview.shareType == "org.example.list")
+        #expect(preview.thumbnailImageData == Data([1, 2, 3]))
+        #expect(preview.authorRecordID.recordName == ann.name && preview.authorRole == .owner)
+        #expect(preview.date >= start.addingTimeInterval(-1) && preview.date <= Date().addingTimeInterval(1))
+        // A participant sees it too, and what an administrator changed is the administrator's word.
+        try await bob.join(url)
+        try await ann.promote(bob, in: zone)
+        let joined = RecordZone.ID(zoneName: zone.zoneName, ownerName: ann.name)
+        try await bob.edit(joined) { $0.title = "Vegetables" }
+        let carol = try await Person()
+        try await ann.edit(zone) { $0.addParticipant(try await ann.participant(carol)) }
+        let renewed = try #require(try await carol.container.shareMetadata(for: url).preview)
+        #expect(renewed.title == "Vegetables" && renewed.authorRecordID.recordName == bob.name)
+        #expect(renewed.authorRole == .administrator && renewed.date >= preview.date)
+    }
+
+    @Test func aTitleWhoseAuthorLostTheRoleIsNotShownUntilItIsRenewed() async throws {
+        let (ann, bob, carol) = (try await Person(), try await Person(), try await Person())
+        let (zone, _, share) = try await ann.share(with: [(bob, .readWrite), (carol, .readOnly)])
+        let url = try #require(share.url)
+        try await bob.join(url)
+        try await ann.promote(bob, in: zone)
+        let joined = RecordZone.ID(zoneName: zone.zoneName, ownerName: ann.name)
+        try await bob.edit(joined) { $0.title = "Vegetables" }
+        // Whoever leaves takes its word along.
+        try await bob.shared.leaveShare(of: joined)
+        let metadata = try await carol.container.shareMetadata(for: url)
+        #expect(metadata.preview == nil && metadata.title.isEmpty && metadata.thumbnailImageData == nil)
+        // That keeps nobody from accepting.
+        #expect(try await carol.container.accept(metadata).zoneName == zone.zoneName)
+        // The owner's device finds it when it next fetches the share.
+        #expect(try await ann.own.share(for: zone).title == "Vegetables")
+        let renewed = try #require(try await carol.container.shareMetadata(for: url).preview)
+        #expect(renewed.title == "Vegetables" && renewed.authorRecordID.recordName == ann.name)
+    }
+
+    @Test func demotingAnAdministratorRenewsItsTitleAtOnce() async throws {
+        let (ann, bob, carol) = (try await Person(), try await Person(), try await Person())
+        let (zone, _, share) = try await ann.share(with: [(bob, .readWrite), (carol, .readOnly)])
+        let url = try #require(share.url)
+        try await bob.join(url)
+        try await ann.promote(bob, in: zone)
+        try await bob.edit(RecordZone.ID(zoneName: zone.zoneName, ownerName: ann.name)) { $0.title = "Vegetables" }
+        try await ann.edit(zone) { share in
+            var participant = try #require(share.participant(bob))
+            participant.role = .privateUser
+            share.addParticipant(participant)
+        }
+        let preview = try #require(try await carol.container.shareMetadata(for: url).preview)
+        #expect(preview.title == "Vegetables" && preview.authorRecordID.recordName == ann.name)
+    }
+
+    @Test func whatWasNotRenewedIsFoundByTheNextFetch() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let (zone, _, share) = try await ann.share(with: [(bob, .readOnly)])
+        let url = try #require(share.url)
+        // A save that breaks off between the record and the URLs leaves these as they were.
+        let view = try await ann.container.core.keeper(of: ann.container.core.scope(of: zone)).refresh()
+        let before = try await OwnerLinks.stored(ann.own, view: view).links
+        try await ann.edit(zone) { $0.title = "Vegetables" }
+        let back = Sealkit_V1_UpdateLinksRequest.with {
+            $0.zone = view.scope.zoneIDOnWire
+            $0.links = before.map { link in .with { ($0.routingID, $0.preview) = (link.routingID, link.preview) } }
+        }
+        let _: Sealkit_V1_UpdateLinksResponse = try await ann.container.core.call(.private, "links/update", back)
+        #expect(try await bob.container.shareMetadata(for: url).title == "Garden plans")
+        #expect(try await ann.own.share(for: zone).title == "Vegetables")
+        #expect(try await bob.container.shareMetadata(for: url).title == "Vegetables")
+    }
+
+    @Test func whoeverHasNoAccountYetSeesWhoMadeTheTitleBeforeAccepting() async throws {
+        let server = try ServerProcess()
+        defer { server.stop() }
+        let place = try await LinkAttacks.Placeholder(server)
+        // An account is made where the URL leads to; before the address is proven the share shows nothing at all.
+        let carol = try await Person(server)
+        #expect(await failure { _ = try await carol.container.shareMetadata(for: place.url) } == .participantMayNeedVerification)
+        _ = try await place.token(carol)
+        let preview = try #require(try await carol.container.shareMetadata(for: place.url).preview)
+        #expect(preview.title == "Garden plans" && preview.authorRecordID.recordName == place.ann.name)
+        #expect("\(preview)".contains("Garden") == false)
+    }
+
+    @Test func whatAURLShowsHasALimit() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        var share = Share(recordZoneID: zone)
+        share.thumbnailImageData = Data(count: Limits.previewBytes)
+        #expect(await failure { try await ann.own.save(share) } == .limitExceeded)
+    }
+}

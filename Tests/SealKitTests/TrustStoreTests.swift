@@ -1,0 +1,38 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import SealKit
+
+/// The form of what a device has verified.
+@Suite struct TrustStoreTests {
+    private let temporary: TemporaryFolder
+    init() throws { temporary = try TemporaryFolder() }
+
+    @Test func aStoreIsMadeOnceAndOpenedByManyAtOnce() async throws {
+        let file = temporary.url.appendingPathComponent("trust")
+        await withTaskGroup(of: SealKitError.Code?.self) { group in
+            for _ in 0..<8 { group.addTask { await failure { _ = try TrustStore(file: file) } } }
+            for await code in group { #expect(code == nil) }
+        }
+        let steps = try await DatabaseQueue(path: file.path).read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
+        #expect(steps == 1)
+    }
+
+    /// Of a later version, and with tables that no step of this one made.
+    @Test(arguments: ["PRAGMA user_version = 1000", "PRAGMA user_version = 0"])
+    func aStoreOfAnotherVersionIsRefusedAndStaysAsItIs(_ change: String) async throws {
+        let file = temporary.url.appendingPathComponent("trust")
+        _ = try TrustStore(file: file)
+        let queue = try DatabaseQueue(path: file.path)
+        try await queue.write { try $0.execute(sql: change) }
+        func content() throws -> [String] {
+            try queue.read { db in
+                try String.fetchAll(db, sql: "SELECT COALESCE(sql, name) FROM sqlite_master ORDER BY name") + ["\(try Int.fetchOne(db, sql: "PRAGMA user_version") ?? -1)"]
+            }
+        }
+        let before = try content()
+        #expect(await failure { _ = try TrustStore(file: file) } == .incompatibleVersion)
+        #expect(try content() == before)
+    }
+}
