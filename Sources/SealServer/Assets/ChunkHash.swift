@@ -58,32 +58,36 @@ final class ChunkHash {
 final class AssetCheck {
     private let hash: ChunkHash
     private let isSealed: Bool
-    /// Bytes of the leaves that have come and were right.
+    /// How many leaves have come and were right, and what has come of the next one.
     private var checked = 0
+    private var pending: [UInt8] = []
     private var isAltered = false
 
     init(_ layout: UploadLayout) {
         hash = ChunkHash(bytes: layout.contentBytes, chunkBytes: layout.chunkBytes)
         isSealed = layout.isSealed
+        pending.reserveCapacity(Digest.byteCount)
     }
 
     func take(_ buffer: ByteBuffer) {
         var buffer = buffer
         hash.take(&buffer)
-        while !isAltered, let byte = buffer.readInteger(as: UInt8.self) {
-            let (leaf, place) = checked.quotientAndRemainder(dividingBy: Digest.byteCount)
-            guard leaf < hash.leaves.count, hash.leaves[leaf].bytes[place] == byte else {
+        while !isAltered, let bytes = buffer.readBytes(length: min(buffer.readableBytes, Digest.byteCount - pending.count)), !bytes.isEmpty {
+            pending += bytes
+            guard pending.count == Digest.byteCount else { return }
+            guard checked < hash.leaves.count, hash.leaves[checked].bytes == pending else {
                 isAltered = true
                 return
             }
             checked += 1
+            pending.removeAll(keepingCapacity: true)
         }
     }
 
     /// The root of the tree over the chunks.
     /// - Throws: `assetFileModified` where the bytes are not those that the hashes are of.
     func root() throws -> Digest {
-        guard hash.isComplete, !isAltered, checked == (isSealed ? hash.leaves.count * Digest.byteCount : 0) else {
+        guard hash.isComplete, !isAltered, pending.isEmpty, checked == (isSealed ? hash.leaves.count : 0) else {
             throw ServerError.alteredUpload
         }
         return try AssetTree.root(hash.leaves)
