@@ -31,6 +31,18 @@ import Testing
         try await bob.join(share.url)
     }
 
+    /// Carol leaves, so that a new key is due. The owner opens it, and deletes the zone then; bob's device has heard of the first
+    /// alone.
+    @Test func aZoneThatWentAfterItsKeyWasRenewedIsNotThere() async throws {
+        let (ann, bob, carol) = (try await Person(), try await Person(), try await Person())
+        let zone = try await SharedZone(of: ann, with: [(bob, .readWrite), (carol, .readWrite)])
+        try await carol.shared.leaveShare(of: zone.id(for: carol))
+        try await zone.view(of: bob)
+        try await ann.own.save(ann.note(in: zone.zoneID, "under a new key"))
+        try await ann.own.deleteRecordZone(withID: zone.zoneID)
+        #expect(await failure { try await bob.shared.save(bob.note(in: zone.id(for: bob), "late")) } == .zoneNotFound)
+    }
+
     /// Semantics 46: the records stay, and sharing again works, with the same URL.
     @Test func whenTheOwnerDeletesTheShareEverybodyIsOut() async throws {
         let (ann, bob, carol, dave) = (try await Person(), try await Person(), try await Person(), try await Person())

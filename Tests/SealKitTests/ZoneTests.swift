@@ -130,6 +130,34 @@ import Testing
         #expect(Set(changes.deletions.map(\.recordID.recordName)) == ["note", "second"])
     }
 
+    /// With nothing else to do there, it hears of the new life by looking up what it is to delete.
+    @Test func aDeletionAloneReachesTheZonesNewLife() async throws {
+        let ann = try await Person()
+        let other = try ann.onFreshDevice()
+        let zone = try await ann.makeZone()
+        try await other.own.save(other.note(in: zone, "before", name: "note"))
+        try await ann.own.deleteRecordZone(withID: zone)
+        try await ann.own.save(RecordZone(zoneID: zone))
+        let note = try await ann.own.save(ann.note(in: zone, "after", name: "note"))
+        try await other.own.deleteRecord(withID: note.recordID)
+        #expect(await failure { _ = try await ann.own.record(for: note.recordID) } == .unknownItem)
+    }
+
+    /// An app's copy may be of a newer life of the zone than its container has heard of: from another container, or an archive.
+    @Test(arguments: [false, true]) func aCopyOfTheZonesNewLifeIsSavedThere(isArchived: Bool) async throws {
+        let ann = try await Person()
+        let other = try ann.onFreshDevice()
+        let zone = try await ann.makeZone()
+        try await other.own.save(other.note(in: zone, "before", name: "note"))
+        try await ann.own.deleteRecordZone(withID: zone)
+        try await ann.own.save(RecordZone(zoneID: zone))
+        var copy = try await ann.own.save(ann.note(in: zone, "after", name: "note"))
+        if isArchived { copy = try Record(systemFields: copy.encodeSystemFields()) }
+        copy.encryptedValues["body"] = "edited"
+        try await other.own.save(copy)
+        #expect(try await ann.own.record(for: copy.recordID).encryptedValues["body"] == "edited")
+    }
+
     @Test func changesOfManyZonesComeInOneCall() async throws {
         let ann = try await Person()
         let zones = [try await ann.makeZone(), try await ann.makeZone()]

@@ -78,15 +78,20 @@ extension Database {
                 deleteResults.merge(batch.deleteResults) { $1 }
                 zones.succeeded()
             } catch {
-                zones.failed(error)
-                // What concerns one zone fails its items; other zones go on.
-                for record in saves[zone] ?? [] { saveResults[record.recordID] = .failure(error) }
-                for id in deletes[zone] ?? [] { deleteResults[id] = .failure(error) }
+                // What concerns one zone fails its items, except those that were stored before; other zones go on.
+                let (saved, deleted) = (batch.saveResults.filter(\.value.isSuccess), batch.deleteResults.filter(\.value.isSuccess))
+                if saved.isEmpty, deleted.isEmpty { zones.failed(error) } else { zones.succeeded() }
+                for record in saves[zone] ?? [] { saveResults[record.recordID] = saved[record.recordID] ?? .failure(error) }
+                for id in deletes[zone] ?? [] { deleteResults[id] = deleted[id] ?? .failure(error) }
             }
         }
         try zones.throwCommonFailure()
         return (saveResults, deleteResults)
     }
+}
+
+extension Result {
+    fileprivate var isSuccess: Bool { if case .success = self { true } else { false } }
 }
 
 /// What a record must look like before anything is sealed.

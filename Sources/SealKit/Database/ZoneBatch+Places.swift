@@ -15,6 +15,18 @@ extension ZoneBatch {
             remedy: "keep its parent within the share, or make a copy there")
     }
 
+    private static func past(_ id: Record.ID) -> SealKitError {
+        SealKitError(
+            .unknownItem, "record \(id.recordName) was fetched before its zone was deleted and made again",
+            remedy: "save it as a new record")
+    }
+
+    private static func elsewhere(_ id: Record.ID) -> SealKitError {
+        SealKitError(
+            .unknownItem, "record \(id.recordName) is of a life of its zone, or of a share in it, that the server does not show",
+            remedy: "fetch it again")
+    }
+
     /// - Returns: the items with their scopes; those that have none have failed.
     mutating func place(_ items: [Item], _ ground: inout ZoneGround) async throws(SealKitError) -> [Placed] {
         let living = try await meetingWhatIsThere(try await livingNow(items, &ground), ground)
@@ -58,7 +70,8 @@ extension ZoneBatch {
         return try await !database.core.trust.shares(of: ground.zone.id).isEmpty
     }
 
-    /// What was fetched in an earlier life of the zone is gone, keys included: it must not be sealed under them again.
+    /// What was fetched in an earlier life of the zone is gone, keys included: it must not be sealed under them again. Nor is
+    /// anything signed for a scope that this device does not know.
     private mutating func livingNow(_ items: [Item], _ ground: inout ZoneGround) async throws(SealKitError) -> [Item] {
         var living: [Item] = []
         var hasFailed = false
@@ -77,16 +90,13 @@ extension ZoneBatch {
                     continue
                 }
             }
-            switch item {
-            case .delete(let id, _, _, _): deleteResults[id] = .success(())
-            case .save:
-                hasFailed = true
-                fail(
-                    item,
-                    SealKitError(
-                        .unknownItem, "record \(item.id.recordName) was fetched before its zone was deleted and made again",
-                        remedy: "save it as a new record"))
+            let isPast = statement.zoneIncarnation < ground.incarnation
+            if isPast, case .delete(let id, _, _, _) = item {
+                deleteResults[id] = .success(())
+                continue
             }
+            hasFailed = true
+            fail(item, isPast ? ZoneBatch.past(item.id) : ZoneBatch.elsewhere(item.id))
         }
         guard isAtomic, hasFailed else { return living }
         for item in living { fail(item, ZoneBatch.batchFailed) }
@@ -128,22 +138,24 @@ extension ZoneBatch {
         for scopeID in Set(placed.map(\.scopeID)) where !sharing.opens(scopeID) {
             guard var view = ground[scopeID] else { continue }
             let keeper = database.core.keeper(of: view.scope)
-            // What was looked up just now may be of a newer life of the zone than the one that this began with.
-            if placed.contains(where: { $0.item.isNewer(than: view) }) { view = try await keeper.current() }
             // This device may have seen the zone's end, or that this account may not write: that may have changed since.
             // Nor may it have the key yet that somebody has opened where grants were lost.
             let isReady = !view.roster.isClosed && view.roster.permission(of: view.user) == .readWrite
             if !isReady || view.keys[view.roster.currentEpoch.number] == nil { view = try await keeper.refresh() }
-            guard view.isMember else {
-                throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)", remedy: "make it first")
-            }
+            try checkMember(view)
             if database.isKeyDue(in: view) {
                 view = try await database.rotate(keeper)
             } else if view.lacksGrants, view.mayAdminister {
                 view = try await database.rotate(keeper, onDemand: true)
             }
+            // The key was somebody else's to renew, and then the zone went.
+            try checkMember(view)
             ground.add(view)
         }
+    }
+
+    private func checkMember(_ view: ZoneView) throws(SealKitError) {
+        guard view.isMember else { throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)", remedy: "make it first") }
     }
 }
 

@@ -11,26 +11,17 @@ extension ZoneBatch {
         _ items: [Item], _ signed: (records: [SignedRecord], signature: [UInt8]), _ results: [Sealkit_V1_RecordResult],
         ground: RecordGround, isLast: Bool
     ) async throws(SealKitError) -> [Item] {
-        let (sealed, signature) = signed
-        let tree = try verifying("the batch") { () throws(SealError) in try StatementTree(leaves: sealed.map(\.hash)) }
+        try await acknowledge(items, signed, results, ground: ground)
         var again: [Item] = []
         var siblings: [Item] = []
         var violations: [Item] = []
+        var behind: [Item] = []
         var incomplete: [(item: Item, names: [String], error: SealKitError)] = []
         // Deletions of what is gone already: successes, though the batch that they were in was not stored.
         var settled = 0
-        var sightings: [TrustStore.Sighting] = []
-        let names = Set(items.map(\.id.recordName))
         for (index, item) in items.enumerated() {
-            let statement = sealed[index].statement
             switch results[index].outcome {
-            case .record(let wire):
-                sightings.append(TrustStore.Sighting(statement, hash: sealed[index].hash))
-                let deletion = TrustStore.Sighting.Deletion(statement, hash: sealed[index].hash)
-                sightings += covered(by: item, beside: names).map { TrustStore.Sighting($0, role: .gone(with: deletion)) }
-                let proof = StatementProof(
-                    signature: signature, leafCount: tree.leafCount, index: index, path: tree.path(to: index))
-                succeed(item, sealed[index], proof, wire)
+            case .record: continue
             case .failure(let failure):
                 let error = SealKitError(failure).about(item.id.recordName)
                 if error.code == .serverRecordChanged || (error.code == .unknownItem && results[index].hasServerRecord) {
@@ -48,16 +39,21 @@ extension ZoneBatch {
                         continue
                     }
                     if error.code == .referenceViolation { violations.append(item) }
-                    if error.isBehindRoster, !isLast { throw error }
+                    if error.isBehindRoster, !isLast {
+                        // Of an atomic batch nothing was stored; elsewhere those that were must not be sent again.
+                        guard !isAtomic else { throw error }
+                        behind.append(item)
+                        continue
+                    }
                     fail(item, error)
                 }
             case nil:
                 fail(item, SealKitError(.serverRejectedRequest, "the server's answer says nothing of record \(item.id.recordName)"))
             }
         }
-        try await database.noteOwn(sightings, ground: ground)
+        if !behind.isEmpty { (isBehindRosters, isBehindPlaces) = (true, true) }
         let (completed, added) = try await completing(incomplete, beside: items)
-        again += completed
+        again += completed + behind
         // The parent or child in the way may be one of those that go again: a deleted parent that is made again, say.
         if !again.isEmpty { again += violations }
         // In an atomic batch nothing was stored, so what is sent again takes its siblings along, unless one has failed for good.
@@ -71,6 +67,30 @@ extension ZoneBatch {
 
     static let batchFailed = SealKitError(
         .batchRequestFailed, "another item of the batch failed", remedy: "mend that one and send all again")
+
+    /// What was stored: it is remembered, and has its result, before anything else is asked for that may fail.
+    private mutating func acknowledge(
+        _ items: [Item], _ signed: (records: [SignedRecord], signature: [UInt8]), _ results: [Sealkit_V1_RecordResult],
+        ground: RecordGround
+    ) async throws(SealKitError) {
+        let (sealed, signature) = signed
+        let tree = try verifying("the batch") { () throws(SealError) in try StatementTree(leaves: sealed.map(\.hash)) }
+        let names = Set(items.map(\.id.recordName))
+        var sightings: [TrustStore.Sighting] = []
+        for (index, item) in items.enumerated() {
+            guard case .record? = results[index].outcome else { continue }
+            let (statement, hash) = (sealed[index].statement, sealed[index].hash)
+            sightings.append(TrustStore.Sighting(statement, hash: hash))
+            let deletion = TrustStore.Sighting.Deletion(statement, hash: hash)
+            sightings += covered(by: item, beside: names).map { TrustStore.Sighting($0, role: .gone(with: deletion)) }
+        }
+        try await database.noteOwn(sightings, ground: ground)
+        for (index, item) in items.enumerated() {
+            guard case .record(let wire)? = results[index].outcome else { continue }
+            let proof = StatementProof(signature: signature, leafCount: tree.leafCount, index: index, path: tree.path(to: index))
+            succeed(item, sealed[index], proof, wire)
+        }
+    }
 
     private mutating func succeed(_ item: Item, _ sealed: SignedRecord, _ proof: StatementProof, _ wire: Sealkit_V1_Record) {
         switch item {
@@ -118,32 +138,30 @@ extension ZoneBatch {
     /// - Returns: the item on top of that, where the policy or a deletion allows it; otherwise it has its result.
     mutating func resolve(_ item: Item, _ outcome: Database.Outcome, isLast: Bool) -> Item? {
         let name = item.id.recordName
-        switch (item, outcome) {
+        switch (item.with(drafts[item.id]), outcome) {
         case (_, .failure(let error)):
             fail(item, error)
-        case (.save(let record), .success(.deletion(_, _, let tombstone)))
-        where (drafts[item.id] ?? record).recordChangeTag == nil && !isLast:
+        case (.save(var draft), .success(.deletion(_, _, let tombstone))) where draft.recordChangeTag == nil && !isLast:
             // Made again: the new record goes on counting where the deletion ended. What it was merged into meanwhile has gone.
-            var draft = drafts[item.id] ?? record
             draft.base = tombstone
             return .save(draft)
-        case (.save(let record), .success(.record(let server))):
-            if !isLast, savePolicy == .changedKeys || savePolicy == .allKeys || server.isUnchanged(since: record) {
-                if drafts[item.id] == nil { drafts[item.id] = record }
-                return .save(merged(record, into: server))
+        case (.save(let draft), .success(.record(let server))):
+            // What it was merged into before is no intention of the app's: it starts from the draft each time.
+            if !isLast, savePolicy == .changedKeys || savePolicy == .allKeys || server.isUnchanged(since: draft) {
+                return .save(merged(draft, into: server))
             }
             fail(
                 item,
                 SealKitError(
                     .serverRecordChanged, "record \(name) was changed on the server",
-                    remedy: "merge into serverRecord and save that", serverRecord: server, clientRecord: record,
-                    ancestorRecord: record.ancestor))
+                    remedy: "merge into serverRecord and save that", serverRecord: server, clientRecord: draft,
+                    ancestorRecord: draft.ancestor))
         case (.delete(let id, _, _, _), .success(.record(let server))) where !isLast:
             guard let base = server.base else { return nil }
             return .delete(id, base, recordType: server.recordType, changeTag: server.recordChangeTag ?? "")
         case (.delete(let id, _, _, _), .success(.deletion)):
             deleteResults[id] = .success(())
-        case (.save, .success(.deletion)):
+        case (.save(let draft), .success(.deletion)) where draft.recordChangeTag != nil:
             fail(item, SealKitError(.unknownItem, "record \(name) was deleted", remedy: "save it as a new record, or drop it"))
         default:
             fail(item, SealKitError(.serverRecordChanged, "record \(name) keeps changing", remedy: "try again later", retryAfter: 1))
@@ -151,15 +169,24 @@ extension ZoneBatch {
         return nil
     }
 
-    private func merged(_ record: Record, into server: Record) -> Record {
+    private func merged(_ draft: Record, into server: Record) -> Record {
         var merged = server
-        let keys = savePolicy == .allKeys ? Array(record.fields.keys) + Array(record.changed) : Array(record.changed)
+        let keys = savePolicy == .allKeys ? Array(draft.fields.keys) + Array(draft.changed) : Array(draft.changed)
         for key in keys {
-            if case .omitted? = record.fields[key] { continue }
-            merged.set(key, record.fields[key])
+            if case .omitted? = draft.fields[key] { continue }
+            merged.set(key, draft.fields[key])
         }
-        if record.parent?.recordName != record.base?.statement.parent { merged.parent = record.parent }
+        if draft.parent?.recordName != draft.base?.statement.parent { merged.parent = draft.parent }
+        if draft.share?.recordName != draft.base?.statement.share { merged.share = draft.share }
         return merged
+    }
+}
+
+extension ZoneBatch.Item {
+    /// - Parameter draft: what is to be saved; nil for what is as it was made.
+    fileprivate func with(_ draft: Record?) -> Self {
+        guard case .save = self, let draft else { return self }
+        return .save(draft)
     }
 }
 

@@ -19,7 +19,7 @@ struct ZoneBatch {
 
     var saveResults: [Record.ID: Result<Record, SealKitError>] = [:]
     var deleteResults: [Record.ID: Result<Void, SealKitError>] = [:]
-    /// As the app gave them, the records that were merged into the server's.
+    /// The records as they are to be saved, whatever they are merged into on the way.
     var drafts: [Record.ID: Record] = [:]
     /// By name, the records of which the server has less than this device has seen.
     var lost: [String: Lost] = [:]
@@ -28,6 +28,8 @@ struct ZoneBatch {
     /// The server has said that a parent is in another scope than was thought: this zone has shares that the device does not
     /// know of.
     var isBehindPlaces = false
+    /// The server has refused some of the items alone because a roster has moved on; the others are done.
+    var isBehindRosters = false
     /// A record came from one scope into another.
     var hasMoved = false
     /// Records that are deleted along with one that the app has named.
@@ -66,9 +68,8 @@ struct ZoneBatch {
             }
         }
 
-        func isNewer(than view: ZoneView) -> Bool {
-            base.map { $0.statement.zoneIncarnation > view.roster.incarnations.zone } ?? false
-        }
+        /// What it follows is later than what the batch goes by: a look-up, or a conflict, has come upon it since.
+        func isNewer(than ground: ZoneGround) -> Bool { base.map { ground.isBehind($0.statement) } ?? false }
     }
 
     /// An item and the scope that its statement is for.
@@ -91,6 +92,7 @@ struct ZoneBatch {
         guard database.scope != .public else { return try await runPublic(saving: saving, deleting: deleting) }
         var ground = try await database.groundForWriting(zoneID)
         for opening in sharing.openings { ground.add(opening.view) }
+        if saving.contains(where: { Item.save($0).isNewer(than: ground) }) { try await refresh(&ground) }
         var records: [Record]
         (records, ground) = try await verified(saving, ground: ground)
         var deletions: [Item] = []
@@ -100,9 +102,11 @@ struct ZoneBatch {
         var items = records.map { Item.save($0) }
         items += savePolicy == .restoring ? deletions : try await self.deletions(of: deleting)
         items = try await endingShares(items, &ground)
+        keepDrafts(of: items)
         for round in 1...ZoneBatch.rounds where !items.isEmpty {
             let isLast = round == ZoneBatch.rounds
             do {
+                if isBehindRosters || items.contains(where: { $0.isNewer(than: ground) }) { try await refresh(&ground) }
                 let placed = try await place(items, &ground)
                 try await makeReady(placed, &ground)
                 items = try await send(try await complete(placed, in: ground), ground: ground, isLast: isLast)
@@ -110,13 +114,22 @@ struct ZoneBatch {
             } catch {
                 guard error.isBehindRoster, !isLast else { throw error }
                 isBehindPlaces = true
-                ground = try await database.refreshed(ground)
-                try await sharing.renew(database, &ground)
+                try await refresh(&ground)
             }
         }
         forgetImplied()
         // What was below a record that came into another scope follows it.
         if hasMoved { await database.settleQuietly(zoneID) }
+    }
+
+    private mutating func refresh(_ ground: inout ZoneGround) async throws(SealKitError) {
+        ground = try await database.refreshed(ground)
+        try await sharing.renew(database, &ground)
+        isBehindRosters = false
+    }
+
+    mutating func keepDrafts(of items: [Item]) {
+        for case .save(let record) in items { drafts[record.recordID] = record }
     }
 
     // MARK: Before sending

@@ -47,6 +47,13 @@ struct ZoneGround: Sendable {
     /// Where a statement's record is.
     func view(of statement: Statement) -> ZoneView? { views[statement.scopeID] }
 
+    /// Whether a statement is of a later life of the zone, or cites a later head of its scope's roster. Nothing that is signed by
+    /// this ground follows it: to readers it would be a step back.
+    func isBehind(_ statement: Statement) -> Bool {
+        guard statement.zoneIncarnation == incarnation else { return statement.zoneIncarnation > incarnation }
+        return view(of: statement).map { statement.rosterSequence > $0.roster.sequence } ?? false
+    }
+
     /// - Throws: `wrongContext` for a scope that is not one of these.
     func opener(of verified: VerifiedStatement) throws(SealError) -> RecordOpener {
         guard let view = view(of: verified.statement) else { throw .wrongContext }

@@ -104,6 +104,7 @@ struct RecordSave {
         let found = try predecessor(name)
         if let found, !zone.sees(share: found.share) { return Self.hidden }
         if let error = rights?.refusalToSave(statement, over: found) { return .refused(error) }
+        if let found, try isBackward(statement, after: found) { return Self.backward }
         if batch.isRestoring, let outcome = try restore(name, content, over: found, &claims) { return outcome }
         guard let known = found, !known.isDeleted else {
             // There is no such record now: never was, or a tombstone.
@@ -171,6 +172,20 @@ struct RecordSave {
         guard let before = try? Statement(canonicalBytes: known.statement) else { return false }
         return statement.formerScope == (before.place == statement.place ? nil : before.place)
     }
+
+    /// It follows the record's last statement, and cites an older head of their roster: readers take that for somebody's work who
+    /// was removed.
+    private func isBackward(_ statement: Statement, after known: Predecessor) throws -> Bool {
+        guard statement.previous == known.hash, let head = batch.judge.head(of: statement), statement.rosterSequence < head,
+            let before = try? Statement(canonicalBytes: known.statement)
+        else { return false }
+        return before.place == statement.place && before.rosterSequence > statement.rosterSequence
+    }
+
+    private static let backward = Outcome.refused(
+        ServerError(
+            .rosterChanged, "The statement cites an older head of the roster than the record's last one.",
+            remedy: "Fetch the roster's tail, and sign again."))
 
     private var wrongCreator: Outcome {
         .refused(ServerError(

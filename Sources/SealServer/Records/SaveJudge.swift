@@ -40,6 +40,12 @@ enum SaveJudge: Sendable {
         return rosters.scopes[statement.scopeID]?.share
     }
 
+    /// The newest entry of the roster that a statement cites a head of; nil in the public database.
+    func head(of statement: Statement) -> UInt64? {
+        guard case .rosters(let rosters) = self else { return nil }
+        return rosters.scopes[statement.scopeID]?.roster.sequence
+    }
+
     /// The key that must have signed a statement, which is about this place and time.
     func authorKey(of statement: Statement, recordName: String) throws(ServerError) -> VerificationKey {
         switch self {

@@ -30,7 +30,6 @@ struct LookUp: ModelCall {
                 if keeps.contains(name), let life = known?.life {
                     copies[ModelDevice.Key(zone: zone, name: name)] = record.copy(stored, life: life)
                 }
-            case (.failure(let error), nil) where error.code == .rollback && store.isDoubtful(name, in: zone): continue
             case (.failure(let error), nil):
                 let expected: SealKitError.Code = known == nil ? .zoneNotFound : .unknownItem
                 try check(error.code == expected, "\(name) fails with \(error.code.rawValue), not with \(expected.rawValue)")

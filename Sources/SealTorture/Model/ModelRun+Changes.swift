@@ -42,12 +42,8 @@ extension ModelRun {
         // The share's own record, where it was ever shared, is not the model's.
         for (id, result) in page.modifications where id.recordName != Share.recordName {
             guard let stored = known.records[id.recordName] else { throw Finding("\(id.recordName) comes and never was") }
-            if case .failure(let error) = result, error.code == .rollback, store.isDoubtful(id.recordName, in: zone) {
-                try next.deliver(id.recordName, stored.version, "the zone's feed")
-                continue
-            }
-            try check(!stored.isDeleted, "\(id.recordName) comes as a change and is not there")
             let record = try result.get()
+            try check(!stored.isDeleted, "\(id.recordName) comes as a change and is not there")
             try record.checkEqual(stored, desired: desired)
             try next.deliver(id.recordName, stored.version, "the zone's feed")
             devices[device].copies[ModelDevice.Key(zone: zone, name: id.recordName)] = record.copy(stored, life: known.life)

@@ -29,10 +29,6 @@ extension ModelRun {
                 lookUps.append(lookUp)
             }
         }
-        let all = modifications
-        modifications = all.filter { call in
-            !call.deleting.contains { isDoubtful($0, in: zone, with: all.filter { $0.device != call.device }) }
-        }
         doing = "at once: " + (modifications.map(\.description) + lookUps.map(\.description)).joined(separator: "; ")
         let devices = devices
         let answered = try await withThrowingTaskGroup(of: AnsweredCall.self) { group in
@@ -59,13 +55,6 @@ extension ModelRun {
         throw Finding("no order of the calls explains their answers: \(reasons.joined(separator: "; "))")
     }
 
-    /// Whether a deletion may take others along whose target is made again at the same time.
-    private func isDoubtful(_ name: String, in zone: String, with others: [Modification]) -> Bool {
-        let drafts = others.flatMap { $0.saving.map(\.draft) }
-        guard drafts.contains(where: { $0.name == name }) else { return false }
-        return store.open(zone)?.goingWith(name).isEmpty == false || drafts.contains { ModelFields.target(of: $0.fields) == name }
-    }
-
     private static func orders(of calls: [AnsweredCall]) -> [[AnsweredCall]] {
         guard calls.count > 1 else { return [calls] }
         return calls.indices.flatMap { index in
@@ -89,7 +78,7 @@ extension ModelRun {
         var deletes: Set<String> = []
         for _ in 0..<(deletesOne ? 1 : count) {
             let name = Self.recordNames[random.below(Self.recordNames.count)]
-            guard copies[name] == nil, !deletes.contains(name), !store.isDoubtful(name, in: zone) else { continue }
+            guard copies[name] == nil, !deletes.contains(name) else { continue }
             if deletesOne || (isAlone && random.chance(20)) {
                 deletes.insert(name)
             } else {

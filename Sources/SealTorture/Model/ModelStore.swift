@@ -34,13 +34,6 @@ struct ModelStore {
         var epoch = 0
     }
 
-    /// Whether a device may doubt that a record went with another. That one is there again: a device that learns of this first
-    /// is shown a deletion that is not the newest, and cannot tell it from one that is held against a reference to the new one.
-    func isDoubtful(_ name: String, in zone: String) -> Bool {
-        guard let zone = open(zone), let stored = zone.records[name], stored.isDeleted, let target = stored.wentWith else { return false }
-        return (zone.records[target]?.version ?? 0) > stored.version
-    }
-
     /// Something that subscriptions are told of.
     struct News {
         let zone: String

@@ -36,14 +36,15 @@ struct ModelTest {
     /// Plays only the steps that a failure named.
     func replay(_ steps: [UInt64]) async throws {
         try await ModelRun.prepare(origin: origin)
-        if let failure = try await play(steps) { throw Failure(description: failure.text) }
+        if let failure = try await play(steps, showing: steps.count) { throw Failure(description: failure.text) }
     }
 
+    /// - Parameter showing: how many of the steps before the failure.
     /// - Returns: nil when all went well; otherwise how many steps it took to fail, and how.
-    private func play(_ steps: [UInt64]) async throws -> (count: Int, text: String)? {
+    private func play(_ steps: [UInt64], showing: Int = 12) async throws -> (count: Int, text: String)? {
         var run = try await ModelRun(origin: origin)
         var done: [String] = []
-        func failure(_ error: any Error) -> String { (done.suffix(12) + ["\(run.doing): \(error)"]).joined(separator: "\n    ") }
+        func failure(_ error: any Error) -> String { (done.suffix(showing) + ["\(run.doing): \(error)"]).joined(separator: "\n    ") }
         for (index, step) in steps.enumerated() {
             do { try await run.play(step) } catch { return (index + 1, failure(error)) }
             done.append(run.doing)
