@@ -42,8 +42,9 @@ extension Database {
         if view.mayAdminister {
             let links = try await OwnerLinks.fetch(self, view: view)
             links.write(to: &share, view: view, origin: core.account.server)
-            // Best effort: what the URLs show is no part of what is fetched, and the next call does it.
-            try? await links.renewPreviews(share.preview, self, view: view)
+            // Best effort: what the URLs show is no part of what is fetched, and the next call does it. A record that does not open says
+            // nothing that they could show.
+            if record.base?.recordKey != nil { try? await links.renewPreviews(share.preview, self, view: view) }
             try await addAccess(to: &share, view: view)
         }
         share.saved = share.participants
