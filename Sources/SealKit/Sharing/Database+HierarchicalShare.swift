@@ -151,8 +151,10 @@ extension Database {
                 .invalidArguments, "the share \(share.recordID.recordName) is new, and its root is not saved with it",
                 remedy: "use save(_:rootRecord:), or modifyRecords(saving:shares:) with the root among the records")
         }
-        try await saveChanges(of: share, keeper)
-        return try await self.share(withID: share.recordID)
+        let isURLRenewed = try await saveChanges(of: share, keeper)
+        var saved = try await self.share(withID: share.recordID)
+        saved.isURLRenewed = isURLRenewed
+        return saved
     }
 }
 
