@@ -20,6 +20,11 @@ import Testing
         func hear() -> String { output.readLine().trimmingCharacters(in: .whitespacesAndNewlines) }
         func say(_ line: String) throws { try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8)) }
 
+        func stop() {
+            process.terminate()
+            process.waitUntilExit()
+        }
+
         func end() -> (status: Int32, errors: String) {
             let told = String(decoding: errors.readAll(), as: UTF8.self)
             process.waitUntilExit()
@@ -72,14 +77,21 @@ import Testing
         #expect(left.status == 76 && left.errors.contains("has taken nothing") && left.errors.contains("is void"), "\(left.errors)")
         #expect(!left.errors.contains("nothing was handed over"))
 
-        // Mistyped, and then right.
+        // Mistyped, and then right; meanwhile no other one is begun or answered with either key file.
         let desk = try enrolment("desk")
+        let late = try Dialogue(["account", "enrol", "--server", server.origin, "--key-file", keyFile("tablet")])
+        let busy = try run("phone", "device", "approve", late.hear(), status: 75)
+        #expect(busy.errors.contains("one at a time"), "\(busy.errors)")
+        #expect(try run("desk", "account", "enrol", "--server", server.origin, status: 75).errors.contains("one at a time"))
+        late.stop()
         try desk.old.say(desk.codes.new + "1")
         try desk.new.say(desk.codes.new == "000000" ? "000001" : "000000")
         try desk.old.say(desk.codes.new)
         try desk.new.say(desk.codes.old)
         let (one, another) = (desk.new.end(), desk.old.end())
         #expect(one.status == 0 && another.status == 0, "\(one.errors) \(another.errors)")
+        let locks = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter { $0.hasSuffix(".enrolling") }
+        #expect(locks.isEmpty)
         #expect(try run("desk", "account", "whoami", "--quiet").output == whoami)
         let list = try run("phone", "device", "list", "--quiet").output.split(separator: "\n").map(String.init)
         #expect(list.count == 2)

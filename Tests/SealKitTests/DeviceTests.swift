@@ -201,7 +201,7 @@ import Testing
         }
         #expect(try await ann.account.devices().count == 1)
         // One who stops waiting does so at once.
-        let waiting = try await DeviceEnrolment.begin(transport: transport)
+        let waiting = try await DeviceEnrolment.onItsOwn(transport)
         let task = Task { try await waiting.comparison() }
         task.cancel()
         #expect(await failure { _ = try await task.value } == .operationCancelled)
@@ -210,24 +210,22 @@ import Testing
             #expect(await failure { _ = try await ann.account.approveDevice(wrong) } == .invalidArguments)
         }
         // As somebody types it.
-        let typed = try await DeviceEnrolment.begin(transport: transport)
+        let typed = try await DeviceEnrolment.onItsOwn(transport)
         let old = try await ann.account.approveDevice(" " + typed.invitation.dropFirst("sealkit-enrol:".count).uppercased().replacing("-", with: " "))
         let shown = try await typed.comparison()
         #expect(try await old.comparison() == shown)
         await old.cancel()
     }
 
-    @Test func twoDevicesEnrolAtOnce() async throws {
+    @Test func twoDevicesEnrolAtOnceByTwoOthers() async throws {
         let ann = try await Person(server)
         let transport = try HTTPTransport(server: server.origin)
         let zone = try await ann.makeZone()
         let note = try await ann.own.save(ann.note(in: zone, "for all"))
-        // One by the same device, one by another, their steps between one another's.
+        // One by each of two devices, their steps between one another's.
         let other = try ann.device("other", trust: try TrustStore())
         let first = try await EnrolmentInProgress(ann.account, server: transport, name: "first")
-        let second = try await EnrolmentInProgress(ann.account, server: transport, name: "second")
-        let third = try await EnrolmentInProgress(other, server: transport, name: "third")
-        #expect(await failure { _ = try await ann.account.approveDevice(third.new.invitation) } == .constraintViolation, "one device answers")
+        let second = try await EnrolmentInProgress(other, server: transport, name: "second")
         let shown = [try await first.comparisons(), try await second.comparisons()]
         #expect(shown.allSatisfy { $0.new == $0.old } && Set(shown.map(\.new.transcript)).count == 2)
         // A yes for one is none for another.
@@ -241,8 +239,42 @@ import Testing
             #expect(try await container.privateDatabase.record(for: note.recordID).encryptedValues["body"] == "for all")
         }
         #expect(Set(try await ann.account.devices().map(\.name)) == ["test", "other", "second", "first again"])
-        // Somebody else's account does not get in between.
+        // One device answers, and somebody else's account does not get in between.
+        let third = try await EnrolmentInProgress(other, server: transport, name: "third")
+        #expect(await failure { _ = try await ann.account.approveDevice(third.new.invitation) } == .constraintViolation, "one device answers")
         let carol = try await Person(server)
         #expect(await failure { _ = try await carol.account.approveDevice(third.new.invitation) } == .constraintViolation)
+    }
+
+    @Test func aDeviceBeginsAndAnswersOneAtATime() async throws {
+        let ann = try await Person(server)
+        let (device, network) = try ann.behindAttacker()
+        let transport = try HTTPTransport(server: server.origin)
+        let turns = EnrolmentTurns()
+        func begin() async throws -> DeviceEnrolment {
+            try await DeviceEnrolment.begin(client: Client(transport: transport), deviceName: "new", turns: turns)
+        }
+        let first = try await begin()
+        #expect(await failure { _ = try await begin() } == .constraintViolation)
+        let approval = try await device.account.approveDevice(first.invitation)
+        // Another one on another device, which this one is to answer as well: the server hears nothing of it.
+        let second = try await DeviceEnrolment.onItsOwn(transport)
+        #expect(await failure { _ = try await device.account.approveDevice(second.invitation) } == .constraintViolation)
+        #expect(network.sent(to: "enrol/claim").count == 1)
+        // Once the first one has ended, in whatever way, its users may have the next one.
+        await first.cancel()
+        #expect(await failure { _ = try await approval.comparison() } == .unknownItem)
+        let next = try await device.account.approveDevice(second.invitation)
+        let again = try await begin()
+        await again.cancel()
+        let shown = try await second.comparison()
+        #expect(try await next.comparison() == shown)
+        try await next.confirm()
+        _ = try await second.confirm(trust: try TrustStore())
+        // One that nobody holds any more keeps nobody waiting, nor one that did not come about.
+        _ = try await begin()
+        let last = try await begin()
+        #expect(await failure { _ = try await device.account.approveDevice("sealkit-enrol:" + String(repeating: "0", count: 32)) } == .unknownItem)
+        _ = try await device.account.approveDevice(last.invitation)
     }
 }

@@ -99,6 +99,36 @@ import Testing
         _ = try ann("share", "invite", "Notes", status: 64)
     }
 
+    @Test func whoIsMeantAndWhoMayStillComeInIsShown() async throws {
+        let server = try ServerProcess(mail: false)
+        defer { server.stop() }
+        let (ann, bob) = (try User(server, "ann"), try User(server, "bob"))
+        func said(_ arguments: String...) throws -> Command {
+            try Command.run(ServerProcess.executable, arguments + ["--key-file", ann.keyFile])
+        }
+        _ = try ann("zone", "create", "Notes")
+        _ = try ann("share", "create", "Notes", "--title", "Our notes")
+        // Whom the server has named, and how to find out whether it is that person.
+        let invited = try ann("share", "invite", "Notes", bob.name)
+        #expect(invited.contains("\(bob.name)  not verified") && invited.contains("sealkit contact verify \(bob.name)"), "\(invited)")
+        let url = try ann("share", "url", "Notes", "--quiet")
+        let preview = try bob("share", "preview", url)
+        #expect(preview.contains("owner       \(ann.name)  not verified") && preview.contains("sealkit contact show \(ann.name)"), "\(preview)")
+        let accepted = try bob("share", "accept", url)
+        #expect(accepted.contains("\(ann.name)  not verified") && accepted.contains("sealkit contact verify \(ann.name)"), "\(accepted)")
+        let shown = try said("share", "show", "Notes")
+        #expect(shown.output.contains("not verified") && shown.errors.contains("sealkit contact verify"), "\(shown)")
+        let number = try bob("contact", "show", ann.name, "--quiet")
+        _ = try ann("contact", "verify", bob.name, number)
+        let again = try ann("share", "show", "Notes").split(separator: "\n").filter { $0.contains(bob.name) }
+        #expect(again.count == 1 && again.allSatisfy { $0.hasSuffix("  verified") }, "\(again)")
+        #expect(try ann("share", "show", "Notes", "--json").contains("\"isVerified\":true"))
+
+        _ = try ann("share", "invite", "Notes", "--one-time")
+        let removed = try said("share", "remove", "Notes", bob.name)
+        #expect(removed.status == 0 && removed.errors.contains("one-time URLs may still accept") && removed.errors.contains("sealkit share remove Notes <id>"), "\(removed)")
+    }
+
     @Test func aZoneIsMadeToBeSharedAsAWholeOnly() async throws {
         let server = try ServerProcess(mail: false)
         defer { server.stop() }

@@ -90,10 +90,12 @@ enum ArchiveFormat {
             let acceptanceStatus: String
         }
 
-        /// A record that did not verify or, in the public database, may not be read; it is not in the archive.
+        /// A record that did not verify or open or, in the public database, may not be read; it is not in the archive.
         struct Unreadable: Codable, Sendable {
             let recordName: String
             let code: String
+            /// What was wrong, and whose doing it is where a signature says so.
+            let reason: String?
         }
 
         var shares: [Share] = []

@@ -9,8 +9,10 @@ extension Container {
         public internal(set) var zones = 0
         public internal(set) var records = 0
         public internal(set) var assets = 0
-        /// Records that did not verify or, in the public database, that their creator may not read: they are named in their zone's
-        /// `zone.json`, and are not in the archive.
+        /// Records that did not verify or open, whose files did not or, in the public database, that their creator may not read, and
+        /// why: they are named in their zone's `zone.json`, and are not in the archive.
+        public internal(set) var failures: [Record.ID: SealKitError] = [:]
+        /// How many these are.
         public internal(set) var unreadable = 0
         /// How many folders were removed that exports to the same place had left beside it, opened, when they were killed.
         public internal(set) var removedParts = 0
@@ -55,12 +57,13 @@ extension Container {
                     database: database, zoneID: zoneID, writer: writer, folder: "zones/\(manifest.zones.count + 1)"
                 ) { progress?(before.records + $0, before.assets + $1) }
                 let outcome = database.scope == .public ? try await exporter.runPublic() : try await exporter.run()
-                guard let (entry, unreadable) = outcome else { continue }
+                guard let (entry, failures) = outcome else { continue }
                 manifest.zones.append(entry)
                 export.zones += 1
                 export.records += entry.records
                 export.assets += entry.assets
-                export.unreadable += unreadable
+                export.failures.merge(failures) { $1 }
+                export.unreadable += failures.count
             }
             try writer.finish(manifest, as: ArchiveFormat.manifest)
             return export

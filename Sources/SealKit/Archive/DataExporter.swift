@@ -7,7 +7,7 @@ import SealWire
 /// Writes one zone of an archive, page by page: a zone's by its change feed, of the public database what this user has made there.
 /// It holds a page at a time, and 8 bytes for each record.
 struct DataExporter {
-    typealias Outcome = (entry: ArchiveFormat.Manifest.Zone, unreadable: Int)
+    typealias Outcome = (entry: ArchiveFormat.Manifest.Zone, failures: [Record.ID: SealKitError])
 
     let database: Database
     let zoneID: RecordZone.ID
@@ -20,6 +20,8 @@ struct DataExporter {
     private(set) var assets = 0
     private var zone = ArchiveFormat.Zone()
     private var shares: Set<Record.ID> = []
+    /// As `zone.unreadable` names them.
+    private var failures: [Record.ID: SealKitError] = [:]
     /// Of the names that have a line. Two names with one hash are both taken for repeated, which is no harm.
     private var written: Set<Int> = []
 
@@ -94,7 +96,7 @@ struct DataExporter {
         let entry = ArchiveFormat.Manifest.Zone(
             folder: folder, zoneName: zoneID.zoneName, ownerName: owner, database: .init(database.scope), records: records,
             assets: assets, sums: sums)
-        return (entry, zone.unreadable.count)
+        return (entry, failures)
     }
 
     private mutating func add(
@@ -103,9 +105,7 @@ struct DataExporter {
         let record: Record
         switch result {
         case .success(let found): record = found
-        case .failure(let error):
-            zone.unreadable.append(.init(recordName: id.recordName, code: error.code.rawValue))
-            return
+        case .failure(let error): return leaveOut(id, error)
         }
         guard record.recordType != Share.recordType else {
             shares.insert(id)
@@ -118,18 +118,36 @@ struct DataExporter {
         line.modified = record.modificationDate.map(DateText.text)
         line.creator = record.creatorUserRecordID?.recordName
         line.lastModifiedBy = record.lastModifiedUserRecordID?.recordName
+        let before = assets
         for (key, state) in record.fields {
             switch state {
             case .plain(let value): line.fields[key] = ArchivedField(content: .value(value))
             case .encrypted(let value): line.fields[key] = ArchivedField(content: .value(value), isEncrypted: true)
-            case .asset(let asset): line.fields[key] = ArchivedField(content: .asset(try await fetch(asset, of: id)))
+            case .asset(let asset):
+                do throws(SealKitError) {
+                    line.fields[key] = ArchivedField(content: .asset(try await fetch(asset, of: id)))
+                } catch where error.code == .integrityFailure || error.code == .assetNotAvailable {
+                    // Whoever may write can sign for a file that there is not: that takes nothing else away.
+                    for number in before..<assets { writer.remove(path(ofAsset: number + 1)) }
+                    assets = before
+                    return leaveOut(id, error)
+                }
             case .omitted: throw SealKitError(.serverRejectedRequest, "the server left out fields of record \(id.recordName)")
             }
         }
         try write(line, to: lines)
+        // It was mended while the zone was read.
+        if failures.removeValue(forKey: id) != nil { zone.unreadable.removeAll { $0.recordName == id.recordName } }
         if !written.insert(id.recordName.hashValue).inserted { zone.repeated.append(id.recordName) }
         records += 1
     }
+
+    private mutating func leaveOut(_ id: Record.ID, _ error: SealKitError) {
+        failures[id] = error
+        zone.unreadable.append(.init(recordName: id.recordName, code: error.code.rawValue, reason: error.reason))
+    }
+
+    private func path(ofAsset number: Int) -> String { "\(folder)/\(ArchiveFormat.assets)/\(number)" }
 
     private func write(_ line: ArchiveFormat.Record, to lines: ArchiveFile) throws(SealKitError) {
         try lines.write(try ExportFolder.json(line))
@@ -137,13 +155,13 @@ struct DataExporter {
 
     private mutating func fetch(_ asset: Asset, of id: Record.ID) async throws(SealKitError) -> ArchivedAsset {
         assets += 1
-        let name = "\(assets)"
-        let file = writer.url("\(folder)/\(ArchiveFormat.assets)/\(name)")
+        let path = path(ofAsset: assets)
+        let file = writer.url(path)
         do throws(SealKitError) { try await database.download(asset, of: id, to: file) } catch where error.code == .storageFull {
             // By its place in the archive: the folder that it was in is gone when somebody reads this.
-            throw writer.unwritten("\(folder)/\(ArchiveFormat.assets)/\(name)", isFull: true)
+            throw writer.unwritten(path, isFull: true)
         }
-        return try writer.sum(ofAsset: name, at: file)
+        return try writer.sum(ofAsset: "\(assets)", at: file)
     }
 }
 

@@ -22,6 +22,8 @@ public struct Asset: Sendable {
         /// The field that the sealed bytes belong to: in another one they have to be sealed and sent again.
         let recordID: Record.ID
         let key: String
+        /// Who signed for these bytes, where that was read and not written here.
+        var author: UserID?
 
         var sealed: SealedAsset? { if case .sealed(let asset) = content { asset } else { nil } }
         var plain: PublicAsset? { if case .plain(let asset) = content { asset } else { nil } }

@@ -29,30 +29,20 @@ extension Database {
         let sealed: SealedAsset
         switch remote.content {
         case .plain(let asset):
-            return try await download(asset, at: path, of: recordID, to: file, progress: progress)
+            return try await download(asset, remote, at: path, to: file, progress: progress)
         case .sealed(let asset): sealed = asset
         }
         let layout = sealed.layout
         let total = Int64(layout.blobBytes)
-        let name = recordID.recordName
 
         var leafBytes: [UInt8] = []
         leafBytes.reserveCapacity(Int(min(layout.chunkCount, 1 << 16)) * Digest.byteCount)
         let leafEnd = Int(layout.chunkCount) * Digest.byteCount
         try await core.account.download(path, range: layout.sealedBytes..<layout.blobBytes) { part in
-            guard leafBytes.count + part.readableBytes <= leafEnd else { throw AssetOpener.mismatch(name) }
+            guard leafBytes.count + part.readableBytes <= leafEnd else { throw remote.mismatch() }
             leafBytes.append(contentsOf: part.readableBytesView)
         }
-        var leaves: [Digest] = []
-        leaves.reserveCapacity(leafBytes.count / Digest.byteCount)
-        for start in stride(from: 0, to: leafBytes.count - leafBytes.count % 32, by: 32) {
-            if let leaf = try? Digest(leafBytes[start..<start + 32]) { leaves.append(leaf) }
-        }
-        guard leaves.count == Int(layout.chunkCount), let root = try? AssetTree.root(leaves), root == sealed.root else {
-            throw AssetOpener.mismatch(name)
-        }
-
-        let opener = try AssetOpener(asset: sealed, leaves: leaves, file: file, recordName: name)
+        let opener = try AssetOpener(sealed, remote, leafBytes: leafBytes, file: file)
         do {
             try await core.account.download(path, range: 0..<layout.sealedBytes) { part in
                 try opener.take(part)
@@ -66,34 +56,62 @@ extension Database {
     }
 }
 
+extension Asset.Remote {
+    /// The bytes that came are not those that were signed for. Who made it so cannot be told from here.
+    func mismatch() -> SealKitError {
+        let what = "an asset of record \(recordID.recordName)"
+        guard let author = author?.recordName else { return .integrity(.invalidProof, what) }
+        return SealKitError(
+            .integrityFailure, "\(what), signed by \(author), is not what was signed for (\(SealError.invalidProof)); nothing of it was opened",
+            remedy: "either \(author) has uploaded something else, or the server altered it: ask \(author); where it stays so, delete the record or give it another file")
+    }
+
+    /// Those bytes came, and do not open: whoever signed for them sealed them so.
+    fileprivate func unopened(_ error: SealError) -> SealKitError {
+        let what = "an asset of record \(recordID.recordName)"
+        guard let author = author?.recordName else { return .integrity(error, what) }
+        return SealKitError(
+            .integrityFailure, "\(what) does not open (\(error)): \(author), who signed it, made it so; nothing of it was given out",
+            remedy: "ask \(author) about it; delete the record, or give it another file")
+    }
+}
+
 /// Checks and opens sealed chunks as they come and writes them to a file that gets its name at the end.
 final class AssetOpener {
     private let asset: SealedAsset
     private let cipher: AssetCipher
     private let layout: AssetLayout
     private let leaves: [Digest]
-    private let file: PartFile
-    private let recordName: String
+    /// Nil where nothing is kept of what opens.
+    private let file: PartFile?
+    private let remote: Asset.Remote
     private var pending = ByteBuffer()
     private var chunk: UInt64 = 0
     private var written: UInt64 = 0
     private(set) var received: Int64 = 0
     private let output = UnsafeMutableRawBufferPointer.allocate(byteCount: Limits.assetChunkBytes, alignment: 64)
 
-    init(asset: SealedAsset, leaves: [Digest], file: URL, recordName: String) throws(SealKitError) {
+    /// - Parameters:
+    ///   - leafBytes: what follows the chunks: their hashes, which give the signed root.
+    ///   - file: nil to check only.
+    init(_ asset: SealedAsset, _ remote: Asset.Remote, leafBytes: [UInt8], file: URL?) throws(SealKitError) {
+        var leaves: [Digest] = []
+        leaves.reserveCapacity(leafBytes.count / Digest.byteCount)
+        for start in stride(from: 0, to: leafBytes.count - leafBytes.count % 32, by: 32) {
+            if let leaf = try? Digest(leafBytes[start..<start + 32]) { leaves.append(leaf) }
+        }
+        guard leaves.count == Int(asset.layout.chunkCount), let root = try? AssetTree.root(leaves), root == asset.root else {
+            throw remote.mismatch()
+        }
         self.asset = asset
         self.leaves = leaves
-        self.file = try PartFile(file)
-        self.recordName = recordName
+        self.file = if let file { try PartFile(file) } else { nil }
+        self.remote = remote
         cipher = AssetCipher(asset)
         layout = asset.layout
     }
 
     deinit { output.deallocate() }
-
-    static func mismatch(_ name: String) -> SealKitError {
-        .integrity(.invalidProof, "an asset of record \(name)")
-    }
 
     func take(_ part: ByteBuffer) throws(SealKitError) {
         received += Int64(part.readableBytes)
@@ -107,7 +125,7 @@ final class AssetOpener {
             }
             try open(size)
         }
-        guard pending.readableBytes == 0 else { throw AssetOpener.mismatch(recordName) }
+        guard pending.readableBytes == 0 else { throw remote.mismatch() }
     }
 
     private func open(_ size: Int) throws(SealKitError) {
@@ -116,14 +134,14 @@ final class AssetOpener {
             let sealed = UnsafeRawBufferPointer(rebasing: bytes[0..<size])
             let plaintext = UnsafeMutableRawBufferPointer(rebasing: output[0..<size - 16])
             guard AssetHash.leaf(sealed) == leaves[Int(chunk)] else {
-                thrown = AssetOpener.mismatch(recordName)
+                thrown = remote.mismatch()
                 return size
             }
             do throws(SealError) {
                 try cipher.open(chunk: chunk, sealed, into: plaintext)
                 do throws(SealKitError) { try write(UnsafeRawBufferPointer(plaintext)) } catch { thrown = error }
             } catch {
-                thrown = .integrity(error, "an asset of record \(recordName)")
+                thrown = remote.unopened(error)
             }
             return size
         }
@@ -134,17 +152,17 @@ final class AssetOpener {
     private func write(_ plaintext: UnsafeRawBufferPointer) throws(SealKitError) {
         // Padding is checked like everything else, and not handed out.
         let count = written < asset.size ? Int(min(UInt64(plaintext.count), asset.size - written)) : 0
-        for byte in plaintext[count...] where byte != 0 { throw .integrity(.malformed, "an asset of record \(recordName)") }
-        try file.write(UnsafeRawBufferPointer(rebasing: plaintext[..<count]))
+        for byte in plaintext[count...] where byte != 0 { throw remote.unopened(.malformed) }
+        try file?.write(UnsafeRawBufferPointer(rebasing: plaintext[..<count]))
         written += UInt64(count)
     }
 
     func finish() throws(SealKitError) {
         guard chunk == layout.chunkCount, pending.readableBytes == 0, written == asset.size else {
-            throw AssetOpener.mismatch(recordName)
+            throw remote.mismatch()
         }
-        try file.finish()
+        try file?.finish()
     }
 
-    func abandon() { file.abandon() }
+    func abandon() { file?.abandon() }
 }

@@ -21,11 +21,17 @@ public struct Audit: Sendable {
         /// Keys that this account holds, of `keys.newestEpoch + 1`.
         public let heldEpochs: Int
         /// Keys whose grant to this account does not open, though the roster commits to it: whoever opened them gave out bad ones.
+        /// An owner or administrator opens another one (`rotateKeys(of:)`), and seals again under that what is there (`rekey(_:)`);
+        /// once nothing is under a bad key any more it does no harm, and stays on the record.
         public let badGrants: [Int]
+        /// Who opened the keys of `badGrants`, in their order.
+        public let badGrantAuthors: [Record.ID]
+        /// Keys from the oldest in use on that this account was not given.
+        let missingKeys: [Int]
         /// Members and invitations that the newest key was not given to, by user name or invitation id. The rules allow none.
         public let uncovered: [String]
 
-        var isSound: Bool { badGrants.isEmpty && uncovered.isEmpty && heldEpochs > keys.newestEpoch }
+        var isSound: Bool { uncovered.isEmpty && missingKeys.isEmpty }
     }
 
     /// Something that could not be checked, or did not hold when it was.

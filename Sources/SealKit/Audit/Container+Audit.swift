@@ -99,28 +99,32 @@ extension Database {
             return !covered.contains(subject)
         }
         let share = scope.shareRecordName.isEmpty ? nil : scope.shareRecordName
+        let keys = try await keyStatus(of: zoneID, shareRecordName: share)
         return Audit.Scope(
             zoneID: zoneID, shareRecordName: share,
             entryCount: roster.hashes.count, head: roster.head.hex, abandonedForks: roster.abandonments.count,
             memberCount: roster.members.count, invitationCount: roster.invitations.count,
-            keys: try await keyStatus(of: zoneID, shareRecordName: share),
-            heldEpochs: view.keys.count, badGrants: bad.map { Int($0) },
+            keys: keys, heldEpochs: view.keys.count, badGrants: bad.map { Int($0.epoch) },
+            badGrantAuthors: bad.map { Record.ID(recordName: $0.author.recordName) },
+            missingKeys: (keys.oldestEpochInUse...max(keys.oldestEpochInUse, keys.newestEpoch)).filter {
+                view.keys[UInt32($0)] == nil
+            },
             uncovered: uncovered.map { subject in
                 if case .member(let user) = subject { user.recordName } else { subject.id.hex }
             })
     }
 
-    /// The roster from its first entry, and the epochs whose grant does not open.
+    /// The roster from its first entry, and the epochs whose grant does not open, with whoever opened them.
     private func replay(
         _ tail: Sealkit_V1_RosterTail, _ scope: SealStatements.Scope
-    ) throws(SealKitError) -> (roster: Roster, badGrants: [UInt32]) {
+    ) throws(SealKitError) -> (roster: Roster, badGrants: [(epoch: UInt32, author: UserID)]) {
         let roster = try verifying("the roster of the zone \(scope.zoneName)") { () throws(SealError) in
             let entries = tail.entries.map { SignedRosterEntry($0) }
             guard let roster = try Roster(replaying: entries, scope: scope) else { throw .notNextEntry }
             return roster
         }
         let own = GrantSubject.member(core.userID())
-        let bad = tail.grants.compactMap { grant -> UInt32? in
+        let bad = tail.grants.compactMap { grant -> (epoch: UInt32, author: UserID)? in
             guard let epoch = roster.epoch(grant.epoch, incarnations: roster.incarnations) else { return nil }
             let sealed = [UInt8](grant.sealed)
             // One that the roster does not commit to is the server's making, or was sealed by this account as it joined.
@@ -128,7 +132,10 @@ extension Database {
             let opened = try? core.identity().open { keys throws(SealError) in
                 try Grants<XWingHPKE>.open(sealed, epoch: epoch, as: core.userID(), keys: keys)
             }
-            return opened == nil ? grant.epoch : nil
+            guard opened == nil, epoch.openedAt < UInt64(tail.entries.count) else { return nil }
+            let entry = try? RosterEntry(
+                canonicalBytes: SignedRosterEntry(tail.entries[Int(epoch.openedAt)]).bytes, container: scope.container)
+            return entry.map { (grant.epoch, $0.author) }
         }
         return (roster, bad)
     }

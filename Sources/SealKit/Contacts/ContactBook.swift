@@ -43,6 +43,16 @@ struct ContactBook: Sendable {
         throw isOlder ? ContactBook.replaced(user) : ContactBook.changed(user)
     }
 
+    /// Those of whom the user has compared the safety number, for the very keys that they are known by.
+    func verified(among users: [UserID]) async throws(SealKitError) -> Set<UserID> {
+        var found: Set<UserID> = []
+        for user in users {
+            guard let row = try await trust.contact(user, container: container), let mark = row.verified else { continue }
+            if mark == Data(try ContactBook.chain(row.chain, container: container).hash.bytes) { found.insert(user) }
+        }
+        return found
+    }
+
     static func changed(_ user: UserID) -> SealKitError {
         SealKitError(
             .integrityFailure, "other keys of the contact \(user.recordName) were shown than this device knows, and nothing signed leads to them",

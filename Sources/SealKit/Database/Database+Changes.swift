@@ -147,6 +147,8 @@ extension Database {
             switch outcome {
             case .success(.record(let record)):
                 changes.modifications.append((record.recordID, await materialize(record)))
+            case .success(.unopened(let there)):
+                changes.modifications.append((there.record.recordID, .failure(there.error)))
             case .success(.deletion(let name, let type, _)):
                 changes.deletions.append((Record.ID(recordName: name, zoneID: zoneID), type))
             case .failure(let error):

@@ -31,6 +31,7 @@ extension Database {
                 for (id, lookup) in try await look(up: ids, desiredKeys: desiredKeys) {
                     switch lookup {
                     case .success(.record(let record)): found[id] = await materialize(record)
+                    case .success(.unopened(let there)): found[id] = .failure(there.error)
                     case .success(.deletion): found[id] = .failure(Database.unknown(id))
                     case .failure(let error): found[id] = .failure(error)
                     }

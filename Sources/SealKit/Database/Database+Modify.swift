@@ -10,7 +10,8 @@ extension Database {
         case ifServerRecordUnchanged = 0
         /// Changed keys are merged into whatever the server has.
         case changedKeys = 1
-        /// All local keys replace the server's; keys that only the server has are kept.
+        /// All local keys replace the server's; keys that only the server has are kept. A record that does not open, whoever made it so,
+        /// is replaced as a whole; the other policies refuse that (`integrityFailure`), since nothing could be merged into it.
         case allKeys = 2
         /// Not CloudKit's: the records, and deletions, are those that a server has lost which was restored from a backup. Each is
         /// saved again, all of it, over the older version that the server has, where this device has seen a later one; what

@@ -14,7 +14,9 @@ extension Database {
         _ outcomes: [Outcome], in ground: ZoneGround, _ zoneID: RecordZone.ID
     ) async throws(SealKitError) -> [Outcome] {
         var places: [String: SealStatements.Statement.FormerScope] = [:]
-        for case .success(.record(let record)) in outcomes { places[record.recordID.recordName] = record.base?.statement.place }
+        for case .success(let found) in outcomes {
+            if let record = found.present { places[record.recordID.recordName] = record.base?.statement.place }
+        }
         var gone: Set<String> = []
         for case .success(.deletion(let name, _, _)) in outcomes { gone.insert(name) }
         var missing: Set<Record.ID> = []
@@ -28,12 +30,12 @@ extension Database {
             }
         }
         if !missing.isEmpty {
-            for case (let id, .success(.record(let parent))) in try await look(
+            for case (let id, .success(let parent)) in try await look(
                 up: Array(missing), desiredKeys: [], checksPlacement: false)
-            { places[id.recordName] = parent.base?.statement.place }
+            { places[id.recordName] = parent.present?.base?.statement.place }
         }
         return outcomes.map { outcome in
-            guard case .success(.record(let record)) = outcome, let statement = record.base?.statement,
+            guard case .success(let found) = outcome, let statement = found.present?.base?.statement,
                 let roster = ground.view(of: statement)?.roster, !roster.isInPlace(statement, parentPlace: statement.parent.flatMap { places[$0] })
             else { return outcome }
             return .failure(Database.heldBack(statement.recordName))
@@ -47,8 +49,8 @@ extension Database {
     /// another parent.
     func noteCycles(in outcomes: [Outcome], _ zoneID: RecordZone.ID) async {
         var parents: [String: String] = [:]
-        for case .success(.record(let record)) in outcomes {
-            if let statement = record.base?.statement, let parent = statement.parent { parents[statement.recordName] = parent }
+        for case .success(let found) in outcomes {
+            if let statement = found.present?.base?.statement, let parent = statement.parent { parents[statement.recordName] = parent }
         }
         guard parents.count > 1 else { return }
         for cycle in ParentCycles.find(in: parents) {
@@ -66,7 +68,7 @@ extension Result where Success == RecordReader.Outcome, Failure == SealKitError 
     fileprivate func parent(
         outside known: [String: SealStatements.Statement.FormerScope]
     ) -> (name: String, place: SealStatements.Statement.FormerScope)? {
-        guard case .success(.record(let record)) = self, let statement = record.base?.statement, let parent = statement.parent,
+        guard case .success(let found) = self, let statement = found.present?.base?.statement, let parent = statement.parent,
             known[parent] == nil
         else { return nil }
         return (parent, statement.place)

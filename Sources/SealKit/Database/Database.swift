@@ -103,7 +103,13 @@ public struct Database: Sendable {
         }
         let outcomes = try await admit(readings, place: reader.ground.place)
         for (record, outcome) in zip(records, outcomes) {
-            if case .failure(let error) = outcome { _ = await core.noted(error, zone: zone, record: record.name ?? record.wire.recordName) }
+            let error: SealKitError
+            switch outcome {
+            case .failure(let found): error = found
+            case .success(.unopened(let there)): error = there.error
+            case .success: continue
+            }
+            _ = await core.noted(error, zone: zone, record: record.name ?? record.wire.recordName)
         }
         // Of the whole zone nothing is held back.
         guard checksPlacement, case .zone(let ground) = reader.ground, ground.own == nil else { return outcomes }

@@ -21,7 +21,7 @@ extension ZoneBatch {
             var left: [Record] = []
             let ids = wanted.sorted().map { Record.ID(recordName: $0, zoneID: zoneID) }
             for (_, outcome) in try await database.look(up: ids, desiredKeys: nil) {
-                if case .success(.record(let record)) = outcome { left.append(record) }
+                if case .success(let found) = outcome, let record = found.present { left.append(record) }
             }
             var hasGrown = true
             while hasGrown {

@@ -39,7 +39,7 @@ extension ZoneBatch {
             for (id, outcome) in try await database.look(
                 up: unknown.map { Record.ID(recordName: $0, zoneID: zoneID) }, desiredKeys: [])
             {
-                guard case .success(.record(let parent)) = outcome, let statement = parent.base?.statement else { continue }
+                guard case .success(let parent) = outcome, let statement = parent.present?.base?.statement else { continue }
                 places.parents[id.recordName] = statement.scopeID
                 if let view = try await database.view(of: statement.scopeID, in: &ground), view.roster.isClosed {
                     // It is on its way into the zone's own scope.
@@ -114,7 +114,7 @@ extension ZoneBatch {
         guard !loose.isEmpty else { return items }
         var found: [Record.ID: Database.Outcome] = [:]
         for (id, outcome) in try await database.look(up: loose.map(\.id), desiredKeys: nil) {
-            guard case .success(.record(let record)) = outcome else { continue }
+            guard case .success(let there) = outcome, let record = there.present else { continue }
             // Whoever may only read there is told so, whatever there is.
             let view = record.base.flatMap { ground.view(of: $0.statement) }
             if let view, view.roster.permission(of: view.user) != .readWrite { continue }
@@ -198,7 +198,11 @@ private struct Places {
         var next = item
         while seen.insert(next.id.recordName).inserted {
             if let target = targets[next.id.recordName] { return target }
-            guard case .save(let record) = next else { return next.base?.statement.scopeID }
+            guard case .save(let record) = next else {
+                // What an ended share has left, and could not be moved, goes from the zone's own scope.
+                if let left = next.base.flatMap({ ground.view(of: $0.statement) }), left.roster.isClosed { return ground.own?.roster.scopeID }
+                return next.base?.statement.scopeID
+            }
             if let place = stays(record) { return place }
             guard let parent = record.parent?.recordName else { return ground.own?.roster.scopeID }
             guard let above = items[parent] else {

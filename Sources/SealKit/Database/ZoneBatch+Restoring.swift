@@ -103,6 +103,9 @@ extension ZoneBatch {
                 switch try reader.read(wire, recordName: id.recordName).outcome {
                 case .record(let record):
                     found[id.recordName] = .success(record.base.map { Found(base: $0, changeTag: record.recordChangeTag ?? "") })
+                case .unopened(let there):
+                    found[id.recordName] = .success(
+                        there.record.base.map { Found(base: $0, changeTag: there.record.recordChangeTag ?? "") })
                 case .deletion(_, _, let base): found[id.recordName] = .success(Found(base: base, changeTag: nil))
                 }
             } catch {

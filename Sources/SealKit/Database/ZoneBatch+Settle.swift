@@ -156,8 +156,10 @@ extension ZoneBatch {
                     .serverRecordChanged, "record \(name) was changed on the server",
                     remedy: "merge into serverRecord and save that", serverRecord: server, clientRecord: draft,
                     ancestorRecord: draft.ancestor))
-        case (.delete(let id, _, _, _), .success(.record(let server))) where !isLast:
-            guard let base = server.base else { return nil }
+        case (.save(let draft), .success(.unopened(let there))):
+            return replacing(there, with: draft, isLast: isLast)
+        case (.delete(let id, _, _, _), .success(let found)) where found.present != nil && !isLast:
+            guard let server = found.present, let base = server.base else { return nil }
             return .delete(id, base, recordType: server.recordType, changeTag: server.recordChangeTag ?? "")
         case (.delete(let id, _, _, _), .success(.deletion)):
             deleteResults[id] = .success(())
@@ -167,6 +169,23 @@ extension ZoneBatch {
             fail(item, SealKitError(.serverRecordChanged, "record \(name) keeps changing", remedy: "try again later", retryAfter: 1))
         }
         return nil
+    }
+
+    /// What does not open cannot be merged into: it is replaced by who sends all of a record, and knows that.
+    private mutating func replacing(_ there: UnopenedRecord, with draft: Record, isLast: Bool) -> Item? {
+        guard savePolicy == .allKeys, !isLast else {
+            fail(.save(draft), there.error)
+            return nil
+        }
+        guard let next = there.replaced(by: draft) else {
+            fail(
+                .save(draft),
+                SealKitError(
+                    .invalidArguments, "record \(draft.recordID.recordName) is of the type \(there.record.recordType)",
+                    remedy: "types do not change: delete it first, or save it with that type"))
+            return nil
+        }
+        return .save(next)
     }
 
     private func merged(_ draft: Record, into server: Record) -> Record {

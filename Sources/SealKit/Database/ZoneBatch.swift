@@ -140,10 +140,12 @@ struct ZoneBatch {
         var items: [Item] = []
         for (id, outcome) in try await database.look(up: ids, desiredKeys: []) {
             switch outcome {
-            case .success(.record(let record)):
-                guard let base = record.base else { continue }
+            case .success(let found):
+                guard let record = found.present, let base = record.base else {
+                    deleteResults[id] = .success(())
+                    continue
+                }
                 items.append(.delete(id, base, recordType: record.recordType, changeTag: record.recordChangeTag ?? ""))
-            case .success(.deletion): deleteResults[id] = .success(())
             case .failure(let error) where error.code == .unknownItem: deleteResults[id] = .success(())
             case .failure(let error): deleteResults[id] = .failure(error)
             }
@@ -153,7 +155,7 @@ struct ZoneBatch {
 
     /// A record that comes into a new epoch or another scope gets a new key, so every value that stays has to be at hand:
     /// fetch what is not.
-    private func complete(_ placed: [Placed], in ground: ZoneGround) async throws(SealKitError) -> [Placed] {
+    private mutating func complete(_ placed: [Placed], in ground: ZoneGround) async throws(SealKitError) -> [Placed] {
         var missing: [Record.ID] = []
         for one in placed {
             guard case .save(let record) = one.item, let base = record.base, base.statement.kind == .save else { continue }
@@ -165,6 +167,7 @@ struct ZoneBatch {
         var full: [Record.ID: Outcome] = [:]
         for (id, outcome) in try await database.look(up: missing, desiredKeys: nil) { full[id] = outcome }
         var completed: [Placed] = []
+        var hasFailed = false
         for one in placed {
             guard case .save(var record) = one.item, let outcome = full[record.recordID] else {
                 completed.append(one)
@@ -174,13 +177,20 @@ struct ZoneBatch {
             case .failure(let error) where error.code != .unknownItem: throw error
             case .success(.record(let current)) where current.base?.hash == record.base?.hash:
                 for key in record.omittedKeys { record.fields[key] = current.fields[key] }
+            case .success(.unopened(let there)) where there.record.base?.hash == record.base?.hash:
+                // What its author has sealed badly among the values that stay is not lost in silence.
+                hasFailed = true
+                fail(one.item, there.error)
+                continue
             case .success, .failure:
                 // It has changed meanwhile, or is gone: the server says so when it is sent, so what cannot be carried is left out of it.
                 for key in record.omittedKeys { record.fields[key] = nil }
             }
             completed.append(Placed(item: .save(record), scopeID: one.scopeID))
         }
-        return completed
+        guard isAtomic, hasFailed else { return completed }
+        for one in completed { fail(one.item, ZoneBatch.batchFailed) }
+        return []
     }
 
     private typealias Outcome = Database.Outcome
@@ -253,7 +263,7 @@ struct ZoneBatch {
             let keepsKey =
                 base.map { base in
                     base.statement.kind == .save && base.statement.epochContext == roster.currentEpoch.context
-                        && !base.statement.isKeyCarried && lost[record.recordID.recordName] == nil
+                        && !base.statement.isKeyCarried && base.recordKey != nil && lost[record.recordID.recordName] == nil
                 } ?? false
             var fields: [(name: String, field: FieldDraft)] = []
             for key in record.fields.keys.sorted(by: FieldSet.isOrdered) {

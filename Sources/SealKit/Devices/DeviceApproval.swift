@@ -9,7 +9,7 @@ extension Account {
     ///
     /// - Parameter invitation: `DeviceEnrolment.invitation`, as it was copied, scanned or typed.
     /// - Throws: `invalidArguments`; `unknownItem` when there is no such enrolment any more; `constraintViolation` when
-    ///   another account has taken it.
+    ///   another account has taken it, and while this device answers another one: it does so one at a time, each at its user's word.
     public func approveDevice(_ invitation: String) async throws(SealKitError) -> DeviceApproval {
         try await DeviceApproval(try EnrolmentID.parse(invitation), account: self)
     }
@@ -25,7 +25,8 @@ public final class DeviceApproval: Sendable {
 
     fileprivate init(_ id: ID16, account: Account) async throws(SealKitError) {
         self.account = account
-        mailbox = EnrolmentMailbox(id: id, ticket: nil, client: account.client, account: account)
+        mailbox = EnrolmentMailbox(
+            id: id, ticket: nil, client: account.client, account: account, turn: try account.deviceKeeper.enrolments.take())
         loginKey = account.session.publicKey
         let claim = Sealkit_V1_ClaimEnrolmentRequest.with { $0.enrolmentID = Data(id.bytes) }
         let claimed: Sealkit_V1_ClaimEnrolmentResponse = try await mailbox.send("claim", claim)
@@ -104,6 +105,7 @@ public final class DeviceApproval: Sendable {
             $0.sealed = Data(sealed)
         }
         try await mailbox.send("deliver", request)
+        mailbox.turn.end()
     }
 }
 

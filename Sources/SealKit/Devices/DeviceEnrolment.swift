@@ -20,6 +20,9 @@ import Synchronization
 /// ```
 /// The server passes messages on, and may be anybody: nothing is taken from it unless the user of this device has said
 /// that both devices show the same. An enrolment lasts ten minutes.
+///
+/// Begin one at the user's word alone, and never again by itself after one has failed: each comparison gives whoever stands between
+/// one try in a million.
 public final class DeviceEnrolment: Sendable {
     /// To be given to the other device: `sealkit-enrol:` and 32 hexadecimal digits. No secret, but not for others: whoever
     /// gets in with it first makes this enrolment fail.
@@ -38,14 +41,18 @@ public final class DeviceEnrolment: Sendable {
     }
 
     /// Makes a key for this enrolment alone, and opens a mailbox on the server.
-    /// - Throws: `requestRateLimited`, `serviceUnavailable`, `networkFailure`.
+    /// - Throws: `constraintViolation` while another one is under way in this process, until that is confirmed or cancelled;
+    ///   `requestRateLimited`, `serviceUnavailable`, `networkFailure`.
     public static func begin(
         transport: any Transport, deviceName: String = Account.defaultDeviceName
     ) async throws(SealKitError) -> DeviceEnrolment {
-        try await begin(client: Client(transport: transport), deviceName: deviceName)
+        try await begin(client: Client(transport: transport), deviceName: deviceName, turns: .ofNewDevice)
     }
 
-    static func begin(client: Client, deviceName: String) async throws(SealKitError) -> DeviceEnrolment {
+    static func begin(
+        client: Client, deviceName: String, turns: EnrolmentTurns
+    ) async throws(SealKitError) -> DeviceEnrolment {
+        let turn = try turns.take()
         let device = try verifying("a new key") { () throws(SealError) in
             var random = SystemRandom()
             return try Enrolment.NewDevice<XWingHPKE>(random: &random)
@@ -55,7 +62,7 @@ public final class DeviceEnrolment: Sendable {
             $0.commitment = Data(device.commitment.bytes)
         }
         let opened: Sealkit_V1_OpenEnrolmentResponse = try await client.call("/1/devices/enrol/open", request)
-        let mailbox = EnrolmentMailbox(id: device.enrolmentID, ticket: opened.ticket, client: client, account: nil)
+        let mailbox = EnrolmentMailbox(id: device.enrolmentID, ticket: opened.ticket, client: client, account: nil, turn: turn)
         return DeviceEnrolment(device, mailbox, deviceName: deviceName)
     }
 

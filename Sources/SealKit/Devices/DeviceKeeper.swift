@@ -35,6 +35,8 @@ final class DeviceKeeper: Sendable {
 
     /// The same for all generations of the account's keys.
     let account: [UInt8]
+    /// Those that this device answers.
+    let enrolments = EnrolmentTurns()
     private let state: Mutex<State>
 
     /// - Parameter id: of a device that another one has enrolled.

@@ -11,6 +11,7 @@ struct EnrolmentMailbox: Sendable {
     let ticket: Data?
     let client: Client
     let account: Account?
+    let turn: EnrolmentTurn
 
     /// Waits until the other device has sent something.
     /// - Throws: `unknownItem` when the other device has ended it, or its time is over; `operationCancelled`.
@@ -31,8 +32,14 @@ struct EnrolmentMailbox: Sendable {
     func send<Request: ServerRequest, Response: Message>(
         _ step: String, _ request: Request, as: Response.Type = Response.self
     ) async throws(SealKitError) -> Response {
-        if let account { return try await account.call("/1/devices/enrol/\(step)", request) }
-        return try await client.call("/1/devices/enrol/\(step)", request)
+        do throws(SealKitError) {
+            if let account { return try await account.call("/1/devices/enrol/\(step)", request) }
+            return try await client.call("/1/devices/enrol/\(step)", request)
+        } catch {
+            // The other device has ended it, or its time is over. What begins the next one is its user's word.
+            if error.code == .unknownItem { turn.end() }
+            throw error
+        }
     }
 
     func send(_ step: String, _ request: some ServerRequest) async throws(SealKitError) {
@@ -41,6 +48,7 @@ struct EnrolmentMailbox: Sendable {
 
     /// Nothing is left of it on the server; what fails goes by itself, after ten minutes.
     func end() async {
+        turn.end()
         let request = Sealkit_V1_EndEnrolmentRequest.with {
             $0.enrolmentID = Data(id.bytes)
             $0.ticket = ticket ?? Data()

@@ -84,6 +84,9 @@ struct ExportFolder {
         }
     }
 
+    /// What turned out to be nothing to keep.
+    func remove(_ path: String) { try? FileManager.default.removeItem(at: url(path)) }
+
     func abandon() { try? FileManager.default.removeItem(at: temporary) }
 
     private func failed(_ what: String) -> SealKitError { unwritten(what, isFull: errno == ENOSPC) }

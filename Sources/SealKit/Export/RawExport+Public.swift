@@ -8,13 +8,14 @@ extension Database {
     /// The public database has no feed, so that records are asked for by name; each is verified by its author's identity.
     func publicRecords(
         _ zoneID: RecordZone.ID, recordNames: [String]?
-    ) async throws(SealKitError) -> ([Verified], RawExportContent) {
+    ) async throws(SealKitError) -> ([Verified], [Record.ID: SealKitError], RawExportContent) {
         guard let recordNames, !recordNames.isEmpty else {
             throw SealKitError(
                 .invalidArguments, "the public database has no feed to read all of its records from", remedy: "name the records")
         }
         var ground = PublicGround(scope: try zoneScope(zoneID))
         var records: [Verified] = []
+        var failures: [Record.ID: SealKitError] = [:]
         var pending = Set(recordNames).sorted()
         while !pending.isEmpty {
             let names = Array(pending.prefix(Limits.itemsPerRequest))
@@ -40,7 +41,14 @@ extension Database {
                 }
             }
             let outcomes = try await read(present, zone: zoneID, desiredKeys: nil, ground: .publicDatabase(ground))
-            for (record, outcome) in zip(present, outcomes) { records.append((record.wire, try outcome.get())) }
+            for (record, outcome) in zip(present, outcomes) {
+                let found = try outcome.get()
+                if case .unopened(let there) = found {
+                    failures[there.record.recordID] = there.error
+                } else {
+                    records.append((record.wire, found))
+                }
+            }
             // Large records do not all fit into one answer.
             pending = tooMuch + pending.dropFirst(names.count)
         }
@@ -48,14 +56,14 @@ extension Database {
         content.authors = Set(records.compactMap(\.outcome.author)).sorted { $0.recordName < $1.recordName }.compactMap {
             ground.authors[$0].map { RawExportContent.Author($0) }
         }
-        return (records, content)
+        return (records, failures, content)
     }
 }
 
 extension RecordReader.Outcome {
     fileprivate var author: UserID? {
         switch self {
-        case .record(let record): record.base?.statement.author
+        case .record, .unopened: present?.base?.statement.author
         case .deletion(_, _, let base): base.statement.author
         }
     }

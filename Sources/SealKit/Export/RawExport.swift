@@ -18,13 +18,16 @@ extension Database {
         public let entries: Int
         /// How many folders were removed that exports to the same place had left beside it when they were killed.
         public let removedParts: Int
+        /// Records that are not in it, and why: whoever signed them made them such that they, or their files, do not open.
+        public let failures: [Record.ID: SealKitError]
     }
 
     /// Writes a zone's records as they are stored and sealed, with the rosters of all its scopes, this account's grants and the
     /// assets' sealed bytes: for checking real data with another implementation (FILES.md, "Raw export"). Nothing in the
     /// folder is secret. Of the public database: the records that are named, their authors' identities and the assets' bytes.
     ///
-    /// Everything is verified and opened on the way; the first record that does not hold ends the export.
+    /// Everything is verified and opened on the way. A record that verifies and does not open is its author's doing, and is left out;
+    /// the first one that does not verify ends the export.
     /// - Parameters:
     ///   - recordNames: nil for all records of a zone, deletions included.
     ///   - folder: made here, whole or not at all; it must not exist.
@@ -37,24 +40,35 @@ extension Database {
         do {
             var content: RawExportContent
             let records: [Verified]
+            var failures: [Record.ID: SealKitError]
             if scope == .public {
-                (records, content) = try await publicRecords(zoneID, recordNames: recordNames)
+                (records, failures, content) = try await publicRecords(zoneID, recordNames: recordNames)
             } else {
                 // What is on its way from one scope into another arrives first.
                 if scope == .private { try await settleShares(in: zoneID) }
                 let ground: ZoneGround
-                (records, ground) = try await verifiedRecords(zoneID, recordNames: recordNames)
+                (records, failures, ground) = try await verifiedRecords(zoneID, recordNames: recordNames)
                 content = RawExportContent(zone: ground.zone, user: core.userID())
                 for view in ground.views.values.sorted(by: { $0.scope.shareRecordName < $1.scope.shareRecordName }) {
-                    let tail = try await core.keeper(of: view.scope).everything()
+                    var tail = try await core.keeper(of: view.scope).everything()
+                    // Whoever opened a key may have given out bad grants: they open nothing for anybody.
+                    tail.grants.removeAll { !opens($0, view.roster) }
                     let hasLinks = scope == .private && !view.roster.isClosed
                     content.add(view, tail, shares: hasLinks ? try await rawShares(view) : [])
                 }
             }
-            for record in records { try await add(record, of: zoneID, to: &content, writer: writer) }
+            for record in records {
+                do throws(SealKitError) {
+                    try await add(record, of: zoneID, to: &content, writer: writer)
+                } catch where error.code == .integrityFailure || error.code == .assetNotAvailable {
+                    let name = record.wire.recordName
+                    failures[Record.ID(recordName: name, zoneID: zoneID)] = await core.noted(error, zone: zoneID, record: name)
+                }
+            }
             try writer.finish(content, as: "export.json")
             return RawExport(
-                records: records.count, assets: content.assets.count, entries: content.entries, removedParts: writer.removedParts)
+                records: content.records.count + content.notices.count, assets: content.assets.count, entries: content.entries,
+                removedParts: writer.removedParts, failures: failures)
         } catch {
             writer.abandon()
             throw error
@@ -63,14 +77,23 @@ extension Database {
 
     typealias Verified = (wire: Sealkit_V1_Record, outcome: RecordReader.Outcome)
 
-    /// Every record of the zone, or those asked for, as they came and as they opened.
+    private func opens(_ grant: Sealkit_V1_Grant, _ roster: Roster) -> Bool {
+        guard let epoch = roster.epoch(grant.epoch, incarnations: roster.incarnations) else { return true }
+        let opened = try? core.identity().open { keys throws(SealError) in
+            try Grants<XWingHPKE>.open([UInt8](grant.sealed), epoch: epoch, as: core.userID(), keys: keys)
+        }
+        return opened != nil
+    }
+
+    /// Every record of the zone, or those asked for, as they came and as they opened; and those that do not open.
     private func verifiedRecords(
         _ zoneID: RecordZone.ID, recordNames: [String]?
-    ) async throws(SealKitError) -> ([Verified], ZoneGround) {
+    ) async throws(SealKitError) -> ([Verified], [Record.ID: SealKitError], ZoneGround) {
         let wanted = recordNames.map { Set($0) }
         var ground = try await refreshed(try await zoneGround(zoneID))
         // A record that changes while the feed is read comes again: the later one counts.
         var newest: [String: Verified] = [:]
+        var failures: [Record.ID: SealKitError] = [:]
         var token = Data()
         var isMore = true
         while isMore {
@@ -89,20 +112,27 @@ extension Database {
                     continue
                 }
                 if !record.deleted, case .failure(let error) = outcome, error.code == .unknownItem { continue }
-                newest[record.recordName] = (record, try outcome.get())
+                let found = try outcome.get()
+                let id = Record.ID(recordName: record.recordName, zoneID: zoneID)
+                if case .unopened(let there) = found {
+                    (newest[record.recordName], failures[id]) = (nil, there.error)
+                } else {
+                    (newest[record.recordName], failures[id]) = ((record, found), nil)
+                }
             }
             token = response.token
             isMore = response.moreComing
         }
-        if let missing = wanted?.subtracting(newest.keys).min() {
+        if let missing = wanted?.subtracting(newest.keys).subtracting(failures.keys.map(\.recordName)).min() {
             throw Database.unknown(Record.ID(recordName: missing, zoneID: zoneID))
         }
-        return (newest.values.sorted { $0.wire.recordName < $1.wire.recordName }, ground)
+        return (newest.values.sorted { $0.wire.recordName < $1.wire.recordName }, failures, ground)
     }
 
     private func add(
         _ record: Verified, of zoneID: RecordZone.ID, to content: inout RawExportContent, writer: ExportFolder
     ) async throws(SealKitError) {
+        let assets = try await exported(record, of: zoneID, from: content.assets.count, writer)
         try verifying("record \(record.wire.recordName)") { () throws(SealError) in
             if record.wire.hasDerived {
                 content.notices.append(try RawExportContent.Notice(record.wire))
@@ -110,22 +140,44 @@ extension Database {
                 content.records.append(try RawExportContent.Record(record.wire))
             }
         }
-        guard case .record(let opened) = record.outcome else { return }
+        content.assets += assets
+    }
+
+    /// A record's files, all of them or none.
+    /// - Parameter count: of the files that are there.
+    private func exported(
+        _ record: Verified, of zoneID: RecordZone.ID, from count: Int, _ writer: ExportFolder
+    ) async throws(SealKitError) -> [RawExportContent.Asset] {
+        guard case .record(let opened) = record.outcome else { return [] }
+        var assets: [RawExportContent.Asset] = []
         for (field, state) in opened.fields.sorted(by: { $0.key < $1.key }) {
             guard case .asset(let asset) = state, let remote = asset.remote else { continue }
-            let size = remote.sealed?.layout.blobBytes ?? remote.plain?.size ?? 0
-            let file = "asset-\(content.assets.count).blob"
-            let path = assetPath(of: remote.blob, in: try zoneScope(zoneID))
-            let handle = try writer.create(file)
-            defer { try? handle.close() }
-            // Of no bytes there is no range to ask for.
-            if size > 0 {
-                try await core.account.download(path, range: 0..<size) { part in
-                    try writer.write(Data(part.readableBytesView), to: handle)
-                }
+            let file = "asset-\(count + assets.count).blob"
+            assets.append(.init(record: record.wire.recordName, field: field, file: file))
+            do {
+                try await copy(remote, at: assetPath(of: remote.blob, in: try zoneScope(zoneID)), to: file, writer)
+            } catch {
+                for one in assets { writer.remove(one.file) }
+                throw error
             }
-            content.assets.append(.init(record: record.wire.recordName, field: field, file: file))
         }
+        return assets
+    }
+
+    private func copy(
+        _ remote: Asset.Remote, at path: String, to file: String, _ writer: ExportFolder
+    ) async throws(SealKitError) {
+        let size = remote.sealed?.layout.blobBytes ?? remote.plain?.size ?? 0
+        let handle = try writer.create(file)
+        defer { try? handle.close() }
+        // Of no bytes there is no range to ask for.
+        if size > 0 {
+            try await core.account.download(path, range: 0..<size) { part in
+                try writer.write(Data(part.readableBytesView), to: handle)
+            }
+        }
+        guard let sealed = remote.sealed else { return }
+        try AssetOpener.check(sealed, remote, blob: writer.url(file))
     }
 
     private func rawShares(_ view: ZoneView) async throws(SealKitError) -> [RawExportContent.Share] {

@@ -28,7 +28,8 @@ extension Database {
     ///
     /// - Parameter progress: after each batch: how many records are done of how many. The second number is the server's
     ///   count, and grows when another key is opened meanwhile.
-    /// - Returns: what was done, with the records that could not be: the share's own record is its owner's and administrators'.
+    /// - Returns: what was done, with the records that could not be: the share's own record is its owner's and administrators', and
+    ///   what somebody signed so that it does not open has no values to seal again: save over it, or delete it.
     /// - Throws: `permissionFailure` for whoever may only read; `operationCancelled`; `zoneNotFound`; `badDatabase` in the public
     ///   database. What was sealed before it failed stays so.
     @discardableResult
@@ -155,6 +156,7 @@ private struct RekeyRun {
         for (_, recordID, outcome) in page.outcomes {
             switch outcome {
             case .failure(let error): result.failures[recordID] = error
+            case .success(.unopened(let there)): result.failures[recordID] = there.error
             case .success(.deletion): continue
             case .success(.record(let record)):
                 // What an earlier life of a share has left is its owner's to move, and gets a key by that.

@@ -5,7 +5,7 @@ import SwiftProtobuf
 
 extension RecordZone {
     /// Which keys a zone's records are sealed under.
-    public struct KeyStatus: Sendable, Hashable {
+    public struct KeyStatus: Sendable {
         /// The key that is written with: keys are counted from 0.
         public let newestEpoch: Int
         /// The key of the record that was written longest ago, `newestEpoch` where nothing older is in use.
@@ -18,6 +18,11 @@ extension RecordZone {
         public let staleRecordCount: Int
         /// Somebody left or has changed keys: the next member who writes opens a new key first.
         public let isRotationDue: Bool
+        /// Whether this account was given the newest key. Where not, whoever opened it gave out bad grants, or the server withholds
+        /// one: nothing can be written until an owner or administrator opens another one (`rotateKeys(of:)`).
+        public let isNewestHeld: Bool
+        /// Records that were looked at on the way and do not open, and why: the one that was written longest ago, if it is such.
+        public let failures: [Record.ID: SealKitError]
     }
 }
 
@@ -33,13 +38,17 @@ extension Database {
         let roster = page.view.roster
         let newest = roster.currentEpoch.number
         var oldest = newest
+        var failures: [Record.ID: SealKitError] = [:]
         for entry in page.outcomes {
-            guard case .record(let record) = try entry.outcome.get(), let statement = record.base?.statement else { continue }
+            let found = try entry.outcome.get()
+            // Under which key it is, its statement says, whether or not it opens.
+            guard let statement = found.present?.base?.statement else { continue }
             oldest = min(oldest, statement.epoch)
+            if case .unopened(let there) = found { failures[entry.recordID] = there.error }
         }
         return RecordZone.KeyStatus(
             newestEpoch: Int(newest), oldestEpochInUse: Int(oldest), staleRecordCount: page.count,
-            isRotationDue: roster.rotationDue)
+            isRotationDue: roster.rotationDue, isNewestHeld: page.view.keys[newest] != nil, failures: failures)
     }
 
     struct StalePlace {

@@ -60,6 +60,7 @@ extension Database {
         let what: String
         switch outcome {
         case .failure(let error): return .failure(error)
+        case .success(.unopened(let there)): return .failure(there.error)
         case .success(.deletion): what = "is deleted, and was given as one that is there"
         case .success(.record(let record)):
             guard record.creatorUserRecordID?.recordName != core.userID().recordName else { return .success(record) }

@@ -8,10 +8,10 @@ import SealWire
 /// Assets of the public database: their bytes as they are, checked against the root that their record's author signed.
 extension Database {
     func download(
-        _ asset: PublicAsset, at path: String, of recordID: Record.ID, to file: URL,
+        _ asset: PublicAsset, _ remote: Asset.Remote, at path: String, to file: URL,
         progress: (@Sendable (_ received: Int64, _ total: Int64) -> Void)?
     ) async throws(SealKitError) {
-        let check = PlainAssetCheck(asset, file: try PartFile(file), recordName: recordID.recordName)
+        let check = PlainAssetCheck(asset, remote, file: try PartFile(file))
         do {
             // Of no bytes there is no range to ask for.
             if asset.size > 0 {
@@ -56,19 +56,19 @@ struct PlainAssetTree {
 private final class PlainAssetCheck {
     private let asset: PublicAsset
     private let file: PartFile
-    private let recordName: String
+    private let remote: Asset.Remote
     private var hash = PlainAssetTree()
     private(set) var received: Int64 = 0
 
-    init(_ asset: PublicAsset, file: PartFile, recordName: String) {
+    init(_ asset: PublicAsset, _ remote: Asset.Remote, file: PartFile) {
         self.asset = asset
         self.file = file
-        self.recordName = recordName
+        self.remote = remote
     }
 
     func take(_ part: ByteBuffer) throws(SealKitError) {
         received += Int64(part.readableBytes)
-        guard UInt64(received) <= asset.size else { throw AssetOpener.mismatch(recordName) }
+        guard UInt64(received) <= asset.size else { throw remote.mismatch() }
         hash.take(part)
         var thrown: SealKitError?
         part.withUnsafeReadableBytes { bytes in
@@ -78,7 +78,7 @@ private final class PlainAssetCheck {
     }
 
     func finish() throws(SealKitError) {
-        guard UInt64(received) == asset.size, (try? hash.root()) == asset.root else { throw AssetOpener.mismatch(recordName) }
+        guard UInt64(received) == asset.size, (try? hash.root()) == asset.root else { throw remote.mismatch() }
         try file.finish()
     }
 

@@ -103,6 +103,7 @@ extension ZoneBatch {
                     SealKitError(
                         .serverRecordChanged, "record \(record.recordID.recordName) was changed on the server",
                         remedy: "merge into serverRecord and save that", serverRecord: current, clientRecord: record))
+            case .success(.unopened(let there)): fail(.save(record), there.error)
             case .failure(let error): fail(.save(record), error)
             case .success(.deletion), nil:
                 fail(.save(record), Database.unknown(record.recordID))

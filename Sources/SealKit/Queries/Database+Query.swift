@@ -127,6 +127,7 @@ private struct QueryCheck {
         let record: Record
         switch outcome {
         case .failure(let error): return .failure(error)
+        case .success(.unopened(let there)): return .failure(there.error)
         case .success(.deletion): return refused(id, "is deleted, and was given as a query's result")
         case .success(.record(let found)): record = found
         }

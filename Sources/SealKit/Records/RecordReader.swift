@@ -22,6 +22,8 @@ struct RecordReader {
 
     enum Outcome {
         case record(Record)
+        /// It was signed by somebody who may write, and does not open.
+        case unopened(UnopenedRecord)
         case deletion(recordName: String, recordType: String, Record.Base)
     }
 
@@ -48,6 +50,9 @@ struct RecordReader {
         fields.reserveCapacity(wire.fields.count)
         for wireField in wire.fields {
             let field = try WireField(wireField)
+            if case .digest = field {
+                guard let desiredKeys, !desiredKeys.contains(wireField.name) else { throw .fieldMismatch }
+            }
             digests.append(FieldDigest(name: wireField.name, digest: try field.digest(name: wireField.name)))
             fields.append((wireField.name, field))
         }
@@ -60,18 +65,35 @@ struct RecordReader {
                 outcome: .deletion(recordName: statement.recordName, recordType: statement.recordType, base), sighting: sighting)
         }
 
-        let opener = try ground.opener(of: verified)
         var record = Record(
             recordType: statement.recordType, recordID: Record.ID(recordName: statement.recordName, zoneID: zoneID))
+        record.base = Record.Base(statement: statement, hash: verified.hash, proof: proof)
+        record.applySystemFields(wire, statement: statement)
+        // From here on whatever does not hold is under its author's signature.
+        do throws(SealError) {
+            let opened = try open(fields, of: verified, digests, as: record)
+            return Reading(outcome: .record(opened), sighting: sighting)
+        } catch {
+            for case (let name, .stored(.plain(let value), _)) in fields { record.fields[name] = .plain(value) }
+            return Reading(outcome: .unopened(UnopenedRecord(record, statement, because: error)), sighting: sighting)
+        }
+    }
+
+    /// - Parameter record: without fields.
+    private func open(
+        _ fields: [(name: String, field: WireField)], of verified: VerifiedStatement, _ digests: [FieldDigest], as record: Record
+    ) throws(SealError) -> Record {
+        let opener = try ground.opener(of: verified)
+        let author = verified.statement.author
+        var record = record
         for (name, field) in fields {
             switch field {
             case .digest:
-                guard let desiredKeys, !desiredKeys.contains(name) else { throw .fieldMismatch }
                 record.fields[name] = .omitted
             case .publicAsset(let asset, let blob):
                 // What is private is sealed.
                 guard opener == nil else { throw .unsupported }
-                let remote = Asset.Remote(content: .plain(asset), blob: blob, recordID: record.recordID, key: name)
+                let remote = Asset.Remote(content: .plain(asset), blob: blob, recordID: record.recordID, key: name, author: author)
                 record.fields[name] = .asset(Asset(remote: remote))
             case .stored(let stored, let blob):
                 guard let opener else {
@@ -84,15 +106,15 @@ struct RecordReader {
                 case .encrypted(let value): record.fields[name] = .encrypted(value)
                 case .asset(let sealed):
                     record.fields[name] = .asset(Asset(
-                            remote: Asset.Remote(content: .sealed(sealed), blob: blob ?? "", recordID: record.recordID, key: name)))
+                            remote: Asset.Remote(
+                                content: .sealed(sealed), blob: blob ?? "", recordID: record.recordID, key: name, author: author)))
                 }
             }
         }
-        record.base = Record.Base(
-            statement: statement, hash: verified.hash, proof: proof, recordKey: opener?.recordKey,
-            digests: Dictionary(uniqueKeysWithValues: digests.map { ($0.name, $0.digest) }), fields: record.fields)
-        record.applySystemFields(wire, statement: statement)
-        return Reading(outcome: .record(record), sighting: sighting)
+        record.base?.recordKey = opener?.recordKey
+        record.base?.digests = Dictionary(uniqueKeysWithValues: digests.map { ($0.name, $0.digest) })
+        record.base?.fields = record.fields
+        return record
     }
 }
 

@@ -16,7 +16,7 @@ extension Share {
         /// What the share shows before it is accepted, and who says so; nil where nobody vouches for it: its author administers
         /// the share no more, and nobody who does has renewed it yet. That keeps nobody from accepting.
         public let preview: Preview?
-        public let ownerIdentity: UserIdentity
+        public internal(set) var ownerIdentity: UserIdentity
         public let participantRole: Participant.Role
         public let participantPermission: Participant.Permission
         public let participantStatus: Participant.AcceptanceStatus
@@ -90,14 +90,23 @@ extension Container {
     public func shareMetadata(for url: String) async throws(SealKitError) -> Share.Metadata {
         let url = try shareURL(url)
         let request = Sealkit_V1_ShareMetadataRequest.with { $0.routingID = Data(url.routingID.bytes) }
-        let response: Sealkit_V1_ShareMetadataResponse = try await core.call(path: "/1/share/metadata", request)
+        let response: Sealkit_V1_ShareMetadataResponse
+        do throws(SealKitError) {
+            response = try await core.call(path: "/1/share/metadata", request)
+        } catch where error.code == .unknownItem {
+            // Both look alike to who is not in it, as everything that leads nowhere.
+            throw SealKitError(
+                error.code, error.reason,
+                remedy: "ask whoever sent the URL: the invitation may have been taken back, or the share have a newer URL")
+        }
         try checkPlace(container: response.container, environment: response.environment)
         let core = core
         return try await core.witnessing { () async throws(SealKitError) in
             let roster = try roster(behind: url, response)
             let preview = try await preview(behind: url, response, roster)
-            let metadata = try metadata(url, response, roster, preview)
+            var metadata = try metadata(url, response, roster, preview)
             try await core.contacts.observe(roster.knownIdentities)
+            metadata.ownerIdentity.isVerified = try await !core.contacts.verified(among: [roster.owner]).isEmpty
             return metadata
         }
     }
@@ -227,20 +236,30 @@ extension Container {
     private func acceptance(
         of seat: Share.Seat, _ metadata: Share.Metadata
     ) throws(SealKitError) -> RosterAuthor<XWingHPKE>.Draft {
-        try verifying("the invitation") { () throws(SealError) in
-            let roster = metadata.roster
+        let roster = metadata.roster
+        let epoch = roster.currentEpoch
+        let keys = try verifying("the invitation") { () throws(SealError) in
             let keys = try metadata.url.secret.invitationKeys(scopeID: roster.scopeID, invitationID: seat.id)
             guard keys.signingKey.verificationKey == seat.signingKey else { throw .invalidURL }
-            let epoch = roster.currentEpoch
             // Only a grant that a permitted entry committed to is opened, and only the key that the entry names is used.
             guard epoch.grantHashes[.invitation(seat.id)] == GrantHash.of(metadata.grant) else { throw .keyMismatch }
+            return keys
+        }
+        let key: EpochKey
+        do throws(SealError) {
             // Whoever invited may have known earlier keys of this account.
-            let key = try core.identity().open { own throws(SealError) in
+            key = try core.identity().open { own throws(SealError) in
                 try Grants<XWingHPKE>.open(
                     metadata.grant, epoch: epoch, invitation: keys, keys: seat.isForKnownPerson ? own : nil)
             }
-            return try core.author.accept(
-                keys, on: roster, identity: core.identity().chain, epochKey: key, time: currentTime())
+        } catch {
+            throw SealKitError(
+                .integrityFailure,
+                "the invitation's grant does not open (\(error)): it is the one that was signed for, by whoever invited or has opened key \(epoch.number) since",
+                remedy: "ask the owner to open another key (sealkit zone rotate), and accept then")
+        }
+        return try verifying("the invitation") { () throws(SealError) in
+            try core.author.accept(keys, on: roster, identity: core.identity().chain, epochKey: key, time: currentTime())
         }
     }
 

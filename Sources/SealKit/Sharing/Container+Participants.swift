@@ -101,10 +101,11 @@ extension Container {
         guard chain?.userID != core.userID() else {
             throw SealKitError(.invalidArguments, "the owner is a participant already", remedy: "invite somebody else")
         }
+        let isVerified = try await !core.contacts.verified(among: chain.map { [$0.userID] } ?? []).isEmpty
         return Share.Participant(
             participantID: Share.Participant.newID(),
             userIdentity: Share.UserIdentity(
-                userRecordID: chain.map { Record.ID(recordName: $0.userID.recordName) }, lookupInfo: handle),
+                userRecordID: chain.map { Record.ID(recordName: $0.userID.recordName) }, lookupInfo: handle, isVerified: isVerified),
             role: .privateUser, permission: permission, acceptanceStatus: .pending, chain: chain)
     }
 }

@@ -21,6 +21,19 @@ extension Database {
             Share(rootRecordID: Record.ID(recordName: root, zoneID: shareID.zoneID), shareID: shareID), view, keeper)
     }
 
+    /// A share by its root, as the root's statement names it: also where the root's own values do not open.
+    /// - Throws: `unknownItem` where there is no such record, or where it is the root of no share; as `share(withID:)`.
+    public func share(forRoot rootRecordID: Record.ID) async throws(SealKitError) -> Share {
+        guard let found = try await look(up: [rootRecordID], desiredKeys: []).first?.1.get().present else {
+            throw Database.unknown(rootRecordID)
+        }
+        guard let share = found.share else {
+            throw SealKitError(
+                .unknownItem, "the record \(rootRecordID.recordName) is not the root of a share", remedy: "share it with save(_:rootRecord:)")
+        }
+        return try await self.share(withID: Record.ID(recordName: share.recordName, zoneID: rootRecordID.zoneID))
+    }
+
     private static func noShare(_ id: Record.ID) -> SealKitError {
         SealKitError(.unknownItem, "there is no share \(id.recordName)", remedy: "save a Share with its root record first")
     }
@@ -138,8 +151,10 @@ extension Database {
                 .invalidArguments, "the share \(share.recordID.recordName) is new, and its root is not saved with it",
                 remedy: "use save(_:rootRecord:), or modifyRecords(saving:shares:) with the root among the records")
         }
-        try await saveChanges(of: share, keeper)
-        return try await self.share(withID: share.recordID)
+        let isURLRenewed = try await saveChanges(of: share, keeper)
+        var saved = try await self.share(withID: share.recordID)
+        saved.isURLRenewed = isURLRenewed
+        return saved
     }
 }
 

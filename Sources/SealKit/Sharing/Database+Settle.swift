@@ -66,17 +66,18 @@ extension Database {
         var isIn: Set<String> = []
         for (wire, outcome) in zip(response.records, records) {
             let parent = wire.hasParent ? next.next() : nil
+            // What does not open has no key to wrap anew: it stays where it is until somebody deletes it, and keeps nothing else back.
             guard case .record(let record) = try outcome.get(), let statement = record.base?.statement else { continue }
             let target: Digest
-            switch try parent?.get() {
-            case .record(let above)?:
+            if let above = try parent?.get().present {
                 guard let place = above.base?.statement, place.recordName == statement.parent,
                     let view = ground.view(of: place)
                 else { continue }
                 // Its parent is still to follow: in this very batch, or in the next.
                 if view.roster.isClosed, !isIn.contains(place.recordName) { continue }
                 target = view.roster.isClosed ? ground.zone.id : place.scopeID
-            case .deletion?, nil: target = ground.zone.id
+            } else {
+                target = ground.zone.id
             }
             guard target != statement.scopeID, ground[target] != nil else { continue }
             moves.append(Move(record: record, target: target))

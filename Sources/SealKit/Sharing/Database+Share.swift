@@ -34,7 +34,7 @@ extension Database {
         share.title = record.encryptedValues["title"] ?? ""
         share.shareType = record.encryptedValues["shareType"] ?? ""
         share.thumbnailImageData = record.encryptedValues["thumbnailImageData"]
-        share.participants = try await dated(participants(of: view.roster), view.roster, keeper)
+        share.participants = try await marked(try await dated(participants(of: view.roster), view.roster, keeper))
         share.currentUser = core.userID()
         share.publicPermission = .init(view.roster.publicSeat?.permission)
         share.edits.publicPermission = share.publicPermission
@@ -42,8 +42,9 @@ extension Database {
         if view.mayAdminister {
             let links = try await OwnerLinks.fetch(self, view: view)
             links.write(to: &share, view: view, origin: core.account.server)
-            // Best effort: what the URLs show is no part of what is fetched, and the next call does it.
-            try? await links.renewPreviews(share.preview, self, view: view)
+            // Best effort: what the URLs show is no part of what is fetched, and the next call does it. A record that does not open says
+            // nothing that they could show.
+            if record.base?.recordKey != nil { try? await links.renewPreviews(share.preview, self, view: view) }
             try await addAccess(to: &share, view: view)
         }
         share.saved = share.participants
@@ -68,6 +69,16 @@ extension Database {
         }
     }
 
+    /// With what this device knows of the people: whose safety number was compared.
+    private func marked(_ participants: [Share.Participant]) async throws(SealKitError) -> [Share.Participant] {
+        let verified = try await core.contacts.verified(among: participants.compactMap { $0.chain?.userID })
+        return participants.map { participant in
+            var participant = participant
+            participant.userIdentity.isVerified = participant.chain.map { verified.contains($0.userID) } ?? false
+            return participant
+        }
+    }
+
     /// Saves a share: makes it, and sends what has changed in its participants and settings since it was fetched.
     ///
     /// The owner saves in the private database, administrators in the shared one: they change participants, title and
@@ -83,12 +94,15 @@ extension Database {
             throw SealKitError(.invalidArguments, "the default zone cannot be shared", remedy: "put shared records in a custom zone")
         }
         let keeper = try keeper(share.zoneID)
-        try await saveChanges(of: share, keeper)
-        return try await self.share(for: share.zoneID)
+        let isURLRenewed = try await saveChanges(of: share, keeper)
+        var saved = try await self.share(for: share.zoneID)
+        saved.isURLRenewed = isURLRenewed
+        return saved
     }
 
     /// Sends what has changed in a share since it was fetched.
-    func saveChanges(of share: Share, _ keeper: ZoneKeeper) async throws(SealKitError) {
+    /// - Returns: whether the share-wide URL is another one than before.
+    func saveChanges(of share: Share, _ keeper: ZoneKeeper) async throws(SealKitError) -> Bool {
         let known = try await keeper.refresh()
         guard !known.roster.isClosed else { throw SealKitError(.zoneNotFound, "there is no zone \(share.zoneID)") }
         guard known.mayAdminister else {
@@ -113,6 +127,7 @@ extension Database {
             try await links.renewPreviews(share.preview, self, view: view)
         }
         try await saveAccess(of: share, view: view)
+        return known.roster.linkID != nil && view.roster.linkID != known.roster.linkID
     }
 
     /// Title, type and thumbnail live in the share's own record, as encrypted values.
@@ -128,10 +143,11 @@ extension Database {
         return record
     }
 
-    /// nil only when it is verifiably not there: one that does not verify is an error, not an empty title.
+    /// nil only when it is verifiably not there: one that does not verify is an error, not an empty title. One that an administrator
+    /// has signed and that does not open is there without title, so that nobody is kept from putting that one out.
     func shareRecord(_ id: Record.ID) async throws(SealKitError) -> Record? {
         switch try await look(up: [id], desiredKeys: nil).first?.1 {
-        case .success(.record(let record)): return record
+        case .success(let found): return found.present
         case .failure(let error) where error.code != .unknownItem: throw error
         default: return nil
         }

@@ -36,6 +36,9 @@ public struct Share: Sendable {
     /// The share-wide URL, with the secret after `#`: for participants who have an account. Owner and administrators have
     /// it here; nil until the share is saved.
     public internal(set) var url: String?
+    /// Saving has put another ``url`` in the place of the one that was sent out: that one leads nowhere any more. Whoever was invited by
+    /// user name, and has not accepted yet, was invited anew behind the new one, and has to be sent it (``waitingForURL``).
+    public internal(set) var isURLRenewed = false
 
     /// Placeholders' one-time URLs, by participant id.
     var oneTimeURLs: [String: String] = [:]
@@ -92,7 +95,21 @@ public struct Share: Sendable {
         }
     }
 
+    /// Open invitations that accept with ``url``: those by user name.
+    public var waitingForURL: [Participant] {
+        participants.filter { $0.acceptanceStatus == .pending && $0.userIdentity.hasAccount && $0.userIdentity.lookupInfo?.address == nil }
+    }
+
+    /// Open invitations that no account is named in: whoever has such a URL, and controls the address where one was invited, may take
+    /// the seat. Nobody but you knows whom they were sent to.
+    public var openOneTimeInvitations: [Participant] {
+        participants.filter { $0.acceptanceStatus == .pending && !$0.userIdentity.hasAccount }
+    }
+
     /// Removes a participant or an open invitation. Save the share to apply it.
+    ///
+    /// Somebody who is removed and has the URL of one of the ``openOneTimeInvitations`` comes back with that, as another account if
+    /// need be: after a removal or a block, look at them, and remove those that this person may have.
     public mutating func removeParticipant(_ participant: Participant) {
         participants.removeAll { $0.isSamePerson(as: participant) && $0.role != .owner }
     }
@@ -163,6 +180,11 @@ extension Share {
         public internal(set) var userRecordID: Record.ID?
         /// What the participant was looked up by; of others it is known to owner and administrators only.
         public internal(set) var lookupInfo: LookupInfo?
+        /// The user has compared this person's safety number on this device, and the keys are still those (``Contacts``).
+        ///
+        /// Of somebody who was looked up by address, and is not verified, the server alone says whose keys these are: ask
+        /// ``Contacts/refreshedContact(for:)`` for the number, compare it, and tell ``Contacts/verify(_:)``.
+        public internal(set) var isVerified = false
         public var hasAccount: Bool { userRecordID != nil }
     }
 

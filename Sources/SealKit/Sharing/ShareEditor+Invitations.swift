@@ -46,6 +46,23 @@ extension ShareEditor {
         try invite(successor, behind: link, in: &plan)
     }
 
+    /// Whoever was invited by name behind a share-wide URL that is replaced would find no seat behind either: another invitation takes
+    /// the place of each, behind the new one.
+    func planRenewal(_ plan: inout Plan) throws(SealKitError) {
+        for open in roster.invitations.values.sorted(by: { $0.id < $1.id }) {
+            guard let invitee = open.invitee, open.sealedAddresses.isEmpty, !plan.revoked.contains(open.id),
+                !links.links.contains(where: { $0.invitationID == open.id })
+            else { continue }
+            let successor = Share.Participant(
+                participantID: Share.Participant.newID(),
+                userIdentity: Share.UserIdentity(userRecordID: Record.ID(recordName: invitee.userID.recordName)), role: .privateUser,
+                permission: .init(open.permission), acceptanceStatus: .pending,
+                expirationDate: open.expires == 0 ? nil : Date(microseconds: open.expires), chain: invitee)
+            plan.revoked.insert(open.id)
+            try invite(successor, in: &plan)
+        }
+    }
+
     /// Whoever is invited by name accepts with the share-wide URL; by address, or by nothing, with a URL of its own, whose
     /// secret nobody else ever had.
     private func invite(

@@ -97,6 +97,7 @@ struct ShareEditor {
         try planMembers(&plan)
         try planSettings(&plan, wanted: wanted, changesPublic: changesPublic)
         try planInvitations(&plan, isPublic: wanted != nil, dropsPending: changesPublic)
+        if plan.renewsLink, wanted == nil { try planRenewal(&plan) }
         if !plan.revoked.isEmpty || !plan.removed.isEmpty { plan.takesRightAway = true }
         return plan
     }

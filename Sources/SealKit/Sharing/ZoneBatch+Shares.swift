@@ -44,10 +44,12 @@ extension ZoneBatch {
                 isRootKept = true
                 record.share = nil
                 result.append(.save(record))
-            case .success(.record(let record)):
-                guard let base = record.base else { continue }
+            case .success(.unopened(let there)) where id.recordName == root:
+                // It stays, and would get a key of its own: that nothing but its plain fields is left of it is for its user to say.
+                throw there.error
+            case .success(let found):
+                guard let record = found.present, let base = record.base else { continue }
                 result.append(.delete(id, base, recordType: record.recordType, changeTag: record.recordChangeTag ?? ""))
-            case .success(.deletion): continue
             case .failure(let error) where error.code == .unknownItem: continue
             case .failure(let error): throw error
             }

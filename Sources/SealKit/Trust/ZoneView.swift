@@ -33,9 +33,13 @@ struct ZoneView: Sendable {
     /// - Throws: `permissionFailure` when no key was granted.
     func currentKey() throws(SealKitError) -> EpochKey {
         guard let key = keys[roster.currentEpoch.number] else {
+            // Keys that were given out before stay good for what was written before.
             throw SealKitError(
-                .permissionFailure, "no key of the zone \(scope.zoneName) was granted to this account",
-                remedy: "ask the owner to share it again")
+                .permissionFailure,
+                "this account was not given key \(roster.currentEpoch.number) of the zone \(scope.zoneName): whoever opened it gave out bad grants, or the server withholds one",
+                remedy: mayAdminister
+                    ? "open another key: rotateKeys, or sealkit zone rotate"
+                    : "ask its owner or an administrator to open another key (sealkit zone rotate)")
         }
         return key
     }

@@ -25,6 +25,8 @@ struct AccountEnrol: ClientCommand {
         let target = NewKeyFile(global)
         try target.check()
         let passphrase = try global.newPassphrase(ask: passphrase)
+        let lock = try EnrolmentLock(beside: global.keyFileURL)
+        defer { withExtendedLifetime(lock) {} }
         let enrolment = try await DeviceEnrolment.begin(transport: try global.transport(server: server))
         output.result(
             "On the other device: sealkit device approve \(enrolment.invitation)", bare: enrolment.invitation,
@@ -43,6 +45,9 @@ struct AccountEnrol: ClientCommand {
                 throw error
             }
             try await target.keep(account, trust: trust, passphrase: passphrase, saying: "enrolled as", output)
+            output.note(
+                "Nobody is verified on this device yet, whoever was on the other one: compare safety numbers again, with "
+                    + "sealkit contact list and sealkit contact show")
         }
     }
 }

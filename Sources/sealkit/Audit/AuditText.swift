@@ -30,7 +30,11 @@ enum AuditText {
         if keys.isRotationDue { lines.append("  a new key is due: the next member who writes opens it") }
         if scope.abandonedForks > 0 { lines.append("  \(scope.abandonedForks) forks that the owner has ended") }
         if !scope.badGrants.isEmpty {
-            lines.append("  BAD GRANTS of keys \(scope.badGrants.map(String.init).joined(separator: " "))")
+            let keys = zip(scope.badGrants, scope.badGrantAuthors).map { "\($0) (opened by \($1.recordName.escaped))" }
+            lines.append("  BAD GRANTS of keys \(keys.joined(separator: ", "))")
+        }
+        if !keys.isNewestHeld {
+            lines.append("  NOT GIVEN key \(keys.newestEpoch): open another one with sealkit zone rotate, or ask who may")
         }
         if !scope.uncovered.isEmpty { lines.append("  NOT COVERED " + scope.uncovered.map(\.escaped).joined(separator: " ")) }
         return lines
@@ -63,7 +67,9 @@ enum AuditText {
             "oldestEpochInUse": .integer(Int64(scope.keys.oldestEpochInUse)),
             "staleRecords": .integer(Int64(scope.keys.staleRecordCount)), "isRotationDue": .bool(scope.keys.isRotationDue),
             "heldEpochs": .integer(Int64(scope.heldEpochs)),
-            "badGrants": .array(scope.badGrants.map { .integer(Int64($0)) }), "uncovered": .array(scope.uncovered.map { .string($0) }),
+            "badGrants": .array(scope.badGrants.map { .integer(Int64($0)) }),
+            "badGrantAuthors": .array(scope.badGrantAuthors.map { .string($0.recordName) }), "isNewestHeld": .bool(scope.keys.isNewestHeld),
+            "uncovered": .array(scope.uncovered.map { .string($0) }),
         ]
     }
 

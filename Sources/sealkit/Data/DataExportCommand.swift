@@ -15,8 +15,8 @@ struct DataExportCommand: AccountHolderCommand {
             It appears whole or not at all, also when the command is cancelled. Killed (SIGKILL, a power cut), it leaves \
             FOLDER.part-XXXXXXXX behind, which the next export to FOLDER removes.
 
-            Exits with 76 when records did not verify or, in the public database, may not be read: all others are there, and \
-            zone.json names those.
+            Exits with 76 when records did not verify or open or, in the public database, may not be read: all others are there, and \
+            those are named, here and in zone.json.
 
               sealkit data export ./archive
               sealkit data export ./archive --zone Notes
@@ -48,16 +48,18 @@ struct DataExportCommand: AccountHolderCommand {
             throw Failure.Local(status: .cannotWrite, reason: error.reason, remedy: error.remedy)
         }
         output.noteRemoved(export.removedParts, besides: folder)
+        let failures = FailedRecords(export.failures)
+        failures.show(output)
         output.note("\(folder) is not encrypted: keep it where nobody else reads it")
         output.result(
             "\(folder): \(export.zones) zones, \(export.records) records, \(export.assets) files", bare: folder,
             json: [
                 "folder": .string(folder), "zones": .integer(Int64(export.zones)), "records": .integer(Int64(export.records)),
-                "assets": .integer(Int64(export.assets)), "unreadable": .integer(Int64(export.unreadable)),
+                "assets": .integer(Int64(export.assets)), "unreadable": .integer(Int64(export.unreadable)), "failures": failures.json,
                 "removedParts": .integer(Int64(export.removedParts)),
             ])
         guard export.unreadable == 0 else {
-            output.note("\(export.unreadable) records did not verify, or may not be read, and are not in it")
+            output.note("\(export.unreadable) records did not verify or open, or may not be read, and are not in it")
             throw ExitCode(ExitStatus.integrity.rawValue)
         }
     }

@@ -9,7 +9,8 @@ struct DeviceApprove: AccountHolderCommand {
               sealkit device approve sealkit-enrol:0123-4567-89ab-cdef-0123-4567-89ab-cdef
 
             Give it what the other device shows. Both then show six digits: each is to be told the other's. Instead of the digits \
-            the whole transcript can be given, which leaves nothing to chance.
+            the whole transcript can be given, which leaves nothing to chance. A device takes part in one enrolment at a time, and begins \
+            none by itself: each of these commands is its user's word for one.
             """)
 
     @Argument(help: "What the new device shows.")
@@ -18,6 +19,8 @@ struct DeviceApprove: AccountHolderCommand {
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
+        let lock = try EnrolmentLock(beside: global.keyFileURL)
+        defer { withExtendedLifetime(lock) {} }
         let approval = try await client.account.approveDevice(invitation)
         do {
             let comparison = try await approval.comparison()

@@ -11,6 +11,9 @@ struct ExportCommand: AccountHolderCommand {
             bytes of their files. Nothing in it is secret; Vectors/verify.py opens it with the key file. Of the public database: the \
             records that are named, and who signed them.
 
+            Records that their authors signed such that they do not open are left out and named, and so are those whose files are not \
+            what was signed for; the exit code is then \(ExitStatus.integrity.rawValue).
+
               sealkit export --raw ./notes --zone Notes
               sealkit export --raw ./first --zone Notes --record first
               sealkit export --raw ./places --database public --record berlin
@@ -43,12 +46,15 @@ struct ExportCommand: AccountHolderCommand {
         }
         output.noteRemoved(export.removedParts, besides: raw)
         func count(_ number: Int, _ one: String, _ many: String) -> String { "\(number) \(number == 1 ? one : many)" }
+        let failures = FailedRecords(export.failures)
+        failures.show(output)
         output.result(
             "\(raw): \(count(export.records, "record", "records")), \(count(export.assets, "file", "files")), "
                 + count(export.entries, "roster entry", "roster entries"),
             json: [
                 "folder": .string(raw), "records": .integer(Int64(export.records)), "assets": .integer(Int64(export.assets)),
-                "entries": .integer(Int64(export.entries)),
+                "entries": .integer(Int64(export.entries)), "failures": failures.json,
             ])
+        guard failures.isEmpty else { throw ExitCode(ExitStatus.integrity.rawValue) }
     }
 }

@@ -48,6 +48,9 @@ struct RecordSave: AccountHolderCommand {
     @Flag(help: "Change the record where it exists.")
     var update = false
 
+    @Flag(help: "As --update; and where what is there does not open, whoever made it so, save this in its place.")
+    var overwrite = false
+
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
@@ -58,7 +61,7 @@ struct RecordSave: AccountHolderCommand {
 
     func run(_ client: Client) async throws {
         let (database, zoneID) = zone.resolve(client)
-        var record = try await start(database, zoneID)
+        var (record, policy) = try await start(database, zoneID)
         for text in plain { let field = try FieldArgument(text); record.setPlainValue(field.key, field.value) }
         for text in seal { let field = try FieldArgument(text); record.encryptedValues.setValue(field.key, field.value) }
         for text in asset {
@@ -72,7 +75,7 @@ struct RecordSave: AccountHolderCommand {
         if let parent { record.parent = parent.isEmpty ? nil : Record.Reference(recordName: parent) }
 
         let bar = ProgressBar("uploading", output)
-        let results = try await database.modifyRecords(saving: [record]) { sent, total in bar.update(sent, of: total) }
+        let results = try await database.modifyRecords(saving: [record], savePolicy: policy) { sent, total in bar.update(sent, of: total) }
         bar.finish()
         guard let result = results.saveResults[record.recordID] else {
             throw SealKitError(.serverRejectedRequest, "the server's answer lacks the record")
@@ -90,21 +93,27 @@ struct RecordSave: AccountHolderCommand {
             json: ["saved": RecordText.json(saved)])
     }
 
-    private func start(_ database: Database, _ zoneID: RecordZone.ID) async throws(SealKitError) -> Record {
-        if update, let name {
+    private func start(
+        _ database: Database, _ zoneID: RecordZone.ID
+    ) async throws(SealKitError) -> (Record, Database.SavePolicy) {
+        var policy = Database.SavePolicy.ifServerRecordUnchanged
+        if update || overwrite, let name {
             let existing: Record?
             do { existing = try await database.record(for: Record.ID(recordName: name, zoneID: zoneID)) } catch {
-                guard error.code == .unknownItem else { throw error }
+                // Where the server made it so, the save is refused as well.
+                if overwrite, [.integrityFailure, .incompatibleVersion].contains(error.code) { policy = .allKeys }
+                guard error.code == .unknownItem || policy == .allKeys else { throw error }
                 existing = nil
             }
             if let existing {
                 guard type == nil || type == existing.recordType else {
                     throw SealKitError(.invalidArguments, "the record is of the type \(existing.recordType)", remedy: "types do not change")
                 }
-                return existing
+                return (existing, policy)
             }
         }
         guard let type else { throw SealKitError(.invalidArguments, "a new record needs a type", remedy: "give --type") }
-        return Record(recordType: type, recordID: name.map { Record.ID(recordName: $0, zoneID: zoneID) } ?? Record.ID(zoneID: zoneID))
+        let id = name.map { Record.ID(recordName: $0, zoneID: zoneID) } ?? Record.ID(zoneID: zoneID)
+        return (Record(recordType: type, recordID: id), policy)
     }
 }

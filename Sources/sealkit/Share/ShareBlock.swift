@@ -23,5 +23,7 @@ struct ShareBlock: AccountHolderCommand {
             }
         }
         output.result("blocked \(person.escaped)", json: ShareText.json(saved))
+        ShareText.noteOneTime(saved, output)
+        ShareText.noteURL(saved, output)
     }
 }

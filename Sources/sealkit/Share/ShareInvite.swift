@@ -44,22 +44,36 @@ struct ShareInvite: AccountHolderCommand {
         participant.expirationDate = expiresIn.map { Date(timeIntervalSinceNow: Double($0) * 86_400) }
         let saved = try await place.change(client) { $0.addParticipant(participant) }
         // Somebody invited before keeps the participant id of then.
-        let found = try? saved.participant(named: participant.participantID)
-        let invited = found ?? person.flatMap { try? saved.participant(named: $0) } ?? participant
+        let known = try? saved.participant(named: participant.participantID)
+        let invited = known ?? person.flatMap { try? saved.participant(named: $0) } ?? participant
         let ownURL = saved.oneTimeURL(for: invited.participantID)
         guard let url = ownURL ?? saved.url else {
             throw SealKitError(.serverRejectedRequest, "the server's answer lacks the share's URL")
         }
         let name = person?.escaped ?? "the invited person"
+        let identity = invited.userIdentity
+        var found = ""
+        if let user = identity.userRecordID?.recordName, let trust = ShareText.trust(identity) {
+            let isByAddress = switch identity.lookupInfo {
+            case .emailAddress, .phoneNumber: true
+            case .userRecordName, nil: false
+            }
+            let source = isByAddress && !identity.isVerified ? ": the server says that \(name) is this user" : ""
+            found = "\(user.escaped)  \(trust)\(source)\n" + (ShareText.howToVerify(identity).map { "\($0)\n" } ?? "") + "\n"
+        } else if person != nil {
+            found = "The server knows no account of \(name): whoever proves the address takes the seat\n\n"
+        }
         output.result(
             ownURL != nil
-                ? "Send this URL to \(name), and to nobody else; it is good once:\n\n    \(url)\n"
-                : "Send the share's URL to \(name):\n\n    \(url)\n",
+                ? found + "Send this URL to \(name), and to nobody else; it is good once:\n\n    \(url)\n"
+                : found + "Send the share's URL to \(name):\n\n    \(url)\n",
             bare: url,
             json: [
                 "url": .string(url), "isOneTime": .bool(ownURL != nil), "participantID": .string(invited.participantID),
-                "permission": .string(permission.rawValue),
+                "permission": .string(permission.rawValue), "userRecordName": JSONValue(identity.userRecordID?.recordName),
+                "isVerified": .bool(identity.isVerified),
             ])
+        ShareText.noteURL(saved, output)
     }
 
     private func invitee(_ client: Client) async throws(SealKitError) -> Share.Participant {

@@ -39,10 +39,6 @@ extension Client {
         of zoneID: RecordZone.ID, _ shared: SharedRecordOption, in database: Database
     ) async throws(SealKitError) -> Share {
         guard let record = shared.record else { return try await database.share(for: zoneID) }
-        guard let share = try await database.record(for: Record.ID(recordName: record, zoneID: zoneID)).share else {
-            throw SealKitError(
-                .unknownItem, "the record \(record) is not the root of a share", remedy: "share it with sealkit share create --record")
-        }
-        return try await database.share(withID: Record.ID(recordName: share.recordName, zoneID: zoneID))
+        return try await database.share(forRoot: Record.ID(recordName: record, zoneID: zoneID))
     }
 }

@@ -23,5 +23,6 @@ struct SharePublic: AccountHolderCommand {
         output.result(
             permission == .none ? "only who is invited may join" : "anybody with this URL may join:\n\n    \(saved.url ?? "")\n",
             bare: saved.url ?? "", json: ShareText.json(saved))
+        ShareText.noteURL(saved, output)
     }
 }

@@ -16,9 +16,16 @@ struct ShareShow: AccountHolderCommand {
 
     func run(_ client: Client) async throws {
         let share = try await place.fetch(client)
+        let own = try client.container.userRecordID().recordName
         output.result(
             (["\"\(share.title.escaped)\" (zone \(share.zoneID.zoneName.escaped))"] + share.participants.map(ShareText.line))
                 .joined(separator: "\n"),
             bare: share.participants.map(\.participantID).joined(separator: "\n"), json: ShareText.json(share))
+        let unknown = share.participants.filter {
+            $0.userIdentity.hasAccount && !$0.userIdentity.isVerified && $0.userIdentity.userRecordID?.recordName != own
+        }
+        guard !unknown.isEmpty else { return }
+        output.note(
+            "Of \(unknown.count) of these people this device has not compared the keys: sealkit contact show USER, then sealkit contact verify")
     }
 }

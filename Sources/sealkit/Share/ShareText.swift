@@ -48,7 +48,37 @@ enum ShareText {
         let name = name(participant.userIdentity)
         return "  \(name.escaped.padded(to: 36))\("\(participant.role)".padded(to: 14))\("\(participant.permission)".padded(to: 11))"
             + "\("\(participant.acceptanceStatus)".padded(to: 10))id \(participant.participantID.escaped)"
-            + (name == user ? "" : "  \(user.escaped)")
+            + (name == user ? "" : "  \(user.escaped)") + (trust(participant.userIdentity).map { "  \($0)" } ?? "")
+    }
+
+    /// Whether these are that person's keys: the user's own word, after a comparison. Nil where there are no keys yet.
+    static func trust(_ identity: Share.UserIdentity) -> String? {
+        guard identity.hasAccount else { return nil }
+        return identity.isVerified ? "verified" : "not verified"
+    }
+
+    /// How to find out whether somebody's keys are that person's; nil where it is known.
+    static func howToVerify(_ identity: Share.UserIdentity) -> String? {
+        guard let name = identity.userRecordID?.recordName, !identity.isVerified else { return nil }
+        return "compare safety numbers: sealkit contact show \(name.escaped), then sealkit contact verify \(name.escaped)"
+    }
+
+    /// Who may still come in by a URL of its own, as a remark after somebody was put out.
+    static func noteOneTime(_ share: Share, _ output: Output) {
+        let open = share.openOneTimeInvitations
+        guard !open.isEmpty else { return }
+        output.note("Who has one of these one-time URLs may still accept, also somebody who was put out:")
+        for participant in open { output.note(line(participant)) }
+        output.note("take one back: sealkit share remove \(share.zoneID.zoneName.escaped) <id>")
+    }
+
+    /// After a share-wide URL was put in the place of another one.
+    static func noteURL(_ share: Share, _ output: Output) {
+        guard share.isURLRenewed else { return }
+        output.note("The share has a new URL; the one before leads nowhere any more. See: sealkit share url \(share.zoneID.zoneName.escaped)")
+        for participant in share.waitingForURL {
+            output.note("\(name(participant.userIdentity).escaped) was invited with the one before, has not accepted, and needs the new one")
+        }
     }
 
     static func json(_ participant: Share.Participant) -> JSONValue {
@@ -56,6 +86,7 @@ enum ShareText {
             "participantID": .string(participant.participantID), "role": .string("\(participant.role)"),
             "permission": .string("\(participant.permission)"), "status": .string("\(participant.acceptanceStatus)"),
             "userRecordName": JSONValue(participant.userIdentity.userRecordID?.recordName),
+            "isVerified": .bool(participant.userIdentity.isVerified),
         ]
         switch participant.userIdentity.lookupInfo {
         case .emailAddress(let address): object["email"] = .string(address)
@@ -70,7 +101,9 @@ enum ShareText {
             "zone": .string(share.zoneID.zoneName), "owner": .string(share.zoneID.ownerName), "title": .string(share.title),
             "type": .string(share.shareType), "publicPermission": .string("\(share.publicPermission)"),
             "allowsAccessRequests": .bool(share.allowsAccessRequests),
-            "blocked": .array(share.blockedIdentities.map { .string($0.userRecordID.recordName) }), "participants": .array(share.participants.map(json)),
+            "blocked": .array(share.blockedIdentities.map { .string($0.userRecordID.recordName) }), "participants": .array(share.participants.map(json)), "isURLRenewed": .bool(share.isURLRenewed),
+            "openOneTimeInvitations": .array(share.openOneTimeInvitations.map { .string($0.participantID) }),
+            "waitingForURL": .array(share.waitingForURL.map { .string($0.participantID) }),
         ]
     }
 }

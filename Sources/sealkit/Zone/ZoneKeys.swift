@@ -23,13 +23,18 @@ struct ZoneKeys: AccountHolderCommand {
         let status = try await database.keyStatus(of: zoneID)
         var lines = ["newest key \(status.newestEpoch), oldest in use \(status.oldestEpochInUse)"]
         if status.staleRecordCount > 0 { lines.append("\(status.staleRecordCount) records under older keys") }
+        if !status.isNewestHeld {
+            lines.append("this account was not given key \(status.newestEpoch): open another one with sealkit zone rotate, or ask who may")
+        }
         if status.isRotationDue { lines.append("a new key is due: the next member who writes opens it") }
+        let failures = FailedRecords(status.failures)
+        failures.show(output)
         output.result(
             lines.joined(separator: "\n"), bare: "\(status.oldestEpochInUse)",
             json: [
                 "zone": .string(name), "newestEpoch": .integer(Int64(status.newestEpoch)),
                 "oldestEpochInUse": .integer(Int64(status.oldestEpochInUse)),
-                "staleRecords": .integer(Int64(status.staleRecordCount)), "isRotationDue": .bool(status.isRotationDue),
+                "staleRecords": .integer(Int64(status.staleRecordCount)), "isRotationDue": .bool(status.isRotationDue), "isNewestHeld": .bool(status.isNewestHeld), "failures": failures.json,
             ])
     }
 }

@@ -23,10 +23,8 @@ struct ZoneRekey: AccountHolderCommand {
         let bar = ProgressBar(name, unit: .records, output)
         let result = try await database.rekey(zoneID) { done, total in bar.update(Int64(done), of: Int64(total)) }
         bar.finish()
-        let failures = result.failures.sorted { $0.key.recordName < $1.key.recordName }
-        for (id, error) in failures {
-            output.note("\(id.recordName.escaped): \(error.reason.escaped)")
-        }
+        let failures = FailedRecords(result.failures)
+        failures.show(output)
         var text = "\(result.rekeyed) records sealed again"
         if result.writtenByOthers > 0 { text += ", \(result.writtenByOthers) written by others meanwhile" }
         if !failures.isEmpty { text += ", \(failures.count) left under older keys" }
@@ -35,13 +33,8 @@ struct ZoneRekey: AccountHolderCommand {
             json: [
                 "zone": .string(name), "rekeyed": .integer(Int64(result.rekeyed)),
                 "writtenByOthers": .integer(Int64(result.writtenByOthers)),
-                "failures": .array(
-                    failures.map { id, error in
-                        .object(["record": .string(id.recordName), "code": .string(error.code.rawValue)])
-                    }),
+                "failures": failures.json,
             ])
-        if let worst = failures.map(\.value).first(where: { ExitStatus($0.code) == .integrity }) ?? failures.first?.value {
-            throw worst
-        }
+        if let worst = failures.worst { throw worst }
     }
 }

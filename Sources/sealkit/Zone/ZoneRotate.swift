@@ -8,7 +8,8 @@ struct ZoneRotate: AccountHolderCommand {
         discussion: """
               sealkit zone rotate Notes
 
-            It happens by itself whenever somebody's right is taken away. What was written before stays under the keys before, until
+            It happens by itself whenever somebody's right is taken away; it also mends a key that a member opened, and gave to nobody else \
+            or not to everybody. What was written before stays under the keys before, until
             it is written again: sealkit zone rekey Notes
             """)
 

@@ -174,8 +174,12 @@ import Testing
         let (ann, network) = try world.ann.behindAttacker()
         let id = Record.ID(recordName: "forged", zoneID: world.zone)
         _ = try await ann.own.record(for: world.note.recordID)
-        for cause in causes {
-            let forged = try Forgery.resign(good, by: bob.identity.keys.signingKey, cause)
+        for (index, cause) in causes.enumerated() {
+            // Each a later one: what a member signed is remembered, whether or not it opens.
+            let forged = try Forgery.resign(good, by: bob.identity.keys.signingKey) { statement in
+                cause(&statement)
+                statement.revision += 2 * UInt64(index)
+            }
             #expect(try Forgery.verifies(forged, view.roster))
             network.beHonest()
             network.show([forged])

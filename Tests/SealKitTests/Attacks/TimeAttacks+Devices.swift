@@ -104,6 +104,30 @@ extension TimeAttacks {
         #expect((try kept[record("before").recordID]?.get()) != nil)
     }
 
+    @Test("The server makes an enrolment fail, again and again, for another try at the digits: no device begins or answers one again by itself.")
+    func attack74_noSecondTryByItself() async throws {
+        let ann = try await Person()
+        let (old, network) = try ann.behindAttacker()
+        let between = try HostileNetwork(ann.server)
+        var random = SystemRandom()
+        let attacker = try Enrolment.NewDevice<XWingHPKE>(random: &random)
+        let (key, nonce) = (Data(attacker.reveal.grantKey), Data(attacker.reveal.nonce.bytes))
+        network.rewrite("enrol/state", Sealkit_V1_EnrolmentStateResponse.self) { state in
+            if !state.nonce.isEmpty { (state.grantKey, state.nonce) = (key, nonce) }
+        }
+        let enrolment = try await EnrolmentInProgress(old.account, server: between)
+        _ = try await enrolment.new.comparison()
+        await expectRefused(.integrityFailure) { _ = try await enrolment.old.comparison() }
+        // Asked again for the same, both say that it is over.
+        for _ in 0..<3 {
+            await expectRefused(.unknownItem) { _ = try await enrolment.old.comparison() }
+            await expectRefused(.unknownItem) { _ = try await enrolment.new.confirm(trust: try TrustStore()) }
+        }
+        #expect(network.sent(to: "enrol/claim").count == 1 && network.sent(to: "enrol/answer").count == 1)
+        #expect(between.sent(to: "enrol/open").count == 1 && between.sent(to: "enrol/reveal").count == 1)
+        #expect(network.sent(to: "enrol/deliver").isEmpty)
+    }
+
     @Test("The server stands between two devices that enrol and grinds keys for a matching short code: the commitment stops it.")
     func attack62_grindingTheShortCode() async throws {
         var random = SystemRandom()
@@ -165,7 +189,7 @@ extension TimeAttacks {
         #expect(network.sent(to: "enrol/deliver").isEmpty)
         // Its own from the start: the old device shows something else than the new one.
         let (early, between) = try ann.behindAttacker()
-        let second = try await DeviceEnrolment.begin(transport: direct)
+        let second = try await DeviceEnrolment.onItsOwn(direct)
         let id = try EnrolmentID.parse(second.invitation)
         between.rewrite("enrol/claim", Sealkit_V1_ClaimEnrolmentResponse.self) {
             $0.commitment = Data(attacker.reveal.commitment(enrolmentID: id).bytes)

@@ -14,13 +14,20 @@ extension Person {
     }
 }
 
+extension DeviceEnrolment {
+    /// On a device of its own: in this process there are many.
+    static func onItsOwn(_ server: any Transport, _ name: String = "new") async throws -> DeviceEnrolment {
+        try await begin(client: Client(transport: server), deviceName: name, turns: EnrolmentTurns())
+    }
+}
+
 /// Both halves of an enrolment, as far as the comparison.
 struct EnrolmentInProgress {
     let new: DeviceEnrolment
     let old: DeviceApproval
 
     init(_ account: Account, server: any Transport, name: String = "new") async throws {
-        new = try await DeviceEnrolment.begin(transport: server, deviceName: name)
+        new = try await DeviceEnrolment.onItsOwn(server, name)
         old = try await account.approveDevice(new.invitation)
     }
 

@@ -1,0 +1,57 @@
+import SealPrimitives
+import SealStatements
+
+/// A record whose signed statement holds, and which does not open: under a key that was never given out, or with fields, files or
+/// wrapped keys that are something else than they say. Its statement covers every stored byte, so that is its author's doing; nobody
+/// else is blamed for it, and nothing of it is given out. Whoever may write deletes it, or saves something else in its place.
+struct UnopenedRecord: Sendable {
+    /// What its statement says, and its plain fields: nothing that it holds sealed, and no key.
+    let record: Record
+    /// Names the record, its author and the reason.
+    let error: SealKitError
+
+    /// - Parameter record: with its statement as base.
+    init(_ record: Record, _ statement: SealStatements.Statement, because error: SealError) {
+        self.record = record
+        let (name, author) = (statement.recordName, statement.author.recordName)
+        let remedy = "delete it, or save over it with the policy allKeys (sealkit record save --overwrite)"
+        self.error =
+            switch error {
+            case .missingKey:
+                SealKitError(
+                    .integrityFailure,
+                    "record \(name), signed by \(author), is under key \(statement.epoch), and this account was given none (\(error)); nothing of it was opened",
+                    remedy: "whoever opened that key gave out bad grants, or the server withholds one; to be rid of the record \(remedy)")
+            case .unsupported:
+                SealKitError(
+                    .incompatibleVersion, "record \(name), signed by \(author), holds something that this version does not read",
+                    remedy: "update SealKit; or, if \(author) means harm, \(remedy)")
+            default:
+                SealKitError(
+                    .integrityFailure, "record \(name) does not open (\(error)): \(author), who signed it, made it so; nothing of it was given out",
+                    remedy: "ask \(author) about it; \(remedy)")
+            }
+    }
+
+    /// Another record in its place, which follows its statement. Nothing sealed is carried over; the parent stays unless it is another one.
+    /// - Returns: nil for one of another type: a record's type stays until it is deleted.
+    func replaced(by draft: Record) -> Record? {
+        guard draft.recordType == record.recordType else { return nil }
+        var next = record
+        next.fields = draft.fields.filter { if case .omitted = $0.value { false } else { true } }
+        next.changed = Set(next.fields.keys)
+        if draft.parent?.recordName != draft.base?.statement.parent { next.parent = draft.parent }
+        return next
+    }
+}
+
+extension RecordReader.Outcome {
+    /// What there is under the name, as far as its statement and its plain fields say; nil where there is nothing.
+    var present: Record? {
+        switch self {
+        case .record(let record): record
+        case .unopened(let there): there.record
+        case .deletion: nil
+        }
+    }
+}

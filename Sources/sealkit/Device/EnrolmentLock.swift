@@ -1,0 +1,38 @@
+import Foundation
+
+/// One command at a time brings an account to or from a key file: the next enrolment is its user's next word, not another window's.
+final class EnrolmentLock {
+    private let path: String
+    private let descriptor: Int32
+
+    /// - Throws: while another command holds it; where nothing can be written beside the key file.
+    init(beside keyFile: URL) throws(Failure.Local) {
+        path = keyFile.path + ".enrolling"
+        while true {
+            let file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            guard file >= 0 else {
+                throw Failure.Local(status: .cannotWrite, reason: "\(path) cannot be written (\(String(cString: strerror(errno))))")
+            }
+            // A file system without locks has no other command's either.
+            guard flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
+                close(file)
+                throw Failure.Local(
+                    status: .tryLater, reason: "another command is enrolling a device with the key file \(keyFile.path)",
+                    remedy: "one at a time: answer that one, or end it, first")
+            }
+            var status = stat()
+            // The one that has just ended took its file away: a lock on that keeps nobody out.
+            if fstat(file, &status) == 0, status.st_nlink == 0 {
+                close(file)
+                continue
+            }
+            descriptor = file
+            return
+        }
+    }
+
+    deinit {
+        unlink(path)
+        close(descriptor)
+    }
+}

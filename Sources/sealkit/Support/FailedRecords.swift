@@ -1,0 +1,33 @@
+import SealKit
+
+/// Records that a command went past, and why: a line each beside its result, whoever made them so by name.
+struct FailedRecords {
+    private let failures: [(id: Record.ID, error: SealKitError)]
+
+    init(_ failures: [Record.ID: SealKitError]) {
+        self.failures = failures.map { ($0.key, $0.value) }.sorted { $0.id.description < $1.id.description }
+    }
+
+    var isEmpty: Bool { failures.isEmpty }
+    var count: Int { failures.count }
+
+    /// What the process's exit code tells of.
+    var worst: SealKitError? {
+        failures.map(\.error).first { ExitStatus($0.code) == .integrity } ?? failures.first?.error
+    }
+
+    func show(_ output: Output) {
+        for (id, error) in failures { output.note("! \(id.recordName.escaped): \(error.reason.escaped)") }
+        if let worst, !worst.remedy.isEmpty { output.note(worst.remedy.escaped) }
+    }
+
+    var json: JSONValue {
+        .array(
+            failures.map { id, error in
+                .object([
+                    "record": .string(id.recordName), "zone": .string(id.zoneID.zoneName), "code": .string(error.code.rawValue),
+                    "reason": .string(error.reason),
+                ])
+            })
+    }
+}
