@@ -32,7 +32,8 @@ extension ZoneBatch {
                     signature: signature, leafCount: tree.leafCount, index: index, path: tree.path(to: index))
                 succeed(item, sealed[index], proof, wire)
             case .failure(let failure):
-                let error = SealKitError(failure).about(item.id.recordName)
+                var error = SealKitError(failure).about(item.id.recordName)
+                if !results[index].hasServerRecord { error = try await database.absence(of: item.id, error, in: ground) }
                 if error.code == .serverRecordChanged || (error.code == .unknownItem && results[index].hasServerRecord) {
                     if let rebased = try await conflict(item, results[index], ground: ground, isLast: isLast) {
                         again.append(rebased)

@@ -71,6 +71,7 @@ extension Database {
         var ground = try await refreshed(try await zoneGround(zoneID))
         // A record that changes while the feed is read comes again: the later one counts.
         var newest: [String: Verified] = [:]
+        let reading = FeedReading(isWhole: true)
         var token = Data()
         var isMore = true
         while isMore {
@@ -79,6 +80,10 @@ extension Database {
                 $0.token = token
             }
             let response: Sealkit_V1_RecordChangesResponse = try await core.call(scope, "records/changes", request)
+            let came = FeedReading.Part(
+                response.records.map { FeedReading.Item($0) }, from: token, to: response.token, isMoreComing: response.moreComing)
+            try reading.check(came)
+            reading.take(came)
             ground = try await ground.settled(by: response.scopes, core)
             let part = response.records.filter { wanted?.contains($0.recordName) ?? true }
             let outcomes = try await read(part.map { ($0, nil) }, zone: zoneID, desiredKeys: nil, ground: .zone(ground))
@@ -93,9 +98,23 @@ extension Database {
             }
             token = response.token
             isMore = response.moreComing
-        }
-        if let missing = wanted?.subtracting(newest.keys).min() {
-            throw Database.unknown(Record.ID(recordName: missing, zoneID: zoneID))
+            // What did not come is asked for: all that this device knows, or what was named.
+            guard !isMore else { continue }
+            let rest: [Found]
+            if let wanted {
+                let ids = wanted.subtracting(newest.keys).sorted().map { Record.ID(recordName: $0, zoneID: zoneID) }
+                rest = try await find(ids, in: zoneID, from: .zone(ground), desiredKeys: nil).found
+            } else {
+                rest = try await missing(from: reading, and: came, zoneID, desiredKeys: nil, in: ground)
+            }
+            for one in rest {
+                let outcome = try one.outcome.get()
+                if let wire = one.wire, !wire.departed {
+                    newest[one.id.recordName] = (wire, outcome)
+                } else if wanted != nil {
+                    throw Database.unknown(one.id)
+                }
+            }
         }
         return (newest.values.sorted { $0.wire.recordName < $1.wire.recordName }, ground)
     }
