@@ -30,7 +30,7 @@ import Testing
     // MARK: What is left out
 
     @Test("A feed or a list from the beginning leaves out records or zones that a device knows: they are there all the same, verifiably gone, or refused; exports and audits go by it.")
-    func attack71_whatIsLeftOut() async throws {
+    func attack75_whatIsLeftOut() async throws {
         let ann = try await Person()
         let zone = try await zone(of: ann, ["a", "b", "c", "d", "e"])
         let all: Set = ["a", "b", "c", "d", "e"]
@@ -133,7 +133,7 @@ import Testing
     // MARK: Nothing for an answer
 
     @Test("A look-up answers nothing for a record, or that its zone is gone: refused like a “no” that nothing signed shows.")
-    func attack72_nothingForAnAnswer() async throws {
+    func attack76_nothingForAnAnswer() async throws {
         let ann = try await Person()
         let zone = try await zone(of: ann, ["note"])
         let id = Record.ID(recordName: "note", zoneID: zone)
@@ -175,7 +175,7 @@ import Testing
     // MARK: One lie
 
     @Test("After a server once showed a fresh device nothing, its user takes honest records over, and none of somebody's who may write no more.")
-    func attack73_oneLieBarsNobodyForGood() async throws {
+    func attack77_oneLieBarsNobodyForGood() async throws {
         let world = try await AttackedZone()
         for name in ["r0", "r1"] { try await world.ann.own.save(world.ann.note(in: world.zone, "honest", name: name)) }
         try await world.bob.shared.save(world.bob.note(in: world.joined, "Bob's", name: "r2"))
@@ -263,7 +263,7 @@ import Testing
     // MARK: Without end
 
     @Test("More is coming without end, parts come twice, or tokens do not move: refused at the first sign, everywhere.")
-    func attack74_partsWithoutEnd() async throws {
+    func attack78_partsWithoutEnd() async throws {
         let ann = try await Person()
         let zone = try await zone(of: ann, ["a", "b", "c"])
         try await ann.own.rotateKeys(of: zone)
@@ -378,7 +378,7 @@ import Testing
     // MARK: After the end
 
     @Test("A former participant writes under the last key of a share that ended: refused by whoever has read past the end.")
-    func attack75_afterTheEndOfAShare() async throws {
+    func attack79_afterTheEndOfAShare() async throws {
         let it = try await HierarchicalShareTests().shared()
         let share = Record.ID(recordName: it.share.recordID.recordName, zoneID: it.joined)
         let bobs = try await it.bob.shared.keeper(ofShare: share).refresh()
