@@ -116,15 +116,15 @@ extension DataArchiveTests {
         let count = Mutex(0)
         let first = Mutex<Sealkit_V1_CreatedRecordsResponse?>(nil)
         let lies: [(String, SealKitError.Code, Lie)] = [
-            ("the first page again", .integrityFailure, { answer in
+            ("the first page again", .serverRejectedRequest, { answer in
                 answer = first.withLock { kept in
                     kept = kept ?? answer
                     return kept ?? answer
                 }
                 answer.moreComing = true
             }),
-            ("twice the same", .integrityFailure, { $0.results.append($0.results[2]) }),
-            ("another order", .integrityFailure, { $0.results.swapAt(0, 1) }),
+            ("twice the same", .serverRejectedRequest, { $0.results.append($0.results[2]) }),
+            ("another order", .serverRejectedRequest, { $0.results.swapAt(0, 1) }),
             ("no name", .integrityFailure, { $0.results[0].recordName = "" }),
             ("a name that is none", .integrityFailure, { $0.results[2].recordName += "\u{0}" }),
             ("nothing, and more", .serverRejectedRequest, { answer in

@@ -260,7 +260,7 @@ import Testing
                     return body
                 }
             })
-        #expect(await failure { try await deceived.own.rekey(zone) } != nil)
+        #expect(await failure { try await deceived.own.rekey(zone) } == .serverRejectedRequest)
     }
 
     @Test func theAppsOwnPlaceInTheFeedStays() async throws {

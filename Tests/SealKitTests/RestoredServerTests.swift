@@ -152,7 +152,7 @@ import Testing
             // Each is told of each, and gets no old version for the new one.
             let changes = try await ann.own.recordZoneChanges(inZoneWith: anns)
             let older = changes.modifications.compactMap { $0.result.failureCode == .rollback ? $0.recordID.recordName : nil }
-            #expect(Set(older) == ["note", "gone"])
+            #expect(Set(older) == ["note", "gone", "added"])
             let missing = await failure { _ = try await ann.own.record(for: added.recordID) }
             #expect(missing == .rollback)
             let plain = await failure { try await ann.own.save(note) }

@@ -9,8 +9,8 @@ extension Container {
         public internal(set) var zones = 0
         public internal(set) var records = 0
         public internal(set) var assets = 0
-        /// Records that did not verify or open, whose files did not or, in the public database, that their creator may not read, and
-        /// why: they are named in their zone's `zone.json`, and are not in the archive.
+        /// Records that did not verify or open, whose files did not, that this device knows and the server hides or, in the public
+        /// database, that their creator may not read, and why: they are named in their zone's `zone.json`, and are not in the archive.
         public internal(set) var failures: [Record.ID: SealKitError] = [:]
         /// How many these are.
         public internal(set) var unreadable = 0
@@ -23,8 +23,9 @@ extension Container {
     /// for, with records, references, assets, and who shares them.
     ///
     /// The folder is **not encrypted**: its mode is 0700, and whoever reads it reads everything. It holds no key and no share's
-    /// URL. Each zone is read by its change feed; what changes meanwhile is in it in its last version. Memory does not grow with
-    /// the data, but for a few bytes a record.
+    /// URL. Each zone is read by its change feed; what changes meanwhile is in it in its last version. Records and zones that this
+    /// device knows and that the server leaves out are asked for, and are in it, or verifiably gone, or among the `unreadable`. Memory does
+    /// not grow with the data, but for a few bytes a record.
     ///
     /// Of the public database come the records that this user created, the own `Users` record among them, each as it was when it
     /// was read; those of server-to-server keys are the keys' own. A zone's feed is held against its signed roster, and the public
@@ -36,8 +37,9 @@ extension Container {
     ///   - zoneIDs: nil for all; where zones are named, nothing of the public database comes along.
     ///   - progress: records and assets so far, of all zones.
     /// - Throws: `constraintViolation` when the folder exists; `zoneNotFound`; `storageFull`, `internalError` where it cannot be
-    ///   written; `networkFailure`; `integrityFailure`, `serverRejectedRequest` for a server that names records out of their order
-    ///   or without end; `operationCancelled`. Nothing is left then.
+    ///   written; `networkFailure`; `rollback` for a zone that the server says is gone, without anything signed that ended it;
+    ///   `integrityFailure`, `serverRejectedRequest` for a server that names records out of their order, twice or without end;
+    ///   `operationCancelled`. Nothing is left then.
     public func exportData(
         to folder: URL, zoneIDs: [RecordZone.ID]? = nil, includingShared: Bool = false,
         progress: (@Sendable (_ records: Int, _ assets: Int) -> Void)? = nil

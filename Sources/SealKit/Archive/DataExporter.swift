@@ -33,20 +33,19 @@ struct DataExporter {
         (self.zoneID, self.writer, self.folder, self.progress) = (zoneID, writer, folder, progress)
     }
 
-    /// What is left out may be as much as a `zone.json` holds that readers take.
-    private static let mostUnreadable = 100_000
-
     mutating func run() async throws(SealKitError) -> Outcome {
         let lines = try begin()
+        let reading = FeedReading(isWhole: true)
         var token: ServerChangeToken?
         var isMore = true
         while isMore {
-            let changes = try await database.unmarkedChanges(inZoneWith: zoneID, since: token)
+            let changes = try await database.unmarkedChanges(inZoneWith: zoneID, since: token, reading)
             for (id, result) in changes.modifications { try await add(id, result, to: lines) }
             for (id, type) in changes.deletions where written.contains(id.recordName.hashValue) {
                 zone.repeated.append(id.recordName)
                 try write(ArchiveFormat.Record(recordName: id.recordName, recordType: type, deleted: true), to: lines)
             }
+            guard zone.unreadable.count <= Database.mostUnreadable else { throw Database.endless(zoneID) }
             token = changes.changeToken
             isMore = changes.moreComing
             progress(records, assets)
@@ -67,11 +66,10 @@ struct DataExporter {
         let lines = try begin()
         while true {
             for (id, result) in page.results { try await add(id, result, to: lines) }
-            // Records that verify nobody makes up; others a server could name without end.
-            guard zone.unreadable.count <= Self.mostUnreadable else {
+            guard zone.unreadable.count <= Database.mostUnreadable else {
                 throw SealKitError(
                     .serverRejectedRequest,
-                    "the server names more than \(Self.mostUnreadable) records of the public database that this account cannot read",
+                    "the server names more than \(Database.mostUnreadable) records of the public database that this account cannot read",
                     remedy: "try again; distrust a server that keeps doing so")
             }
             progress(records, assets)
@@ -162,16 +160,5 @@ struct DataExporter {
             throw writer.unwritten(path, isFull: true)
         }
         return try writer.sum(ofAsset: "\(assets)", at: file)
-    }
-}
-
-extension Database {
-    /// As `recordZoneChanges`, without a trace in what the app has read of the zone.
-    func unmarkedChanges(
-        inZoneWith zoneID: RecordZone.ID, since token: ServerChangeToken?
-    ) async throws(SealKitError) -> RecordZoneChanges {
-        let (request, known) = try await request(zoneID, ZoneChangesConfiguration(previousServerChangeToken: token))
-        let response: Sealkit_V1_RecordChangesResponse = try await core.call(scope, "records/changes", request)
-        return try await changes(in: response, zoneID, since: token, desiredKeys: nil, asked: known, marking: false)
     }
 }

@@ -34,6 +34,15 @@ public struct Audit: Sendable {
         var isSound: Bool { uncovered.isEmpty && missingKeys.isEmpty }
     }
 
+    /// A late record (`LateRecord`) that the user has accepted.
+    public struct Acceptance: Sendable, Hashable {
+        public let zoneID: RecordZone.ID
+        public let recordName: String
+        /// Who signed it.
+        public let authorUserRecordID: Record.ID
+        public let accepted: Date
+    }
+
     /// Something that could not be checked, or did not hold when it was.
     public struct Failure: Sendable {
         /// nil for what concerns all of the account.
@@ -57,6 +66,8 @@ public struct Audit: Sendable {
     /// Devices of the account that this one had not seen before, until the user has acknowledged them.
     public internal(set) var newDevices: [Device] = []
     public internal(set) var failures: [Failure] = []
+    /// What the user has taken over though this device could not tell whether it was written in time, oldest first. It is no fault.
+    public internal(set) var acceptances: [Acceptance] = []
 
     public var outcome: Outcome {
         if !violations.isEmpty || !newDevices.isEmpty || contacts.contains(where: { $0.conflict != nil }) || scopes.contains(where: { !$0.isSound })

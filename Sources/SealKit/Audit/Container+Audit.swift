@@ -7,11 +7,12 @@ import SealWire
 import SwiftProtobuf
 
 extension Container {
-    /// Checks everything that does not need the records read: each roster is fetched whole, held against what this device has
-    /// seen, and replayed from its first entry; grants are opened; the keys in use are asked for; contacts and what did not
-    /// verify earlier come along.
+    /// Checks everything: each roster is fetched whole, held against what this device has seen, and replayed from its first entry;
+    /// grants are opened; the keys in use are asked for; each zone's feed is read from its beginning, system fields alone, and its records
+    /// are verified and held against what this device has seen; contacts and what did not verify earlier come along.
     ///
-    /// Zones that this device knows and the server leaves out are asked for too: one that is gone has to show who ended it.
+    /// Zones and records that this device knows and the server leaves out are asked for too: what is gone has to show who ended it, and
+    /// what is there should not have been left out, which is a violation.
     /// - Throws: `notAuthenticated`; `internalError` when the trust store cannot be read. What concerns a zone is in the result.
     public func audit() async throws(SealKitError) -> Audit {
         let core = core
@@ -19,15 +20,31 @@ extension Container {
         var audit = Audit()
         var scopes = Set(try await core.knownScopes())
         for database in [privateDatabase, sharedDatabase] {
-            do { scopes.formUnion(try await database.listedScopes()) } catch {
+            do {
+                let known = try await database.knownZones()
+                let listed = try await database.listedScopes()
+                let names = Set(listed.map { core.zoneID(of: $0) })
+                for (zoneID, life) in known.sorted(by: { $0.key.description < $1.key.description }) where !names.contains(zoneID) {
+                    // What cannot be had of it is said with its roster, below.
+                    _ = try? await database.leftOut([zoneID: life])
+                }
+                scopes.formUnion(listed)
+            } catch {
                 audit.failures.append(Audit.Failure(zoneID: nil, error: await core.noted(error)))
             }
         }
+        var zones: Set<RecordZone.ID> = []
         for scope in scopes.sorted(by: { $0.auditOrder.lexicographicallyPrecedes($1.auditOrder) }) {
             let database = scope.owner == core.userID() ? privateDatabase : sharedDatabase
             let zoneID = core.zoneID(of: scope)
             do {
-                if let found = try await database.audit(scope, zoneID) { audit.scopes.append(found) }
+                guard let found = try await database.audit(scope, zoneID) else { continue }
+                audit.scopes.append(found)
+                // Once, whatever there is of scopes in it.
+                guard zones.insert(zoneID).inserted else { continue }
+                for error in try await database.failuresOfReading(zoneID) {
+                    audit.failures.append(Audit.Failure(zoneID: zoneID, error: error))
+                }
             } catch {
                 audit.failures.append(Audit.Failure(zoneID: zoneID, error: error))
             }
@@ -37,6 +54,11 @@ extension Container {
         }
         do { audit.newDevices = try await core.account.newDevices() } catch {
             audit.failures.append(Audit.Failure(zoneID: nil, error: await core.noted(error)))
+        }
+        audit.acceptances = try await core.trust.acceptedRecords(container: core.identifier, environment: core.environment).map {
+            Audit.Acceptance(
+                zoneID: $0.zone, recordName: $0.record, authorUserRecordID: Record.ID(recordName: $0.author.recordName),
+                accepted: Date(microseconds: $0.accepted))
         }
         audit.violations = try await violations()
         return audit

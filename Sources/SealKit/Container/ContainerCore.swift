@@ -29,6 +29,7 @@ final class ContainerCore: Sendable {
     /// Where assets go that come with records.
     let temporaryAssets: TemporaryAssets.Drawer
     let brokenUploads: BrokenUploads
+    let readings: FeedReadings
     private let own: OwnIdentities
     private let state = Mutex(State())
     private let registration: Registration
@@ -57,6 +58,7 @@ final class ContainerCore: Sendable {
         self.trust = trust
         self.temporaryAssets = temporaryAssets
         brokenUploads = BrokenUploads()
+        readings = FeedReadings()
         self.gate = gate
         account.deviceKeeper.attach(trust)
         own = try OwnIdentities(account, container: identifier)
@@ -72,6 +74,7 @@ final class ContainerCore: Sendable {
         trust = other.trust
         temporaryAssets = other.temporaryAssets
         brokenUploads = other.brokenUploads
+        readings = other.readings
         own = other.own
         registration = other.registration
         self.gate = gate

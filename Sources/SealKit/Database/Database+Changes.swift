@@ -9,6 +9,8 @@ public struct ServerChangeToken: Sendable, Hashable, Codable {
     let bytes: Data
     /// nil for a database's token.
     let zone: String?
+    /// Of a reading that began without a token and has not come to its end; nil otherwise.
+    var isFromBeginning: Bool?
 }
 
 extension Database {
@@ -28,9 +30,11 @@ extension Database {
 
     /// What changed in a zone since a token; nil for everything.
     ///
+    /// A reading that begins without a token is held against what this device knows: what did not come is asked for when nothing more is
+    /// coming, and is part of that answer, as the record, as its deletion, or as that record's `rollback`.
     /// - Parameter resultsLimit: nil lets the server decide; it may give fewer.
-    /// - Throws: `changeTokenExpired` (start again from nil), `zoneNotFound`; a deletion that does not verify is an
-    ///   `integrityFailure` of the whole answer, since it must not be applied.
+    /// - Throws: `changeTokenExpired` (start again from nil), `zoneNotFound`; `serverRejectedRequest` for a server that goes in circles;
+    ///   a deletion that does not verify is an `integrityFailure` of the whole answer, since it must not be applied.
     public func recordZoneChanges(
         inZoneWith zoneID: RecordZone.ID, since token: ServerChangeToken? = nil, desiredKeys: [String]? = nil,
         resultsLimit: Int? = nil
@@ -39,7 +43,7 @@ extension Database {
             zoneID, ZoneChangesConfiguration(previousServerChangeToken: token, resultsLimit: resultsLimit, desiredKeys: desiredKeys))
         let response: Sealkit_V1_RecordChangesResponse
         do { response = try await core.call(scope, "records/changes", request) } catch { throw await confirmed(error, zoneID) }
-        return try await changes(in: response, zoneID, since: token, desiredKeys: desiredKeys, asked: known)
+        return try await changes(in: response, zoneID, since: token, desiredKeys: desiredKeys, asked: known, reading(of: known, since: token))
     }
 
     /// What is asked of one zone among many: CloudKit's `ZoneConfiguration`.
@@ -93,16 +97,20 @@ extension Database {
         guard response.zones.count == asked.count else {
             throw SealKitError(.serverRejectedRequest, "the server answered \(response.zones.count) of \(asked.count) zones")
         }
-        for ((zoneID, known), zone) in zip(asked, response.zones) {
+        for (index, ((zoneID, known), zone)) in zip(asked, response.zones).enumerated() {
             do throws(SealKitError) {
-                guard case .changes(let changes)? = zone.outcome else {
-                    throw await confirmed(SealKitError(zone.failure), zoneID)
+                let changes: Sealkit_V1_RecordChangesResponse
+                switch zone.outcome {
+                case .changes(let given): changes = given
+                case .failure(let failure): throw await confirmed(SealKitError(failure), zoneID)
+                case nil: throw SealKitError(.serverRejectedRequest, "the server's answer says nothing of the zone \(zoneID)")
                 }
                 let configuration = configurations[zoneID]
+                let token = configuration?.previousServerChangeToken
                 results[zoneID] = .success(
                     try await self.changes(
-                        in: changes, zoneID, since: configuration?.previousServerChangeToken,
-                        desiredKeys: configuration?.desiredKeys, asked: known))
+                        in: changes, zoneID, since: token, desiredKeys: configuration?.desiredKeys, asked: known,
+                        reading(of: known, since: token), kind: index > 0 ? .recordsBesideOthers : .records))
             } catch {
                 results[zoneID] = .failure(error)
             }
@@ -128,17 +136,31 @@ extension Database {
         return (request, known)
     }
 
+    private func reading(of ground: ZoneGround, since token: ServerChangeToken?) -> FeedReading {
+        core.readings.reading(of: ground.zone.id.hex, at: token?.bytes, isWhole: token?.isFromBeginning ?? false)
+    }
+
     /// Verifies a zone's answer, and remembers how far it was read.
-    /// - Parameter marking: whether the app reads; what the SDK reads for itself leaves the app's place in the feed as it is.
+    /// - Parameters:
+    ///   - reading: what the answer is a part of.
+    ///   - marking: whether the app reads; what the SDK reads for itself leaves the app's place in the feed as it is.
     func changes(
         in response: Sealkit_V1_RecordChangesResponse, _ zoneID: RecordZone.ID, since token: ServerChangeToken?,
-        desiredKeys: [String]?, asked known: ZoneGround, marking: Bool = true
+        desiredKeys: [String]?, asked known: ZoneGround, _ reading: FeedReading, kind: FeedReading.Part.Kind = .records,
+        marking: Bool = true
     ) async throws(SealKitError) -> RecordZoneChanges {
+        let part = FeedReading.Part(
+            response.records.map { FeedReading.Item($0) }, from: token?.bytes, to: response.token, isMoreComing: response.moreComing,
+            kind)
+        try reading.check(part)
         let ground = try await known.settled(by: response.scopes, core)
 
         var changes = RecordZoneChanges(
             modifications: [], deletions: [],
-            changeToken: ServerChangeToken(bytes: response.token, zone: ground.zone.id.hex), moreComing: response.moreComing)
+            changeToken: ServerChangeToken(
+                bytes: response.token, zone: ground.zone.id.hex,
+                isFromBeginning: reading.isWhole && response.moreComing ? true : nil),
+            moreComing: response.moreComing)
         let outcomes = try await read(
             response.records.map { ($0, nil) }, zone: zoneID, desiredKeys: desiredKeys, ground: .zone(ground))
         await noteCycles(in: outcomes, zoneID)
@@ -159,11 +181,26 @@ extension Database {
                 changes.modifications.append((Record.ID(recordName: wire.recordName, zoneID: zoneID), .failure(error)))
             }
         }
-        guard marking else { return changes }
+        if reading.isWhole, !response.moreComing {
+            // Before the mark: a deletion that has left the feed is one of its past.
+            for one in try await missing(from: reading, and: part, zoneID, desiredKeys: desiredKeys, in: ground) {
+                switch one.outcome {
+                case .success(.record(let record)): changes.modifications.append((one.id, await materialize(record)))
+                case .success(.unopened(let there)): changes.modifications.append((one.id, .failure(there.error)))
+                case .success(.deletion(_, let type, _)): changes.deletions.append((one.id, type))
+                case .failure(let error): changes.modifications.append((one.id, .failure(error)))
+                }
+            }
+        }
+        guard marking else {
+            reading.take(part)
+            return changes
+        }
         // Caught up: whatever the server later shows under an epoch before this one, unseen, is back-dated.
         try await core.trust.advance(
             zone: ground.place.zone, incarnation: ground.place.incarnation, since: token?.bytes, token: response.token,
             caughtUp: ground.caughtUp(by: response))
+        core.readings.take(part, reading, of: ground.zone.id.hex)
         if response.unsettled, scope == .private { await settleQuietly(zoneID) }
         if !response.moreComing { await revokeExpired(in: ground) }
         await grantAgain(ground)
@@ -192,8 +229,10 @@ extension Database {
     /// Which zones changed since a token; nil for all.
     ///
     /// Zones are given out only when their signed roster shows this account as a member, and a deletion of a zone that this
-    /// device knows only when the roster shows its end.
-    /// - Throws: `rollback` when the server claims a deletion that nothing signed shows; `integrityFailure`.
+    /// device knows only when the roster shows its end. A zone that this device knows and that all parts without a token leave out is among
+    /// the modifications of the last one, unless something signed shows that it is gone; the claim is one of `Container.violations()`.
+    /// - Throws: `rollback` when the server claims a deletion that nothing signed shows; `integrityFailure`; `serverRejectedRequest` for a
+    ///   server that goes in circles.
     public func databaseChanges(
         since token: ServerChangeToken? = nil, resultsLimit: Int? = nil
     ) async throws(SealKitError) -> DatabaseChanges {
@@ -204,15 +243,29 @@ extension Database {
             $0.token = token?.bytes ?? Data()
             $0.resultsLimit = UInt32(clamping: resultsLimit ?? 0)
         }
+        let reading = core.readings.reading(of: scope.pathComponent, at: token?.bytes, isWhole: token?.isFromBeginning ?? false)
+        let known = try await reading.isWhole ? knownZones() : [:]
         let response: Sealkit_V1_DatabaseChangesResponse = try await core.call(scope, "zones/changes", request)
+        let items =
+            response.modifications.map { FeedReading.Item(zoneID($0.zoneID), version: $0.hashValue) }
+            + response.deletions.map { FeedReading.Item(zoneID($0.zoneID), version: $0.hashValue) }
+        let part = FeedReading.Part(items, from: token?.bytes, to: response.token, isMoreComing: response.moreComing, .zones)
+        try reading.check(part)
         var modifications: [RecordZone] = []
         for wire in response.modifications { if let zone = try await verified(wire) { modifications.append(zone) } }
         for deletion in response.deletions { try await confirmGone(zoneID(deletion.zoneID)) }
+        if !response.moreComing {
+            let absent = known.filter { !part.names.contains($0.key.hashValue) && !reading.has($0.key.hashValue) }
+            modifications += try await leftOut(absent, isListComplete: reading.isComplete)
+        }
+        core.readings.take(part, reading, of: scope.pathComponent)
         return DatabaseChanges(
             modifications: modifications,
             deletions: response.deletions.map {
                 (zoneID($0.zoneID), DatabaseChanges.DeletionReason(rawValue: Int($0.reason)) ?? .deleted)
             },
-            changeToken: ServerChangeToken(bytes: response.token, zone: nil), moreComing: response.moreComing)
+            changeToken: ServerChangeToken(
+                bytes: response.token, zone: nil, isFromBeginning: reading.isWhole && response.moreComing ? true : nil),
+            moreComing: response.moreComing)
     }
 }

@@ -82,54 +82,91 @@ extension Database {
                 outcomes += ids.map { ($0, .failure(Database.unknown($0))) }
                 continue
             }
+            let found = try await find(ids, in: zone, from: asked, desiredKeys: desiredKeys, checksPlacement: checksPlacement).found
+            outcomes += found.map { ($0.id, $0.outcome) }
+        }
+        return outcomes
+    }
+
+    /// What there is under a name, verified, and as it came.
+    struct Found {
+        let id: Record.ID
+        /// nil where nothing came.
+        let wire: Sealkit_V1_Record?
+        let outcome: Outcome
+
+        var isRecord: Bool { if case .success(.record) = outcome { true } else { false } }
+    }
+
+    /// Looks up records of one zone, in as many requests as it takes.
+    /// - Parameters:
+    ///   - asked: the zone as it was known before.
+    ///   - accepting: late statements that the user has accepted.
+    /// - Returns: each with what the server shows, and the zone as the answers cite it.
+    func find(
+        _ ids: [Record.ID], in zone: RecordZone.ID, from asked: RecordGround, desiredKeys: [String]?, checksPlacement: Bool = true,
+        accepting: Set<Digest> = []
+    ) async throws(SealKitError) -> (found: [Found], ground: RecordGround) {
+        var ground = asked
+        var found: [Found] = []
+        found.reserveCapacity(ids.count)
+        var waiting = ids
+        while !waiting.isEmpty {
+            let part = Array(waiting.prefix(Limits.itemsPerRequest))
             let request = Sealkit_V1_LookupRecordsRequest.with {
                 $0.zone = asked.zoneIDOnWire
-                $0.recordNames = ids.map(\.recordName)
+                $0.recordNames = part.map(\.recordName)
                 if let desiredKeys { $0.desiredKeys = Sealkit_V1_DesiredKeys(desiredKeys) }
             }
             let response: Sealkit_V1_LookupRecordsResponse
             do { response = try await core.call(scope, "records/lookup", request) } catch { throw await confirmed(error, zone) }
-            let ground = try await asked.settled(by: response.scopes, response.authors, core)
-            guard response.results.count == ids.count else {
-                throw SealKitError(.serverRejectedRequest, "the server answered \(response.results.count) of \(ids.count) records")
+            ground = try await ground.settled(by: response.scopes, response.authors, core)
+            guard response.results.count == part.count else {
+                throw SealKitError(.serverRejectedRequest, "the server answered \(response.results.count) of \(part.count) records")
             }
             var present: [(wire: Sealkit_V1_Record, name: String?)] = []
-            for (id, result) in zip(ids, response.results) {
-                if case .record(let wire)? = result.outcome {
-                    present.append((wire, id.recordName))
-                } else if result.hasServerRecord {
-                    present.append((result.serverRecord, id.recordName))
-                }
+            for (id, result) in zip(part, response.results) {
+                if let wire = result.shown { present.append((wire, id.recordName)) }
             }
+            let outcomes = try await self.read(
+                present, zone: zone, desiredKeys: desiredKeys, ground: ground, checksPlacement: checksPlacement,
+                accepting: accepting)
+            await noteCycles(in: outcomes, zone)
+            var read = outcomes.makeIterator()
             var tooMuch: [Record.ID] = []
-            let known = try await self.read(
-                present, zone: zone, desiredKeys: desiredKeys, ground: ground, checksPlacement: checksPlacement)
-            await noteCycles(in: known, zone)
-            var read = known.makeIterator()
-            for (id, result) in zip(ids, response.results) {
-                switch result.outcome {
-                case .record: outcomes.append((id, read.next() ?? .failure(Database.unknown(id))))
-                case .failure where result.hasServerRecord: outcomes.append((id, read.next() ?? .failure(Database.unknown(id))))
-                case .failure(let failure) where failure.code == SealKitError.Code.limitExceeded.rawValue && !present.isEmpty:
-                    tooMuch.append(id)
-                case .failure(let failure):
-                    let error = SealKitError(failure)
-                    // The server shows a deletion with the statement that made it: without one, what was seen is being hidden.
-                    if error.code == .unknownItem,
-                        try await core.trust.hasSeen(id.recordName, in: ground.place, scopes: ground.readableScopes)
-                    {
-                        let hidden = await core.noted(Database.hidden(id), zone: id.zoneID, record: id.recordName)
-                        outcomes.append((id, .failure(hidden)))
-                    } else {
-                        outcomes.append((id, .failure(error)))
-                    }
-                case nil: outcomes.append((id, .failure(Database.unknown(id))))
+            for (id, result) in zip(part, response.results) {
+                if let wire = result.shown {
+                    found.append(Found(id: id, wire: wire, outcome: read.next() ?? .failure(Database.unanswered(id))))
+                    continue
                 }
+                var refusal: SealKitError?
+                if case .failure(let failure)? = result.outcome { refusal = SealKitError(failure) }
+                // Large records do not all fit into one answer: what was left out is asked for again.
+                if refusal?.code == .limitExceeded, !present.isEmpty {
+                    tooMuch.append(id)
+                    continue
+                }
+                found.append(Found(id: id, wire: nil, outcome: .failure(try await absence(of: id, refusal, in: ground))))
             }
-            // Large records do not all fit into one answer: what was left out is asked for again.
-            if !tooMuch.isEmpty { outcomes += try await look(up: tooMuch, desiredKeys: desiredKeys, checksPlacement: checksPlacement) }
+            waiting = tooMuch + waiting.dropFirst(part.count)
         }
-        return outcomes
+        return (found, ground)
+    }
+
+    /// What it means that an answer shows nothing under a name, whether it says that there is no such record, no such zone, or
+    /// nothing at all: the server shows a deletion with the statement that made it, so that without one what was seen is being hidden.
+    /// - Parameter refusal: nil for an answer that says nothing.
+    func absence(of id: Record.ID, _ refusal: SealKitError?, in ground: RecordGround) async throws(SealKitError) -> SealKitError {
+        if let refusal, ![.unknownItem, .zoneNotFound, .userDeletedZone].contains(refusal.code) { return refusal }
+        if try await core.trust.hasSeen(id.recordName, in: ground.place, scopes: ground.readableScopes) {
+            return await core.noted(Database.hidden(id), zone: id.zoneID, record: id.recordName)
+        }
+        guard let refusal else { return Database.unanswered(id) }
+        return await confirmed(refusal, id.zoneID)
+    }
+
+    static func unanswered(_ id: Record.ID) -> SealKitError {
+        SealKitError(.serverRejectedRequest, "the server's answer says nothing of record \(id.recordName)")
     }
 
     /// Downloads a fetched record's assets where the database is set to; one that cannot be had fails the record.
@@ -148,6 +185,14 @@ extension Database {
             complete.fields[key] = .asset(asset)
         }
         return .success(complete)
+    }
+}
+
+extension Sealkit_V1_RecordResult {
+    /// What it shows of the record: as it is, or what made it go.
+    fileprivate var shown: Sealkit_V1_Record? {
+        if case .record(let wire)? = outcome { return wire }
+        return hasServerRecord ? serverRecord : nil
     }
 }
 

@@ -38,15 +38,10 @@ extension Database {
 
     /// The hierarchical shares that the server names, as far as their rosters show this account in them.
     func discoverShares(of zone: SealStatements.Scope, into ground: inout ZoneGround) async throws(SealKitError) {
-        let response: Sealkit_V1_LookupSharesResponse
-        do throws(SealKitError) {
-            response = try await core.call(
-                scope, "shares/lookup", Sealkit_V1_LookupSharesRequest.with { $0.zone = zone.zoneIDOnWire })
-        } catch where error.code == .zoneNotFound {
-            return
-        }
-        for share in response.shares {
-            let view = try await core.keeper(of: zone.ofShare(try shareName(share.scope))).refresh()
+        let heads: [Sealkit_V1_ScopeHead]
+        do throws(SealKitError) { heads = try await namedShares(in: zone) } catch where error.code == .zoneNotFound { return }
+        for head in heads {
+            let view = try await core.keeper(of: zone.ofShare(head.shareRecordName)).refresh()
             if view.isMember { ground.add(view) }
         }
     }
@@ -54,6 +49,17 @@ extension Database {
     /// The hierarchical shares that are open in a zone of one's own.
     func openShares(in zone: SealStatements.Scope) async throws(SealKitError) -> [ZoneView] {
         var views: [ZoneView] = []
+        for head in try await namedShares(in: zone) {
+            let view = try await core.keeper(of: zone.ofShare(head.shareRecordName)).current(citedBy: [head], asked: 0)
+            if view.isMember { views.append(view) }
+        }
+        return views
+    }
+
+    /// The hierarchical shares in a zone that the server names to this account, each once.
+    private func namedShares(in zone: SealStatements.Scope) async throws(SealKitError) -> [Sealkit_V1_ScopeHead] {
+        var heads: [Sealkit_V1_ScopeHead] = []
+        var names: Set<String> = []
         var after = ""
         while true {
             let request = Sealkit_V1_LookupSharesRequest.with {
@@ -63,10 +69,11 @@ extension Database {
             let response: Sealkit_V1_LookupSharesResponse = try await core.call(scope, "shares/lookup", request)
             for share in response.shares {
                 after = try shareName(share.scope)
-                let view = try await core.keeper(of: zone.ofShare(after)).current(citedBy: [share.scope], asked: 0)
-                if view.isMember { views.append(view) }
+                guard names.insert(after).inserted else { throw FeedReading.circle }
+                heads.append(share.scope)
             }
-            guard response.moreComing, !response.shares.isEmpty else { return views }
+            guard response.moreComing else { return heads }
+            guard !response.shares.isEmpty else { throw FeedReading.circle }
         }
     }
 

@@ -8,14 +8,20 @@ import SwiftProtobuf
 
 extension Database {
     /// All zones of this database that the account sees.
+    ///
+    /// One that this device knows and the server leaves out is asked for, and is among them unless something signed shows that it is
+    /// gone. That it was left out is one of `Container.violations()`.
     public func allRecordZones() async throws(SealKitError) -> [RecordZone] {
+        var known = try await knownZones()
         let response: Sealkit_V1_LookupZonesResponse = try await core.call(
             scope, "zones/lookup", Sealkit_V1_LookupZonesRequest())
         var zones: [RecordZone] = []
         for result in response.results {
-            if case .zone(let wire)? = result.outcome, let zone = try await verified(wire) { zones.append(zone) }
+            guard case .zone(let wire)? = result.outcome else { continue }
+            known[zoneID(wire.zoneID)] = nil
+            if let zone = try await verified(wire) { zones.append(zone) }
         }
-        return zones
+        return try await zones + leftOut(known)
     }
 
     /// - Throws: `zoneNotFound`.
@@ -71,11 +77,7 @@ extension Database {
         if scope == .shared, !wire.hasScope { return try await isInShare(of: id, wire.shares) ? zone : nil }
         let view = try await keeper(id).current(citedBy: [wire.scope], asked: 0)
         guard view.isMember else { return nil }
-        zone.encryptionScope = .init(view.roster.encryptionScope)
-        // It is shared as a whole or not at all.
-        if zone.encryptionScope == .perZone { zone.capabilities.remove(.sharing) }
-        zone.isShared = view.roster.isSharedWithSomebody
-        return zone
+        return zone.described(by: view.roster)
     }
 
     /// Whether the roster of any of these hierarchical shares shows this account.
@@ -98,12 +100,7 @@ extension Database {
         if scope == .shared {
             for share in try await core.trust.shares(of: zone.id) where hasEnded { hasEnded = try await self.hasEnded(zone.ofShare(share)) }
         }
-        guard hasEnded else {
-            throw await core.noted(
-                SealKitError(
-                    .rollback, "the server says that the zone \(zoneID) is gone, and shows nothing signed that ended it",
-                    remedy: "hide it if you like, but keep what you have"), zone: zoneID)
-        }
+        guard hasEnded else { throw await core.noted(Database.gone(zoneID), zone: zoneID) }
     }
 
     /// Whether a scope's roster shows its end, or that this account is out of it. One that this device does not know has none.
@@ -279,6 +276,15 @@ extension Database {
         case .deleted, nil: break
         }
         throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)")
+    }
+}
+
+extension Database {
+    /// A zone, or a share in it, of which this device knows that it is there.
+    static func gone(_ zoneID: RecordZone.ID) -> SealKitError {
+        SealKitError(
+            .rollback, "the server says that the zone \(zoneID) is gone, and shows nothing signed that ended it",
+            remedy: "hide it if you like, but keep what you have")
     }
 }
 

@@ -79,7 +79,7 @@ public struct Database: Sendable {
     /// The same, in the public database too.
     func read(
         _ records: [(wire: Sealkit_V1_Record, name: String?)], zone: RecordZone.ID, desiredKeys: [String]?, ground start: RecordGround,
-        checksPlacement: Bool = true
+        checksPlacement: Bool = true, accepting: Set<Digest> = []
     ) async throws(SealKitError) -> [Outcome] {
         var reader = RecordReader(ground: start, zoneID: zone, desiredKeys: desiredKeys)
         var readings: [Result<RecordReader.Reading, SealKitError>] = []
@@ -101,7 +101,8 @@ public struct Database: Sendable {
                 readings.append(.failure(.integrity(error, label)))
             }
         }
-        let outcomes = try await admit(readings, place: reader.ground.place)
+        let accepted = acceptable(accepting, of: readings, in: reader.ground, zone)
+        let outcomes = try await admit(readings, in: reader.ground, zone, accepted)
         for (record, outcome) in zip(records, outcomes) {
             let error: SealKitError
             switch outcome {
@@ -117,15 +118,21 @@ public struct Database: Sendable {
     }
 
     private func admit(
-        _ readings: [Result<RecordReader.Reading, SealKitError>], place: TrustStore.Place
+        _ readings: [Result<RecordReader.Reading, SealKitError>], in ground: RecordGround, _ zoneID: RecordZone.ID,
+        _ accepted: TrustStore.LateStatements?
     ) async throws(SealKitError) -> [Outcome] {
+        let place = ground.place
         var sightings: [TrustStore.Sighting] = []
         sightings.reserveCapacity(readings.count)
         for case .success(let reading) in readings { sightings.append(reading.sighting) }
-        var verdicts = try await core.trust.admit(sightings, zone: place.zone, incarnation: place.incarnation).makeIterator()
+        var verdicts = try await core.trust.admit(
+            sightings, zone: place.zone, incarnation: place.incarnation, accepted: accepted
+        ).makeIterator()
         return readings.map { reading in
             reading.flatMap { reading in
-                Database.refusal(of: reading.sighting, verdicts.next()).map { .failure($0) } ?? .success(reading.outcome)
+                let verdict = verdicts.next()
+                if case .backdated? = verdict { return .failure(Database.late(reading.sighting, in: ground, zoneID)) }
+                return Database.refusal(of: reading.sighting, verdict).map { .failure($0) } ?? .success(reading.outcome)
             }
         }
     }
@@ -157,8 +164,8 @@ public struct Database: Sendable {
                 remedy: "somebody who was removed may be writing with the server's help; nothing of it was opened")
         case .backdated, nil:
             return SealKitError(
-                .rollback, "record \(name) appeared under an old key after this device had read past it",
-                remedy: "a removed participant may be writing with the server's help; nothing of it was opened")
+                .rollback, "record \(name) is under an older key than this device has read the zone to, and was not shown to it then",
+                remedy: "either the server kept it back then, or somebody who had that key has written it since; nothing of it was opened")
         }
     }
 

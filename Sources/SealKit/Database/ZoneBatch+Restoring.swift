@@ -45,7 +45,7 @@ extension ZoneBatch {
                     continue
                 }
                 do { saves.append(try complete(record, over: stored)) } catch { fail(.save(record), error) }
-            case nil: fail(.save(record), ZoneBatch.unanswered(name))
+            case nil: fail(.save(record), Database.unanswered(record.recordID))
             }
         }
         var deletions: [Item] = []
@@ -57,8 +57,7 @@ extension ZoneBatch {
                 try await note(id, base: nil, stored: stored.base, ground)
                 deletions.append(.delete(id, stored.base, recordType: stored.base.statement.recordType, changeTag: tag))
             case .success(nil): deleteResults[id] = .success(())
-            case nil:
-                deleteResults[id] = .failure(ZoneBatch.unanswered(id.recordName))
+            case nil: deleteResults[id] = .failure(Database.unanswered(id))
             }
         }
         guard isAtomic, saves.count + deletions.count < records.count + deleting.count,
@@ -67,10 +66,6 @@ extension ZoneBatch {
         for record in saves { fail(.save(record), ZoneBatch.batchFailed) }
         for item in deletions { fail(item, ZoneBatch.batchFailed) }
         return ([], [])
-    }
-
-    private static func unanswered(_ name: String) -> SealKitError {
-        SealKitError(.serverRejectedRequest, "the server's answer says nothing of record \(name)")
     }
 
     /// Looks the records up; what comes is verified, and not held against what this device has seen: that is what was lost.
@@ -95,8 +90,10 @@ extension ZoneBatch {
             var wire = result.hasServerRecord ? result.serverRecord : nil
             if case .record(let record)? = result.outcome { wire = record }
             guard let wire else {
-                let error = SealKitError(result.failure)
-                found[id.recordName] = error.code == .unknownItem ? .success(nil) : .failure(error)
+                if case .failure(let failure)? = result.outcome {
+                    let error = SealKitError(failure)
+                    found[id.recordName] = error.code == .unknownItem ? .success(nil) : .failure(error)
+                }
                 continue
             }
             do throws(SealError) {

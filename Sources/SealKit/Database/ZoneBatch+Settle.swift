@@ -23,7 +23,8 @@ extension ZoneBatch {
             switch results[index].outcome {
             case .record: continue
             case .failure(let failure):
-                let error = SealKitError(failure).about(item.id.recordName)
+                var error = SealKitError(failure).about(item.id.recordName)
+                if !results[index].hasServerRecord { error = try await database.absence(of: item.id, error, in: ground) }
                 if error.code == .serverRecordChanged || (error.code == .unknownItem && results[index].hasServerRecord) {
                     if let rebased = try await conflict(item, results[index], ground: ground, isLast: isLast) {
                         again.append(rebased)

@@ -39,12 +39,15 @@ public struct SealKitError: Error, Sendable {
     private let records: Conflict?
     /// With `rollback`, where the server shows another roster than this device has verified: where the two part.
     public let rosterFork: RosterFork?
+    /// With `rollback`, for a record that was kept back, or written late: what the user may accept (`Database.accept(_:)`).
+    public let lateRecord: LateRecord?
 
     public init(
         _ code: Code, _ reason: String, remedy: String = "", retryAfter: Double? = nil, serverRecord: Record? = nil,
         clientRecord: Record? = nil, ancestorRecord: Record? = nil, rosterFork: RosterFork? = nil,
-        userDidResetEncryptedDataKey: Bool = false
+        lateRecord: LateRecord? = nil, userDidResetEncryptedDataKey: Bool = false
     ) {
+        self.lateRecord = lateRecord
         self.rosterFork = rosterFork
         self.userDidResetEncryptedDataKey = userDidResetEncryptedDataKey
         self.code = code

@@ -94,6 +94,14 @@ extension Database {
         // A record that changes while the feed is read comes again: the later one counts.
         var newest: [String: Verified] = [:]
         var failures: [Record.ID: SealKitError] = [:]
+        func take(_ id: Record.ID, _ wire: Sealkit_V1_Record, _ outcome: RecordReader.Outcome) {
+            if case .unopened(let there) = outcome {
+                (newest[id.recordName], failures[id]) = (nil, there.error)
+            } else {
+                (newest[id.recordName], failures[id]) = ((wire, outcome), nil)
+            }
+        }
+        let reading = FeedReading(isWhole: true)
         var token = Data()
         var isMore = true
         while isMore {
@@ -102,6 +110,10 @@ extension Database {
                 $0.token = token
             }
             let response: Sealkit_V1_RecordChangesResponse = try await core.call(scope, "records/changes", request)
+            let came = FeedReading.Part(
+                response.records.map { FeedReading.Item($0) }, from: token, to: response.token, isMoreComing: response.moreComing)
+            try reading.check(came)
+            reading.take(came)
             ground = try await ground.settled(by: response.scopes, core)
             let part = response.records.filter { wanted?.contains($0.recordName) ?? true }
             let outcomes = try await read(part.map { ($0, nil) }, zone: zoneID, desiredKeys: nil, ground: .zone(ground))
@@ -112,19 +124,28 @@ extension Database {
                     continue
                 }
                 if !record.deleted, case .failure(let error) = outcome, error.code == .unknownItem { continue }
-                let found = try outcome.get()
-                let id = Record.ID(recordName: record.recordName, zoneID: zoneID)
-                if case .unopened(let there) = found {
-                    (newest[record.recordName], failures[id]) = (nil, there.error)
-                } else {
-                    (newest[record.recordName], failures[id]) = ((record, found), nil)
-                }
+                take(Record.ID(recordName: record.recordName, zoneID: zoneID), record, try outcome.get())
             }
             token = response.token
             isMore = response.moreComing
-        }
-        if let missing = wanted?.subtracting(newest.keys).subtracting(failures.keys.map(\.recordName)).min() {
-            throw Database.unknown(Record.ID(recordName: missing, zoneID: zoneID))
+            // What did not come is asked for: all that this device knows, or what was named.
+            guard !isMore else { continue }
+            let rest: [Found]
+            if let wanted {
+                let ids = wanted.sorted().map { Record.ID(recordName: $0, zoneID: zoneID) }
+                    .filter { newest[$0.recordName] == nil && failures[$0] == nil }
+                rest = try await find(ids, in: zoneID, from: .zone(ground), desiredKeys: nil).found
+            } else {
+                rest = try await missing(from: reading, and: came, zoneID, desiredKeys: nil, in: ground)
+            }
+            for one in rest {
+                let outcome = try one.outcome.get()
+                if let wire = one.wire, !wire.departed {
+                    take(one.id, wire, outcome)
+                } else if wanted != nil {
+                    throw Database.unknown(one.id)
+                }
+            }
         }
         return (newest.values.sorted { $0.wire.recordName < $1.wire.recordName }, failures, ground)
     }

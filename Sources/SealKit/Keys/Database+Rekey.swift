@@ -94,13 +94,14 @@ extension Database {
 
     private func readOn(_ zoneID: RecordZone.ID, from start: Data?) async throws(SealKitError) {
         var token = start.map { ServerChangeToken(bytes: $0, zone: (try? zoneScope(zoneID))?.id.hex) }
+        let reading = FeedReading(isWhole: start == nil)
         while true {
             if Task.isCancelled { throw .cancelled }
             let (request, known) = try await request(
                 zoneID, ZoneChangesConfiguration(previousServerChangeToken: token, desiredKeys: []))
             let response: Sealkit_V1_RecordChangesResponse = try await core.call(scope, "records/changes", request)
             let changes = try await changes(
-                in: response, zoneID, since: token, desiredKeys: [], asked: known, marking: false)
+                in: response, zoneID, since: token, desiredKeys: [], asked: known, reading, marking: false)
             token = changes.changeToken
             guard !changes.moreComing else { continue }
             let ground = try await known.settled(by: response.scopes, core)
@@ -136,15 +137,20 @@ private struct RekeyRun {
                 try await database.stale(keeper, zoneID, place, desiredKeys: nil)
             }
             if place.isCounting { total = done + page.count }
-            guard let last = page.outcomes.last else { return }
-            try await seal(page)
+            guard !page.outcomes.isEmpty else { return }
             // A server that goes in circles must not keep a client busy for ever.
-            guard last.position > place.after else {
-                throw SealKitError(
-                    .integrityFailure, "the server names records of the zone \(zoneID) that are to be sealed again out of their order",
-                    remedy: "try again; distrust a server that keeps doing so")
+            var last = place.after
+            for one in page.outcomes {
+                guard one.position > last else {
+                    throw SealKitError(
+                        .serverRejectedRequest,
+                        "the server names records of the zone \(zoneID) that are to be sealed again out of their order",
+                        remedy: "try again; distrust a server that keeps doing so")
+                }
+                last = one.position
             }
-            place = Database.StalePlace(after: last.position)
+            try await seal(page)
+            place = Database.StalePlace(after: last)
             progress?(done, max(total, done))
         }
     }

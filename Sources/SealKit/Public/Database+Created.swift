@@ -17,18 +17,24 @@ extension Database {
     ///
     /// What the server leaves out cannot be noticed: the public database has no roster and no feed.
     /// - Parameter name: empty to begin.
-    /// - Throws: `integrityFailure` for names out of their order, so that no server goes in circles.
+    /// - Throws: `serverRejectedRequest` for names out of their order, so that no server goes in circles; `integrityFailure` for what is no
+    ///   name.
     func createdRecords(after name: String) async throws(SealKitError) -> CreatedRecords {
         let zone = RecordZone.ID.default
         let request = Sealkit_V1_CreatedRecordsRequest.with { $0.after = name }
         let response: Sealkit_V1_CreatedRecordsResponse = try await core.call(scope, "records/created", request)
         var last = name
         for result in response.results {
-            guard Names.isPlain(result.recordName), last.utf8.lexicographicallyPrecedes(result.recordName.utf8) else {
+            guard Names.isPlain(result.recordName) else {
                 throw await core.noted(
                     SealKitError(
-                        .integrityFailure, "the server names this user's records of the public database out of their order",
+                        .integrityFailure, "the server names a record of the public database by what is no record's name",
                         remedy: "try again; distrust a server that keeps doing so"))
+            }
+            guard last.utf8.lexicographicallyPrecedes(result.recordName.utf8) else {
+                throw SealKitError(
+                    .serverRejectedRequest, "the server names this user's records of the public database out of their order",
+                    remedy: "try again; distrust a server that keeps doing so")
             }
             last = result.recordName
         }

@@ -15,7 +15,8 @@ extension Database {
     ///   - resultsLimit: of one page; the server may give fewer.
     /// - Returns: results in order, and where to go on; nil when that was all. A page may have few results, or none, and a cursor.
     /// - Throws: `invalidArguments` for what cannot be asked (a field without the index, an encrypted one), `unknownItem` for a
-    ///   record type that is not known, `zoneNotFound`.
+    ///   record type that is not known, `zoneNotFound`; `serverRejectedRequest` for a page that gives what one before gave, or whose
+    ///   cursor does not move.
     public func records(
         matching query: Query, inZoneWith zoneID: RecordZone.ID? = nil, desiredKeys: [String]? = nil,
         resultsLimit: Int = Query.maximumResults
@@ -58,6 +59,12 @@ extension Database {
             if let fetchedKeys { $0.desiredKeys = Sealkit_V1_DesiredKeys(fetchedKeys) }
         }
         let response: Sealkit_V1_QueryRecordsResponse = try await core.call(scope, "records/query", request)
+        let place = cursor.place.isEmpty ? nil : cursor.place
+        let reading = core.readings.reading(of: "query", at: place, isWhole: false)
+        let part = FeedReading.Part(
+            response.matches.map { FeedReading.Item($0.record) }, from: place, to: response.cursor, isMoreComing: !response.cursor.isEmpty,
+            .results)
+        try reading.check(part)
         var check = QueryCheck(query: cursor.query, last: cursor.last)
         var results: [(Record.ID, Result<Record, SealKitError>)] = []
         for (id, wire, outcome) in try await outcomes(response, cursor, asked: asked, fetchedKeys: fetchedKeys) {
@@ -66,6 +73,7 @@ extension Database {
             case .failure(let error): results.append((id, .failure(await core.noted(error, zone: id.zoneID, record: id.recordName))))
             }
         }
+        core.readings.take(part, reading, of: "query")
         let next = response.cursor.isEmpty
             ? nil : Query.Cursor(query: cursor.query, zoneID: cursor.zoneID, place: response.cursor, last: check.last)
         return (results, next)

@@ -32,14 +32,14 @@ struct ZoneGround: Sendable {
 
     var place: TrustStore.Place { TrustStore.Place(zone: zone.id, incarnation: incarnation) }
 
-    /// Up to which epoch of each scope nothing is missing, once a feed was read to the end of this answer.
-    func caughtUp(by response: Sealkit_V1_RecordChangesResponse) -> [TrustStore.ScopePlace: UInt32] {
+    /// The first epoch of each life of a scope that something may be missing of, once a feed was read to the end of this answer.
+    func caughtUp(by response: Sealkit_V1_RecordChangesResponse) -> [TrustStore.ScopePlace: Int64] {
         guard !response.moreComing else { return [:] }
-        var caughtUp: [TrustStore.ScopePlace: UInt32] = [:]
+        var caughtUp: [TrustStore.ScopePlace: Int64] = [:]
         for head in response.scopes {
             let scope = head.shareRecordName.isEmpty ? zone : zone.ofShare(head.shareRecordName)
-            guard let roster = self[scope.id]?.roster, let epoch = roster.epochInForce(at: head.sequence) else { continue }
-            caughtUp[TrustStore.ScopePlace(roster.scopeID, roster.incarnations.scope)] = epoch.number
+            guard let roster = self[scope.id]?.roster else { continue }
+            caughtUp.merge(roster.marks(readTo: head.sequence)) { $1 }
         }
         return caughtUp
     }
@@ -104,5 +104,33 @@ extension Scope {
     func ofShare(_ recordName: String) -> Scope {
         Scope(
             container: container, environment: environment, owner: owner, zoneName: zoneName, shareRecordName: recordName)
+    }
+}
+
+extension Roster {
+    /// Of each life of the scope that began by the entry with that sequence: the epoch in force there; where the life ended by then,
+    /// the one after its last, since nothing of it is still to come.
+    fileprivate func marks(readTo sequence: UInt64) -> [TrustStore.ScopePlace: Int64] {
+        var marks: [TrustStore.ScopePlace: Int64] = [:]
+        for (index, epoch) in epochs.enumerated() {
+            guard epoch.openedAt <= sequence else { break }
+            let next = epochs[(index + 1)...].first
+            let isLast = next.map { $0.context.incarnations != epoch.context.incarnations } ?? true
+            // What opens the next life follows the close at once.
+            let end = next?.openedAt ?? (isClosed ? nextSequence : .max)
+            let isOver = isLast && sequence >= end - 1
+            marks[TrustStore.ScopePlace(scopeID, epoch.context.incarnations.scope)] = Int64(epoch.number) + (isOver ? 1 : 0)
+        }
+        return marks
+    }
+
+    /// Whether a statement that was good at the head which it cites could be its author's as well now: who may write, and by which key, the
+    /// owner and those to whom the owner gave it say with this roster.
+    func vouches(for statement: Statement) -> Bool {
+        guard !isClosed, statement.incarnations == incarnations,
+            let then = standing(of: statement.author, at: statement.rosterSequence), let now = standing(of: statement.author, at: sequence),
+            now.permission == .readWrite, now.identity.current.signingKey == then.identity.current.signingKey
+        else { return false }
+        return now.mayAdminister || !(statement.isShareRecord || statement.recordName == scope.shareRecordName)
     }
 }

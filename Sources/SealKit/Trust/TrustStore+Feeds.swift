@@ -4,7 +4,7 @@ import SealPrimitives
 
 /// Where feeds were read to, for what the SDK reads by itself.
 extension TrustStore {
-    /// Where the app has read a zone's feed to, and up to which epoch of a scope in it nothing is missing.
+    /// Where the app has read a zone's feed to, and the first epoch of a scope in it that something may be missing of.
     func feed(
         zone: Digest, incarnation: UInt32, _ place: ScopePlace
     ) async throws(SealKitError) -> (token: Data, caughtUpEpoch: UInt32?)? {
@@ -20,7 +20,7 @@ extension TrustStore {
     /// Notes that the feed was read on from where the app has read it to, nil for the beginning, without a gap up to an
     /// epoch of each scope. The app's place stays: it reads on from there.
     func noteCaughtUp(
-        zone: Digest, incarnation: UInt32, from start: Data?, to end: Data, caughtUp: [ScopePlace: UInt32]
+        zone: Digest, incarnation: UInt32, from start: Data?, to end: Data, caughtUp: [ScopePlace: Int64]
     ) async throws(SealKitError) {
         guard let start else {
             return try await advance(zone: zone, incarnation: incarnation, since: nil, token: end, caughtUp: caughtUp)
@@ -32,7 +32,7 @@ extension TrustStore {
                 sql: """
                     UPDATE feed SET caughtUpEpoch = MAX(COALESCE(caughtUpEpoch, 0), ?)
                     WHERE zone = ? AND incarnation = ? AND token = ?
-                    """, arguments: [Int64(own), key, incarnation, start])
+                    """, arguments: [own, key, incarnation, start])
             guard db.changesCount == 1 else { return }
             for (place, epoch) in caughtUp { try self.noteRead(place, epoch, db) }
         }

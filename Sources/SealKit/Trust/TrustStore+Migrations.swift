@@ -8,6 +8,7 @@ extension TrustStore {
 
     private static let baseline = [
         schema, scopesSchema, contactsSchema, violationsSchema, devicesSchema, grantsSchema, keysSchema, resetSchema, previewsSchema,
+        lateSchema,
     ].joined(separator: "\n")
 
     /// Brings a store to the newest form: all steps in the caller's transaction, which no other process comes between.

@@ -81,11 +81,11 @@ extension TrustStore {
         }
     }
 
-    func noteRead(_ place: ScopePlace, _ epoch: UInt32, _ db: GRDB.Database) throws {
+    func noteRead(_ place: ScopePlace, _ epoch: Int64, _ db: GRDB.Database) throws {
         try db.execute(
             sql: """
                 INSERT INTO scopeRead (place, epoch) VALUES (?, ?)
                 ON CONFLICT (place) DO UPDATE SET epoch = MAX(epoch, excluded.epoch)
-                """, arguments: [place.data, Int64(epoch)])
+                """, arguments: [place.data, epoch])
     }
 }

@@ -39,6 +39,37 @@ extension TrustStore {
             rosterSequence: UInt64(bitPattern: row[5] as Int64))
     }
 
+    /// The records of a zone's life that are there as far as this device knows, by name.
+    /// - Parameters:
+    ///   - scopes: those that are this account's to read, where that is not all of the zone.
+    ///   - isMissing: of a name, whether it is wanted.
+    func living(
+        in place: Place, scopes: Set<ScopePlace>?, where isMissing: @escaping @Sendable (String) -> Bool
+    ) async throws(SealKitError) -> [String] {
+        let (zone, incarnation) = (Data(place.zone.bytes), place.incarnation)
+        let own = ScopePlace(place.zone, incarnation)
+        return try await reading { db in
+            let rows = try Row.fetchCursor(
+                db,
+                sql: """
+                    SELECT name, place FROM seen WHERE zone = ? AND incarnation = ? AND kind = ? AND NOT EXISTS (
+                        SELECT 1 FROM went WHERE went.zone = seen.zone AND went.incarnation = seen.incarnation
+                            AND went.name = seen.name AND went.hash = seen.hash)
+                    ORDER BY name
+                    """, arguments: [zone, incarnation, Int64(SealStatements.Statement.Kind.save.rawValue)])
+            var names: [String] = []
+            while let row = try rows.next() {
+                let name: String = row[0]
+                guard isMissing(name) else { continue }
+                if let scopes {
+                    guard let place = (row[1] as Data?).map({ ScopePlace($0) }) ?? own, scopes.contains(place) else { continue }
+                }
+                names.append(name)
+            }
+            return names
+        }
+    }
+
     /// The highest revision of a record that this device has seen.
     func lastSeen(_ name: String, in place: Place) async throws(SealKitError) -> (revision: UInt64, hash: Digest)? {
         let (zone, incarnation) = (Data(place.zone.bytes), place.incarnation)

@@ -86,10 +86,18 @@ public final class TrustStore: Sendable {
         }
     }
 
-    /// The first entry of every roster that this device has.
+    /// The first entry of every roster that this device has: from one to the next by the index, past all their other entries.
     func openings() async throws(SealKitError) -> [[UInt8]] {
         try await reading { db in
-            try Data.fetchAll(db, sql: "SELECT bytes FROM entry WHERE sequence = 0").map { [UInt8]($0) }
+            try Data.fetchAll(
+                db,
+                sql: """
+                    WITH RECURSIVE roster (scope) AS (
+                        SELECT MIN(scope) FROM entry
+                        UNION ALL SELECT (SELECT MIN(scope) FROM entry WHERE scope > roster.scope) FROM roster WHERE roster.scope IS NOT NULL)
+                    SELECT bytes FROM roster JOIN entry ON entry.scope = roster.scope AND sequence = 0
+                    """
+            ).map { [UInt8]($0) }
         }
     }
 
@@ -203,7 +211,10 @@ public final class TrustStore: Sendable {
     ///
     /// A lower revision, another statement with the same number, one that what was seen cannot have become, and one that was
     /// never seen under an epoch that this device has read past are refused.
-    func admit(_ sightings: [Sighting], zone: Digest, incarnation: UInt32) async throws(SealKitError) -> [Verdict] {
+    /// - Parameter accepted: late statements that the user has accepted all the same.
+    func admit(
+        _ sightings: [Sighting], zone: Digest, incarnation: UInt32, accepted: LateStatements? = nil
+    ) async throws(SealKitError) -> [Verdict] {
         guard !sightings.isEmpty else { return [] }
         let key = Data(zone.bytes)
         return try await writing { [self] db in
@@ -219,8 +230,11 @@ public final class TrustStore: Sendable {
                 {
                     // That something is gone which this device never had takes nothing from it, and an old deletion
                     // may have left the feed. It is not remembered.
-                    verdicts.append(known == nil && sighting.isDeletion ? .unknownDeletion : .backdated)
-                    continue
+                    guard let accepted, accepted.include(sighting) else {
+                        verdicts.append(known == nil && sighting.isDeletion ? .unknownDeletion : .backdated)
+                        continue
+                    }
+                    try note(sighting, accepted, db)
                 }
                 try remember(sighting, key, incarnation, db)
                 try noteGone(sighting, key, incarnation, db)
@@ -247,7 +261,7 @@ public final class TrustStore: Sendable {
     /// Notes that the feed was read from `since` to `token`; only a reading that starts where the last one ended, or at
     /// the beginning, counts.
     func advance(
-        zone: Digest, incarnation: UInt32, since: Data?, token: Data, caughtUp: [ScopePlace: UInt32]
+        zone: Digest, incarnation: UInt32, since: Data?, token: Data, caughtUp: [ScopePlace: Int64]
     ) async throws(SealKitError) {
         let key = Data(zone.bytes)
         try await writing { [self] db in
@@ -259,7 +273,7 @@ public final class TrustStore: Sendable {
                     INSERT INTO feed (zone, incarnation, token, caughtUpEpoch) VALUES (?, ?, ?, ?)
                     ON CONFLICT (zone, incarnation) DO UPDATE SET token = excluded.token,
                         caughtUpEpoch = MAX(COALESCE(caughtUpEpoch, 0), COALESCE(excluded.caughtUpEpoch, 0))
-                    """, arguments: [key, incarnation, token, caughtUp[ScopePlace(zone, incarnation)].map { Int64($0) }])
+                    """, arguments: [key, incarnation, token, caughtUp[ScopePlace(zone, incarnation)]])
             for (place, epoch) in caughtUp { try noteRead(place, epoch, db) }
         }
     }

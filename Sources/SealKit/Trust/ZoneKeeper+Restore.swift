@@ -15,11 +15,15 @@ extension ZoneKeeper {
     func tail() async throws(SealKitError) -> Sealkit_V1_RosterTail? {
         let tail: Sealkit_V1_RosterTail
         do { tail = try await fetch(after: roster?.sequence) } catch {
-            guard [.zoneNotFound, .unknownItem].contains(error.code), let roster, mayKnowBetter(roster),
-                givenBack != roster.sequence
-            else { throw error }
+            guard error.saysThatThereIsNone, let roster, mayKnowBetter(roster) else { throw error }
+            // Of a roster that is open, with this account in it, "there is none" is no answer.
+            let refusal = roster.isClosed || roster.members[core.userID()] == nil ? error : Database.gone(core.zoneID(of: scope))
+            guard givenBack != roster.sequence else { throw refusal }
             do { try await giveBack(roster, from: 0) } catch { throw error.code == .rollback ? error : shortened() }
-            let tail = try await fetch(after: self.roster?.sequence)
+            let tail: Sealkit_V1_RosterTail
+            do { tail = try await fetch(after: self.roster?.sequence) } catch {
+                throw error.saysThatThereIsNone ? refusal : error
+            }
             _ = await core.noted(mended(), scope: scope)
             return tail
         }
@@ -191,4 +195,8 @@ extension ZoneKeeper {
             "the server had lost the newest entries of the roster of the zone \(scope.zoneName), and has them back from this device",
             remedy: "ask again; it was probably restored from a backup, so save again what records it has lost")
     }
+}
+
+extension SealKitError {
+    fileprivate var saysThatThereIsNone: Bool { code == .zoneNotFound || code == .unknownItem }
 }

@@ -44,7 +44,11 @@ struct SharesController: Sendable {
     ) throws -> [ZoneRow] {
         let names = Set(message.shareRecordNames)
         let isWanted = { (row: ZoneRow) in names.isEmpty || names.contains(row.share?.recordName ?? "") }
-        if case .shares(let shares, _) = zone.sight { return shares.filter(isWanted) }
+        if case .shares(let shares, _) = zone.sight {
+            guard names.isEmpty, !message.after.isEmpty else { return shares.filter(isWanted) }
+            guard let last = shares.firstIndex(where: { $0.share?.recordName == message.after }) else { throw Shares.unknown }
+            return Array(shares[(last + 1)...])
+        }
         if !names.isEmpty {
             return try names.sorted().compactMap { try Shares.find($0, in: zone, connection) }.filter { !$0.isClosed }
         }

@@ -10,7 +10,8 @@ struct AuditCommand: AccountHolderCommand {
               sealkit audit
               sealkit audit --json
 
-            Every roster is fetched whole and replayed. Exits with \(ExitStatus.ok.rawValue) when all holds, with \
+            Every roster is fetched whole and replayed, and every zone's records are read and verified, without their values: what this \
+            device knows and the server leaves out is asked for. Exits with \(ExitStatus.ok.rawValue) when all holds, with \
             \(ExitStatus.integrity.rawValue) when something does not, now or since violations were last forgotten, and with \
             another code when nothing was found but not all could be checked.
             """)

@@ -16,6 +16,11 @@ enum AuditText {
         for violation in audit.violations {
             lines.append("violation \(Timestamp.text(violation.lastSeen)) \(name(violation.zoneID)): \(violation.reason.escaped) [\(violation.code.rawValue.escaped)]")
         }
+        for accepted in audit.acceptances {
+            lines.append(
+                "accepted \(Timestamp.text(accepted.accepted)) \(name(accepted.zoneID)): record \(accepted.recordName.escaped), which came late, "
+                    + "signed by \(accepted.authorUserRecordID.recordName.escaped)")
+        }
         lines.append("\(audit.outcome)")
         return lines.joined(separator: "\n")
     }
@@ -47,6 +52,7 @@ enum AuditText {
             "outcome": .string("\(audit.outcome)"), "scopes": .array(audit.scopes.map { .object(json($0)) }),
             "contacts": .array(audit.contacts.map { .object(ContactText.json($0)) }),
             "newDevices": .array(audit.newDevices.map { .object(DeviceText.json($0)) }),
+            "acceptances": .array(audit.acceptances.map { .object(json($0)) }),
             "violations": .array(audit.violations.map { .object(json($0)) }),
             "failures": .array(
                 audit.failures.map { failure in
@@ -70,6 +76,14 @@ enum AuditText {
             "badGrants": .array(scope.badGrants.map { .integer(Int64($0)) }),
             "badGrantAuthors": .array(scope.badGrantAuthors.map { .string($0.recordName) }), "isNewestHeld": .bool(scope.keys.isNewestHeld),
             "uncovered": .array(scope.uncovered.map { .string($0) }),
+        ]
+    }
+
+    private static func json(_ accepted: Audit.Acceptance) -> [String: JSONValue] {
+        [
+            "zone": .string(accepted.zoneID.zoneName), "owner": .string(accepted.zoneID.ownerName),
+            "record": .string(accepted.recordName), "author": .string(accepted.authorUserRecordID.recordName),
+            "accepted": .string(Timestamp.text(accepted.accepted)),
         ]
     }
 

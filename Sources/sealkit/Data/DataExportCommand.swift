@@ -15,8 +15,8 @@ struct DataExportCommand: AccountHolderCommand {
             It appears whole or not at all, also when the command is cancelled. Killed (SIGKILL, a power cut), it leaves \
             FOLDER.part-XXXXXXXX behind, which the next export to FOLDER removes.
 
-            Exits with 76 when records did not verify or open or, in the public database, may not be read: all others are there, and \
-            those are named, here and in zone.json.
+            Exits with 76 when records did not verify or open, when the server hides records that this device knows or, in the public \
+            database, when some may not be read: all others are there, and those are named, here and in zone.json.
 
               sealkit data export ./archive
               sealkit data export ./archive --zone Notes
@@ -59,7 +59,7 @@ struct DataExportCommand: AccountHolderCommand {
                 "removedParts": .integer(Int64(export.removedParts)),
             ])
         guard export.unreadable == 0 else {
-            output.note("\(export.unreadable) records did not verify or open, or may not be read, and are not in it")
+            output.note("\(export.unreadable) records did not verify or open, are hidden or may not be read, and are not in it")
             throw ExitCode(ExitStatus.integrity.rawValue)
         }
     }

@@ -187,7 +187,7 @@ extension HostileNetwork {
     }
 
     /// Records of several scopes: the answer says which rosters they go by.
-    fileprivate func show(_ records: [Sealkit_V1_Record], citing views: [ZoneView]) {
+    func show(_ records: [Sealkit_V1_Record], citing views: [ZoneView]) {
         let heads = views.map(HostileNetwork.head)
         show(records)
         rewrite("records/lookup", Sealkit_V1_LookupRecordsResponse.self) { answer in
