@@ -238,6 +238,28 @@ import Testing
 
     // MARK: Deleting
 
+    /// What one request saves stays, also where it refers to what is deleted only since, and where the deletion has to go again: for what
+    /// else goes along, and for an older roster than that was signed by.
+    @Test(arguments: [false, true]) func whatIsSavedBesideADeletionStays(isBehind: Bool) async throws {
+        let ann = try await Person()
+        let (zone, list, item, _) = try await family(ann)
+        let other = try ann.onFreshDevice()
+        _ = try await other.own.record(for: list.recordID)
+        if isBehind {
+            try await ann.own.save(Share(recordZoneID: zone))
+            var changed = item
+            changed.encryptedValues["body"] = "signed under a newer head"
+            try await ann.own.save(changed)
+        }
+        var new = other.note(in: zone, "new", name: "new")
+        new["list"] = Record.Reference(recordName: "list", action: .deleteSelf)
+        let results = try await other.own.modifyRecords(saving: [new], deleting: [list.recordID], atomically: false)
+        #expect(try results.saveResults[new.recordID]?.get().base?.statement.revision == 1)
+        #expect(results.deleteResults.values.map(\.failureCode) == [nil])
+        #expect(try await ann.own.record(for: new.recordID).encryptedValues["body"] == "new")
+        #expect(await failure { _ = try await ann.own.record(for: item.recordID) } == .unknownItem)
+    }
+
     /// A server that names what does not go along, or not like this: nothing of it is signed, and the record stays.
     @Test func nothingIsCoveredBecauseAServerNamesIt() async throws {
         let ann = try await Person()

@@ -16,9 +16,14 @@ import Testing
         #expect(totals.cutShort + totals.unheard + totals.unread == 60)
     }
 
+    /// `SEED=… SealTorture model` makes the same choices again.
     @Test func serverAndModelAgree() async throws {
         let server = try SealLab.ServerProcess.temporary()
         defer { server.remove() }
-        try await ModelTest(seed: .random(in: 1...999_999_999), steps: 150, origin: server.origin).run()
+        for _ in 0..<10 {
+            let seed = UInt64.random(in: 1...999_999_999)
+            print("the model plays 500 steps of SEED=\(seed)")
+            try await ModelTest(seed: seed, steps: 500, origin: server.origin).run()
+        }
     }
 }

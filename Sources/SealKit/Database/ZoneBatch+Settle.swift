@@ -58,8 +58,8 @@ extension ZoneBatch {
         // The parent or child in the way may be one of those that go again: a deleted parent that is made again, say.
         if !again.isEmpty { again += violations }
         // In an atomic batch nothing was stored, so what is sent again takes its siblings along, unless one has failed for good.
-        // Elsewhere those alone that would go with what is deleted again.
-        guard isAtomic else { return again + added + (again.isEmpty ? [] : siblings) }
+        // Elsewhere those alone that would go with a deletion, which goes again or has failed.
+        guard isAtomic else { return again + added + siblings }
         guard !again.isEmpty || settled > 0 else { return again + added }
         if again.count + siblings.count + settled == items.count { return again + siblings + added }
         for item in again { fail(item, ZoneBatch.batchFailed) }

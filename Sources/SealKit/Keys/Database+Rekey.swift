@@ -39,12 +39,13 @@ extension Database {
         try requireKeys()
         try await core.requireAccount(for: scope)
         var run = RekeyRun(database: self, zoneID: zoneID, progress: progress)
-        var mayWrite = false
+        var (isMember, mayWrite) = (false, false)
         // Each hierarchy that is shared by itself has keys of its own.
         for scope in try await keyScopes(of: zoneID) {
             let keeper = core.keeper(of: scope)
-            guard var view = try await present(keeper), !view.roster.isClosed, view.roster.permission(of: view.user) == .readWrite
-            else { continue }
+            guard var view = try await present(keeper), view.isMember else { continue }
+            isMember = true
+            guard view.roster.permission(of: view.user) == .readWrite else { continue }
             mayWrite = true
             if isKeyDue(in: view) { view = try await rotate(keeper) }
             try await catchUp(zoneID, view.roster)
@@ -56,6 +57,7 @@ extension Database {
                 view = newer
             }
         }
+        guard isMember else { throw SealKitError(.zoneNotFound, "there is no zone \(zoneID) for this account") }
         guard mayWrite else {
             throw SealKitError(
                 .permissionFailure, "this account may read the zone \(zoneID), not write to it", remedy: "ask its owner")

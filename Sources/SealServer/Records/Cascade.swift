@@ -83,6 +83,8 @@ extension RecordSave {
             {
             case .refused(let refusal):
                 outcomes[index] = .refused(refusal.error, dependents: refusal.dependents)
+                let gone = refusal.along.members.map(\.record.name) + [deletion.recordName]
+                hold(besides: refusal.along.beside, goingWith: Set(gone), &outcomes)
                 hasRefused = true
             case .found(let along): try cascade.add(along, root: index)
             }
@@ -95,19 +97,25 @@ extension RecordSave {
     /// - Returns: whether there were any.
     func refuseIncomplete(_ outcomes: inout [Outcome], _ cascade: Cascade, all: Bool) -> Bool {
         var hasRefused = false
-        var kept: Set<String> = []
         for (index, taken) in cascade.taken {
             guard case .accepted(let accepted) = outcomes[index],
                 all || accepted.content.statement.fieldsDigest != taken.digest
             else { continue }
             outcomes[index] = .refused(Cascade.incomplete)
             hasRefused = true
-            for name in cascade.beside[index] ?? [] { kept.insert(name) }
-        }
-        for (index, item) in batch.items.enumerated() where kept.contains(item.name) {
-            guard case .accepted(let accepted) = outcomes[index], !accepted.isDeletion else { continue }
-            outcomes[index] = .refused(Cascade.waiting)
+            hold(besides: cascade.beside[index] ?? [], goingWith: Set(taken.names + [batch.items[index].name]), &outcomes)
         }
         return hasRefused
+    }
+
+    /// Keeps back the saves that keep records from going with a deletion which is sent again: of those that refer to what goes, and
+    /// of those that are to. Saved by themselves now, they would go with it then.
+    private func hold(besides: Set<String>, goingWith gone: Set<String>, _ outcomes: inout [Outcome]) {
+        for (index, item) in batch.items.enumerated() {
+            guard case .accepted(let accepted) = outcomes[index], !accepted.isDeletion,
+                besides.contains(item.name) || accepted.content.deleteReferences.contains(where: { gone.contains($0.target) })
+            else { continue }
+            outcomes[index] = .refused(Cascade.waiting)
+        }
     }
 }

@@ -34,6 +34,8 @@ struct TakenAlong {
         let error: ServerError
         /// What is to be deleted with it, by statements of their own.
         var dependents: [String] = []
+        /// What would have gone along, where the deletion may be sent again.
+        var along = TakenAlong()
     }
 
     enum Outcome {
@@ -101,6 +103,7 @@ struct ReferenceReader {
         var reached: Set<String> = [target]
         var next = target
         var index = 0
+        var isBehind = false
         while true {
             guard let sources = try sources(of: next) else { return .refused(.init(error: TakenAlong.tooLarge)) }
             for (source, field) in sources where !reached.contains(source) {
@@ -120,9 +123,7 @@ struct ReferenceReader {
                 }
                 // What an earlier life of a share has left refers to nothing until it is moved.
                 guard scope.mayTake(source), !statement.isShareRecord, statement.place == deletion.place else { continue }
-                guard statement.rosterSequence <= deletion.rosterSequence else {
-                    return .refused(.init(error: TakenAlong.behind))
-                }
+                if statement.rosterSequence > deletion.rosterSequence { isBehind = true }
                 work.records += 1
                 guard along.members.count < Limits.takenRecords else { return .refused(.init(error: TakenAlong.tooLarge)) }
                 if let error = bounds.refusal(records: work.records, bytes: work.bytes) { return .refused(.init(error: error)) }
@@ -135,8 +136,9 @@ struct ReferenceReader {
             index += 1
         }
         guard missing.count < Limits.itemsPerRequest else { return .refused(.init(error: TakenAlong.tooLarge)) }
+        guard !isBehind else { return .refused(.init(error: TakenAlong.behind, along: along)) }
         guard missing.isEmpty else {
-            return .refused(.init(error: Dependents.missing, dependents: missing.sorted()))
+            return .refused(.init(error: Dependents.missing, dependents: missing.sorted(), along: along))
         }
         return .found(along)
     }

@@ -17,16 +17,29 @@ struct ModelDevice {
 
     /// Whose device it is: 0 owns all zones, the others take part in shares of them.
     let person: Int
-    let container: Container
+    private(set) var container: Container
+    private let account: Account
     private let owner: String
+    private var trust: ModelTrust
     var copies: [Key: Copy] = [:]
     var zoneTokens: [String: [(sdk: ServerChangeToken, model: ModelToken)]] = [:]
     var databaseTokens: [(sdk: ServerChangeToken, model: ModelToken)] = []
 
     init(person: Int, _ account: Account, owner: String) throws {
         self.person = person
+        self.account = account
         self.owner = owner
-        container = try Container(ModelRun.container, account: account)
+        trust = try ModelTrust()
+        container = try Container(ModelRun.container, account: account, trust: trust.store())
+    }
+
+    /// Keeps a copy of what it has verified, to start from later.
+    mutating func keepTrust() throws { try trust.keep() }
+
+    /// Goes on with the app's own copies and tokens, knowing less than before: what it kept last, or nothing.
+    mutating func restart(knowingNothing: Bool) throws {
+        try trust.goBack(toNothing: knowingNothing)
+        container = try Container(ModelRun.container, account: account, trust: trust.store())
     }
 
     /// The one that has the zones.
@@ -107,6 +120,7 @@ extension Record {
             draft: ModelStore.Draft(
                 name: recordID.recordName, type: stored.type, fields: stored.fields, changed: [], omitted: Set(omittedKeys),
                 parent: stored.parent, base: ModelStore.Base(
-                    version: stored.version, life: life, type: stored.type, parent: stored.parent, marks: stored.marks)))
+                    version: stored.version, life: life, type: stored.type, parent: stored.parent, creator: stored.creator,
+                    fields: stored.fields, marks: stored.marks, omitted: Set(omittedKeys))))
     }
 }

@@ -68,7 +68,9 @@ struct ModelRun {
         case 70..<78: try await play(ModelQuery(device: device, zone: zone, &random))
         case 78..<91: try await zoneChanges(device, zone, &random)
         case 91..<95: try await databaseChanges(owner, &random)
-        case 95..<98: try await listen(device)
+        case 95..<97: try await listen(device)
+        case 97: try await rekey(device, zone)
+        case 98: try restart(device, &random)
         default: try await listZones(device)
         }
     }
@@ -97,6 +99,32 @@ struct ModelRun {
 
     func checkCode(_ found: SealKitError.Code?, _ expected: SealKitError.Code?) throws {
         try check(found == expected, "fails with \(found?.rawValue ?? "nothing"), not with \(expected?.rawValue ?? "nothing")")
+    }
+
+    /// A device keeps what it knows, or starts with what it kept, or with nothing: its answers stay the same.
+    private mutating func restart(_ device: Int, _ random: inout SeededRandom) throws {
+        let choice = random.below(3)
+        doing = "device \(device) " + ["keeps its trust store", "goes back to the trust store that it kept", "loses its trust store"][choice]
+        if choice == 0 { try devices[device].keepTrust() } else { try devices[device].restart(knowingNothing: choice == 2) }
+    }
+
+    /// Whoever may write seals what is there under the newest key.
+    private mutating func rekey(_ device: Int, _ zone: String) async throws {
+        let permission = store.permission(of: devices[device].person, in: zone)
+        // Without such records it depends on the share's own whether anything happens.
+        doing = "device \(device) rekeys \(zone)"
+        guard permission != .readWrite || store.open(zone)?.stale.isEmpty == false else { return }
+        let (database, id) = (devices[device].database, devices[device].zoneID(zone))
+        let result: Database.RekeyResult
+        do { result = try await database.rekey(id) } catch {
+            return try checkCode(error.code, permission == nil ? .zoneNotFound : permission == .readOnly ? .permissionFailure : nil)
+        }
+        try check(permission == .readWrite, "somebody rekeys who may not write")
+        let count = store.rekey(zone)
+        // The share's own record is sealed again too, by those who may.
+        try check(result.rekeyed == count || result.rekeyed == count + 1, "rekeys \(result.rekeyed) records, not \(count)")
+        try check(result.writtenByOthers == 0 && result.failures.keys.allSatisfy { $0.recordName == Share.recordName }, "fails for \(result.failures)")
+        tell(from: device)
     }
 
     // MARK: Zones

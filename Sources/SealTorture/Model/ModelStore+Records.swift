@@ -12,13 +12,14 @@ extension ModelStore {
         var failures: [String: Code] = [:]
         var saves: [String: Stored] = [:]
         for draft in saving {
-            switch merged(draft, in: zone, policy) {
+            switch merged(draft, by: person, in: zone, policy) {
             case .success(let stored): saves[draft.name] = stored
             case .failure(let error): failures[draft.name] = error.code
             }
         }
         // Deleting what is not there is a success, whatever becomes of the others.
         var deletes = Set(deleting.filter { zone.records[$0]?.isDeleted == false })
+        let absent = deleting.filter { !deletes.contains($0) }
         if permission == .readOnly {
             // Nothing is compared with what is there: all of it is refused, unless the device itself knows what makes the call fail.
             let past = Set(saving.filter { $0.base.map { $0.life != zone.life } ?? false }.map(\.name))
@@ -26,7 +27,7 @@ extension ModelStore {
             if atomically, !past.isEmpty {
                 for name in sent { failures[name] = .permissionFailure }
             } else if !sent.isEmpty {
-                return outcomes(names, .failed(.permissionFailure))
+                return outcomes(names, .failed(.permissionFailure)).merging(outcomes(absent, .deleted)) { $1 }
             }
             (saves, deletes) = ([:], [])
         }
@@ -68,7 +69,9 @@ extension ModelStore {
     struct Refusal: Error { let code: Code }
 
     /// What saving would store; the version is not given yet.
-    private mutating func merged(_ draft: Draft, in zone: Zone, _ policy: Database.SavePolicy) -> Result<Stored, Refusal> {
+    private mutating func merged(
+        _ draft: Draft, by person: Int, in zone: Zone, _ policy: Database.SavePolicy
+    ) -> Result<Stored, Refusal> {
         // A copy from an earlier life of the zone is a copy of something that is gone.
         if let base = draft.base, base.life != zone.life { return .failure(Refusal(code: .unknownItem)) }
         guard let server = zone.records[draft.name], !server.isDeleted else {
@@ -76,11 +79,12 @@ extension ModelStore {
             if let former = zone.records[draft.name], former.wentWith != nil, former.type != draft.type {
                 return .failure(Refusal(code: .invalidArguments))
             }
-            return .success(stored(draft, over: nil, in: zone))
+            let former = zone.records[draft.name].flatMap { $0.wentWith == nil ? nil : $0.creator }
+            return .success(stored(draft, by: former ?? person, over: nil, in: zone))
         }
-        if draft.base?.version == server.version { return .success(stored(draft, over: server, in: zone)) }
+        if draft.base?.version == server.version { return .success(stored(draft, by: server.creator, over: server, in: zone)) }
         // Saved again without a change: nothing is lost by saving over it.
-        let isUnchanged = draft.base.map { $0.marks == server.marks && $0.type == server.type && $0.parent == server.parent } ?? false
+        let isUnchanged = draft.base.map { $0.showsTheSame(as: server) } ?? false
         guard isUnchanged || policy != .ifServerRecordUnchanged else { return .failure(Refusal(code: .serverRecordChanged)) }
         var result = server
         let keys = policy != .allKeys ? draft.changed : draft.changed.union(draft.fields.keys).subtracting(draft.omitted)
@@ -91,9 +95,9 @@ extension ModelStore {
         return .success(result)
     }
 
-    private mutating func stored(_ draft: Draft, over former: Stored?, in zone: Zone) -> Stored {
+    private mutating func stored(_ draft: Draft, by creator: Int, over former: Stored?, in zone: Zone) -> Stored {
         Stored(
-            type: draft.type, fields: draft.fields, parent: draft.parent, version: 0,
+            type: draft.type, fields: draft.fields, parent: draft.parent, creator: creator, version: 0,
             marks: marks(of: draft.fields, written: draft.changed, over: former, in: zone), epoch: zone.epoch)
     }
 

@@ -44,6 +44,9 @@ extension ModelStore {
 extension ModelStore.Zone {
     var live: [String: ModelStore.Stored] { records.filter { !$0.value.isDeleted } }
 
+    /// What was written under an older key.
+    var stale: [String] { live.filter { $0.value.epoch < epoch }.keys.sorted() }
+
     /// What refers to a record with `deleteSelf`, and what refers to that, and so on.
     /// - Parameter staying: these do not go, and so take nothing along.
     func goingWith(_ target: String, except staying: Set<String> = []) -> Set<String> {

@@ -10,6 +10,8 @@ struct ModelStore {
         var type: String
         var fields: [String: Int]
         var parent: String?
+        /// Who made it; for a record that went with another, who made that one.
+        var creator: Int
         /// Different for each change of any record: what a change tag stands for.
         var version: Int
         /// What can be told of each field without opening it: a plain one's value, a sealed one's writing.
@@ -62,7 +64,20 @@ struct ModelStore {
         var life: Int
         var type: String
         var parent: String?
+        var creator: Int
+        var fields: [String: Int]
         var marks: [String: Int]
+        /// Keys that did not come: of them the device has the marks alone.
+        var omitted: Set<String>
+
+        /// Nothing that the device could see is different.
+        func showsTheSame(as server: Stored) -> Bool {
+            type == server.type && parent == server.parent && creator == server.creator && fields.count == server.fields.count
+                && fields.allSatisfy { key, value in
+                    guard let other = server.fields[key] else { return false }
+                    return omitted.contains(key) ? marks[key] == server.marks[key] : value == other
+                }
+        }
     }
 
     enum Outcome: Equatable {
@@ -132,6 +147,24 @@ struct ModelStore {
     mutating func touch(_ zone: String) {
         let version = nextVersion()
         zones[zone]?.touched = version
+    }
+
+    /// Seals again what was written under an older key.
+    /// - Returns: how many records that were.
+    mutating func rekey(_ name: String) -> Int {
+        guard var zone = open(name) else { return 0 }
+        let stale = zone.stale
+        for record in stale {
+            guard var stored = zone.records[record] else { continue }
+            stored.epoch = zone.epoch
+            stored.version = nextVersion()
+            for key in stored.marks.keys where ModelFields.sealed.contains(key) { stored.marks[key] = nextVersion() }
+            zone.records[record] = stored
+            news.append(News(zone: name, record: (record, stored)))
+        }
+        if !stale.isEmpty { zone.touched = nextVersion() }
+        zones[name] = zone
+        return stale.count
     }
 
     /// Takes over what a call led to.
