@@ -100,7 +100,7 @@ extension Database {
                     present.append((result.serverRecord, id.recordName))
                 }
             }
-            var tooMuch: [Record.ID] = []
+            var again: [Record.ID] = []
             let known = try await self.read(
                 present, zone: zone, desiredKeys: desiredKeys, ground: ground, checksPlacement: checksPlacement)
             await noteCycles(in: known, zone)
@@ -110,25 +110,44 @@ extension Database {
                 case .record: outcomes.append((id, read.next() ?? .failure(Database.unknown(id))))
                 case .failure where result.hasServerRecord: outcomes.append((id, read.next() ?? .failure(Database.unknown(id))))
                 case .failure(let failure) where failure.code == SealKitError.Code.limitExceeded.rawValue && !present.isEmpty:
-                    tooMuch.append(id)
+                    again.append(id)
                 case .failure(let failure):
                     let error = SealKitError(failure)
+                    guard error.code == .unknownItem else {
+                        outcomes.append((id, .failure(error)))
+                        continue
+                    }
                     // The server shows a deletion with the statement that made it: without one, what was seen is being hidden.
-                    if error.code == .unknownItem,
-                        try await core.trust.hasSeen(id.recordName, in: ground.place, scopes: ground.readableScopes)
+                    switch try await core.trust.memory(
+                        of: id.recordName, in: ground.place, scopes: ground.readableScopes, asked: ground.asked)
                     {
+                    case .unseen: outcomes.append((id, .failure(error)))
+                    case .seenSince: again.append(id)
+                    case .seen:
                         let hidden = await core.noted(Database.hidden(id), zone: id.zoneID, record: id.recordName)
                         outcomes.append((id, .failure(hidden)))
-                    } else {
-                        outcomes.append((id, .failure(error)))
                     }
                 case nil: outcomes.append((id, .failure(Database.unknown(id))))
                 }
             }
-            // Large records do not all fit into one answer: what was left out is asked for again.
-            if !tooMuch.isEmpty { outcomes += try await look(up: tooMuch, desiredKeys: desiredKeys, checksPlacement: checksPlacement) }
+            // Large records do not all fit into one answer, and what this device has made meanwhile is not in it.
+            if !again.isEmpty { outcomes += try await look(up: again, desiredKeys: desiredKeys, checksPlacement: checksPlacement) }
         }
         return outcomes
+    }
+
+    /// The same of any number of records.
+    func look(
+        upAll recordIDs: [Record.ID], desiredKeys: [String]?, checksPlacement: Bool
+    ) async throws(SealKitError) -> [Record.ID: Outcome] {
+        var found: [Record.ID: Outcome] = [:]
+        for start in stride(from: 0, to: recordIDs.count, by: Limits.itemsPerRequest) {
+            let part = Array(recordIDs[start..<min(start + Limits.itemsPerRequest, recordIDs.count)])
+            for (id, outcome) in try await look(up: part, desiredKeys: desiredKeys, checksPlacement: checksPlacement) {
+                found[id] = outcome
+            }
+        }
+        return found
     }
 
     /// Downloads a fetched record's assets where the database is set to; one that cannot be had fails the record.

@@ -78,10 +78,13 @@ extension Database {
                 $0.zone = ground.zone.zoneIDOnWire
                 $0.token = token
             }
+            ground.asked = try await core.trust.moment()
             let response: Sealkit_V1_RecordChangesResponse = try await core.call(scope, "records/changes", request)
             ground = try await ground.settled(by: response.scopes, core)
             let part = response.records.filter { wanted?.contains($0.recordName) ?? true }
-            let outcomes = try await read(part.map { ($0, nil) }, zone: zoneID, desiredKeys: nil, ground: .zone(ground))
+            let outcomes = try await read(
+                part.map { ($0, nil) }, zone: zoneID, desiredKeys: nil, ground: .zone(ground), asksAgain: false)
+            var isOvertaken = false
             for (record, outcome) in zip(part, outcomes) {
                 // What has left this account's shares, or is still on its way into them, is none of its own.
                 if record.departed {
@@ -89,10 +92,15 @@ extension Database {
                     continue
                 }
                 if !record.deleted, case .failure(let error) = outcome, error.code == .unknownItem { continue }
+                // This device has written it meanwhile: that version comes later in the feed.
+                if case .failure(let error) = outcome, error.code == .serverRecordChanged {
+                    isOvertaken = true
+                    continue
+                }
                 newest[record.recordName] = (record, try outcome.get())
             }
             token = response.token
-            isMore = response.moreComing
+            isMore = response.moreComing || isOvertaken
         }
         if let missing = wanted?.subtracting(newest.keys).min() {
             throw Database.unknown(Record.ID(recordName: missing, zoneID: zoneID))
