@@ -5,7 +5,7 @@ import Testing
 
 @testable import SealEnvelope
 
-@Suite struct AccountTests {
+@Suite(.timeLimit(.minutes(60))) struct AccountTests {
     @Test func `One seed gives keys that nobody links across containers or purposes`() throws {
         let one = try Account(1)
         let other = try Account(1, container: "com.example.other")
@@ -30,7 +30,7 @@ import Testing
     }
 }
 
-@Suite struct RecoveryKeyTests {
+@Suite(.timeLimit(.minutes(60))) struct RecoveryKeyTests {
     let key: RecoveryKey
     let alphabet = [Character]("0123456789ABCDEFGHJKMNPQRSTVWXYZ")
 
@@ -102,7 +102,7 @@ import Testing
     }
 }
 
-@Suite(.serialized) struct PasswordBoxTests {
+@Suite(.serialized, .timeLimit(.minutes(60))) struct PasswordBoxTests {
     let password = SecretBytes(copying: [UInt8]("correct horse".utf8))
 
     @Test func `A box opens with its passphrase, and with no other`() throws {
@@ -136,7 +136,7 @@ import Testing
     }
 }
 
-@Suite struct HostileBytesTests {
+@Suite(.timeLimit(.minutes(60))) struct HostileBytesTests {
     /// Every decoder, on valid bytes with a bit flipped, cut short or spliced: a typed error, or something that encodes
     /// to the very same bytes. (A crash ends the run.)
     @Test mutating func `Hostile bytes give an error or have one meaning`() throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SealEnvelope
 
-@Suite struct AssetTests {
+@Suite(.timeLimit(.minutes(60))) struct AssetTests {
     let salt = GrantHash.of([1])
 
     func cipher(size: UInt64, key: UInt8 = 4, salt: Digest? = nil) -> (cipher: AssetCipher, layout: AssetLayout) {

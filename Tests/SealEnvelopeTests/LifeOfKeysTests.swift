@@ -5,7 +5,7 @@ import SealStatements
 import Testing
 
 /// Who holds which key through the changes that a scope lives through, with real grants.
-@Suite struct LifeOfKeysTests {
+@Suite(.timeLimit(.minutes(60))) struct LifeOfKeysTests {
     var zone: Zone
     let alice: Account
     let bob: Account
@@ -177,7 +177,7 @@ import Testing
     }
 }
 
-@Suite struct EnrolmentTests {
+@Suite(.timeLimit(.minutes(60))) struct EnrolmentTests {
     let seeds: [AccountSeed]
     let loginKey: VerificationKey
     let heads: [Enrolment.Head]

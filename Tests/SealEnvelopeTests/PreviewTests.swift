@@ -5,7 +5,7 @@ import Testing
 @testable import SealEnvelope
 
 /// What a URL shows, and whose word it is.
-@Suite struct PreviewTests {
+@Suite(.timeLimit(.minutes(60))) struct PreviewTests {
     var zone: Zone
     let link: LinkSecret
     let shown = SharePreview(title: "Träume", shareType: "list", thumbnail: [1, 2])

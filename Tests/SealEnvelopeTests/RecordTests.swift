@@ -4,7 +4,7 @@ import Testing
 
 @testable import SealEnvelope
 
-@Suite struct RecordTests {
+@Suite(.timeLimit(.minutes(60))) struct RecordTests {
     var zone: Zone
 
     init() throws { zone = try Zone() }
@@ -145,6 +145,78 @@ import Testing
         #expect(nonces.count == 40 * (Self.values.count + 1))
     }
 
+    /// One key for several would give all of them to whoever is given one: a share's participants, say.
+    @Test mutating func `Each record of a save has a key and a salt of its own`() throws {
+        let drafts = (0..<50).map {
+            RecordDraft(statement: zone.statement("Note-\($0)"), recordKey: nil, fields: [("body", .encrypted(.string("x")))])
+        }
+        let (records, signature) = try zone.seal(drafts)
+        let keys = Set(records.map { $0.recordKey.copyBytes() })
+        #expect(keys.count == 50 && Set(records.map(\.statement.salt)).count == 50)
+        // Nor does one open another's fields, wherever these are put.
+        let verified = try zone.verify(records, signature)
+        for (index, one) in verified.enumerated() {
+            let opener = try RecordOpener(one, epochKey: zone.key)
+            #expect(opener.recordKey.copyBytes() == records[index].recordKey.copyBytes())
+        }
+    }
+
+    @Test mutating func `A value of another type than its field shows is no value`() throws {
+        let (_, verified) = try sealed()
+        let opener = try RecordOpener(verified, epochKey: zone.key)
+        var random = SystemRandom()
+        let (shown, number) = (Value.string("7").tag, Value.int64(7))
+        func seal(_ value: Value, as tag: ValueTag) throws -> StoredField {
+            let padded = Padding.pad(try value.canonicalBytes())
+            let data = RecordBinding(verified.statement).fieldData("count", tag: tag)
+            return .encrypted(tag, sealed: AEAD.seal(padded, under: opener.recordKey, associatedData: data, random: &random))
+        }
+        // Its author sealed it so, and signed it: readers that go by the field's type would take it for what it is not.
+        #expect(try opener.open(seal(number, as: number.tag), name: "count").value == number)
+        let others: [(Value, ValueTag)] = [
+            (number, shown), (.list([number]), number.tag), (number, Value.list([number]).tag), (.date(7), Value.double(7).tag),
+        ]
+        for (value, tag) in others {
+            let field = try seal(value, as: tag)
+            #expect(throws: SealError.malformed) { try opener.open(field, name: "count") }
+        }
+        // A reference is not encrypted, whatever it is shown as.
+        let reference = Value.reference(ReferenceValue(recordName: "b"))
+        let field = try seal(reference, as: reference.tag)
+        #expect(throws: SealError.malformed) { try opener.open(field, name: "count") }
+    }
+
+    /// Whoever seals there next has to know that people of the epoch before hold the key.
+    @Test mutating func `A record that is wrapped for another epoch says that its key was carried there`() throws {
+        let key = secret(3)
+        let (record, verified) = try sealed(key: key)
+        let fields = record.fields.map { FieldDigest(name: $0.name, digest: $0.digest) }
+        func rewrapped(_ roster: Roster) throws -> Statement {
+            try RecordDraft(
+                rewrapping: verified, fields: fields, recordKey: key, into: roster, by: zone.owner.userID, clientTime: 2
+            ).statement
+        }
+        // Nothing has changed but the time: nobody else holds it.
+        let same = try rewrapped(zone.roster)
+        #expect(!same.isKeyCarried && same.formerScope == nil && same.revision == 2 && same.previous == verified.hash)
+        // The same scope, under its next key.
+        let rotated = try zone.owner.author.next(
+            on: zone.roster, changes: [], rotating: true, current: zone.key, time: 2, random: &zone.random)
+        var roster = zone.roster
+        try roster.append(rotated.entry)
+        let carried = try rewrapped(roster)
+        #expect(carried.epoch == 1 && carried.isKeyCarried && carried.formerScope == nil)
+        // Another scope of the same epoch.
+        let other = try Zone("Other").roster
+        let moved = try rewrapped(other)
+        #expect(moved.epoch == 0 && moved.isKeyCarried && moved.formerScope == verified.statement.place)
+        let wrong = fields.dropLast()
+        #expect(throws: SealError.fieldMismatch) {
+            try RecordDraft(
+                rewrapping: verified, fields: Array(wrong), recordKey: key, into: roster, by: zone.owner.userID, clientTime: 2)
+        }
+    }
+
     @Test mutating func `Without a given key every save makes a fresh one`() throws {
         let one = try RecordOpener(sealed().verified, epochKey: zone.key).recordKey
         let other = try RecordOpener(sealed().verified, epochKey: zone.key).recordKey
@@ -152,7 +224,7 @@ import Testing
     }
 }
 
-@Suite struct PaddingTests {
+@Suite(.timeLimit(.minutes(60))) struct PaddingTests {
     /// PURBs, section 4.3: E = ⌊log₂ L⌋, S = ⌊log₂ E⌋ + 1, the last E − S bits are zero.
     @Test(arguments: [
         (0, 32), (1, 32), (32, 32), (33, 36), (36, 36), (63, 64), (65, 72), (100, 104), (129, 144), (1000, 1024), (1025, 1088),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SealEnvelope
 
-@Suite struct GrantTests {
+@Suite(.timeLimit(.minutes(60))) struct GrantTests {
     typealias Author = RosterAuthor<XWingHPKE>
     let alice: Account
     let bob: Account
@@ -204,7 +204,7 @@ import Testing
     }
 }
 
-@Suite struct LinkTests {
+@Suite(.timeLimit(.minutes(60))) struct LinkTests {
     let link: LinkSecret
     let scope = GrantHash.of([1])
     let url: ShareURL

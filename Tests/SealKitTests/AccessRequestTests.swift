@@ -10,7 +10,7 @@ import Testing
 
 @testable import SealKit
 
-@Suite struct AccessRequestTests {
+@Suite(.timeLimit(.minutes(60))) struct AccessRequestTests {
     @Test func aStrangerAsksIsApprovedAndJoins() async throws {
         let (ann, bob) = (try await Person(), try await Person())
         let (zone, _, share) = try await ann.share()

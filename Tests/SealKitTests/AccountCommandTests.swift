@@ -5,7 +5,7 @@ import Testing
 @testable import SealKit
 
 /// Several accounts on one machine, by the command line alone.
-@Suite struct AccountCommandTests {
+@Suite(.timeLimit(.minutes(60))) struct AccountCommandTests {
     private let home: TemporaryFolder
 
     init() throws { home = try TemporaryFolder() }

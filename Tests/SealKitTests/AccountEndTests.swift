@@ -9,7 +9,7 @@ import Testing
 @testable import SealKit
 
 /// Deleting an account, as those see it who shared with it.
-@Suite struct AccountEndTests {
+@Suite(.timeLimit(.minutes(60))) struct AccountEndTests {
     @Test func sharesEndSignedAndTheOthersGoOn() async throws {
         let (ann, bob, eve) = (try await Person(), try await Person(), try await Person())
         // Ann's zone, with Bob; a hierarchy of hers, with Bob; Bob's zone, with Ann and Eve.

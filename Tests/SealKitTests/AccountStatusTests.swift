@@ -11,7 +11,7 @@ import Testing
 
 /// Who is signed in, what that means for calls, and how an app hears of it. The numbers are those of the list of what clients
 /// rely on.
-@Suite struct AccountStatusTests {
+@Suite(.timeLimit(.minutes(60))) struct AccountStatusTests {
     private let server: ServerProcess
 
     init() throws { server = try ServerProcess.shared.get() }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SealKit
 
-@Suite struct AccountTests {
+@Suite(.timeLimit(.minutes(60))) struct AccountTests {
     private let temporary: TemporaryFolder
     private var folder: URL { temporary.url }
 

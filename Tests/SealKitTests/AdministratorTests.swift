@@ -8,7 +8,7 @@ import Testing
 
 @testable import SealKit
 
-@Suite struct AdministratorTests {
+@Suite(.timeLimit(.minutes(60))) struct AdministratorTests {
     /// Ann's zone with Bob as administrator.
     private func administered() async throws -> (ann: Person, bob: Person, zone: RecordZone.ID, bobs: RecordZone.ID) {
         let (ann, bob) = (try await Person(), try await Person())

@@ -6,7 +6,7 @@ import Testing
 @testable import SealKit
 
 /// Assets of more than one part.
-@Suite struct AssetPartsTests {
+@Suite(.timeLimit(.minutes(60))) struct AssetPartsTests {
     private let temporary: TemporaryFolder
     init() throws { temporary = try TemporaryFolder() }
 

@@ -12,7 +12,7 @@ import Testing
 @testable import SealKit
 
 /// What a device keeps of what did not verify, and what it can say about the rest.
-@Suite struct AuditTests {
+@Suite(.timeLimit(.minutes(60))) struct AuditTests {
     let temporary: TemporaryFolder
     init() throws { temporary = try TemporaryFolder() }
 

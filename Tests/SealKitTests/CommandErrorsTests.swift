@@ -4,7 +4,7 @@ import SealLab
 import Testing
 
 /// What the command line says to somebody who gets something wrong: what it was, what to do, and an exit code for scripts.
-@Suite struct CommandErrorsTests {
+@Suite(.timeLimit(.minutes(60))) struct CommandErrorsTests {
     private struct Mistake {
         let arguments: [String]
         let status: Int32

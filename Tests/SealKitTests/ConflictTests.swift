@@ -6,7 +6,7 @@ import Testing
 @testable import SealKit
 
 /// Two devices of one account on one record, whatever the order of their steps.
-@Suite struct ConflictTests {
+@Suite(.timeLimit(.minutes(60))) struct ConflictTests {
     @Test func aConflictHasTheClientsTheServersAndTheCommonAncestor() async throws {
         let ann = try await Person()
         let zone = try await ann.makeZone()
@@ -53,6 +53,43 @@ import Testing
         let saved = try await ann.own.save(parent)
         #expect(saved.base?.statement.revision == 2)
         #expect(try await ann.own.record(for: parent.recordID).encryptedValues["body"] == "edited")
+    }
+
+    /// A parent is merged as a key is: who changed it wins, and who did not leaves it as it is.
+    @Test func aChangedParentIsMergedAsAKeyIs() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        for name in ["one", "two"] { try await ann.own.save(ann.note(in: zone, name, name: name)) }
+        let other = try ann.onFreshDevice()
+        func child(_ name: String) async throws -> Record {
+            var child = ann.note(in: zone, "mine", name: name)
+            child.parent = Record.Reference(recordName: "one")
+            return try await ann.own.save(child)
+        }
+        /// Saves what was fetched before the other device changed it.
+        func merged(_ mine: Record) async throws -> Record {
+            let results = try await ann.own.modifyRecords(saving: [mine], savePolicy: .changedKeys)
+            _ = try #require(try results.saveResults[mine.recordID]?.get())
+            return try await other.own.record(for: mine.recordID)
+        }
+        // Taken out of its parent, and nothing else; or put below another one.
+        for (name, parent) in [("out", nil), ("over", "two")] as [(String, String?)] {
+            var mine = try await child(name)
+            var theirs = try await other.own.record(for: mine.recordID)
+            theirs.encryptedValues["body"] = "theirs"
+            try await other.own.save(theirs)
+            mine.parent = parent.map { Record.Reference(recordName: $0) }
+            let now = try await merged(mine)
+            #expect(now.parent?.recordName == parent && now.encryptedValues["body"] == "theirs")
+        }
+        // They moved it; this device changes a key alone.
+        var mine = try await child("moved")
+        var theirs = try await other.own.record(for: mine.recordID)
+        theirs.parent = Record.Reference(recordName: "two")
+        try await other.own.save(theirs)
+        mine.encryptedValues["body"] = "changed"
+        let now = try await merged(mine)
+        #expect(now.parent?.recordName == "two" && now.encryptedValues["body"] == "changed")
     }
 
     /// A new record is merged into one that is there already, which goes before the merged one comes: it is new again.
@@ -116,7 +153,8 @@ import Testing
     }
 
     /// Both save at once, again and again: each field counts every save of its own device.
-    @Test func savesAtTheSameTimeKeepEveryField() async throws {
+    /// Tasks of one device know of each other's saves before the server's answers to their own: that is no fault of the server's.
+    @Test(arguments: [true, false]) func savesAtTheSameTimeKeepEveryField(onDevicesOfTheirOwn: Bool) async throws {
         let ann = try await Person()
         let zone = try await ann.makeZone()
         let id = Record.ID(recordName: "busy", zoneID: zone)
@@ -126,7 +164,7 @@ import Testing
         let start = record
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<3 {
-                let device = try ann.onFreshDevice()
+                let device = try onDevicesOfTheirOwn ? ann.onFreshDevice() : ann
                 group.addTask {
                     var copy = start
                     for count in 1...6 {
@@ -140,6 +178,7 @@ import Testing
         }
         let end = try await ann.own.record(for: id)
         for index in 0..<3 { #expect(end.encryptedValues["d\(index)"] == 6) }
+        #expect(try await ann.container.violations().isEmpty)
     }
 
     /// After more rounds than one call makes, the app tries again.

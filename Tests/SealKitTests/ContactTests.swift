@@ -11,7 +11,7 @@ import Testing
 @testable import SealKit
 
 /// Whose keys a device knows, and what it makes of others.
-@Suite struct ContactTests {
+@Suite(.timeLimit(.minutes(60))) struct ContactTests {
     private let temporary: TemporaryFolder
     init() throws { temporary = try TemporaryFolder() }
 

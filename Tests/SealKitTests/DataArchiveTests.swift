@@ -10,7 +10,7 @@ import Testing
 @testable import SealKit
 
 /// Taking one's data out, opened, and bringing it in elsewhere.
-@Suite struct DataArchiveTests {
+@Suite(.timeLimit(.minutes(60))) struct DataArchiveTests {
     let temporary: TemporaryFolder
     var archive: URL { temporary.url.appendingPathComponent("archive") }
 
@@ -174,8 +174,9 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.url.path).sorted() == ["all", "archive"])
     }
 
-    /// What changes while it is read is there in its last version, and what is deleted meanwhile is not.
-    @Test func changesMeanwhileAreInTheirLastVersion() async throws {
+    /// What changes while it is read is there in its last version, and what is deleted meanwhile is not: whether another device
+    /// does it, so that the version before is in the archive too, or this one, which knows better by the time that the page comes.
+    @Test(arguments: [true, false]) func changesMeanwhileAreInTheirLastVersion(byAnotherDevice: Bool) async throws {
         let (ann, eve) = (try await Person(), try await Person())
         let zone = try await ann.makeZone("Busy")
         for start in [0, 300] {
@@ -183,23 +184,82 @@ import Testing
         }
         let network = try HostileNetwork(ann.server)
         let device = try ann.through(network)
+        let writer = try byAnotherDevice ? ann.onFreshDevice() : ann
         let pages = Counter()
         network.lie { path, _, _ in
             // After the first page: the first of its records changes, and the second goes.
             guard path.hasSuffix("records/changes"), pages.next() == 1 else { return }
-            var first = try await ann.own.record(for: Record.ID(recordName: "n0", zoneID: zone))
+            var first = try await writer.own.record(for: Record.ID(recordName: "n0", zoneID: zone))
             first.encryptedValues["body"] = "new"
-            try await ann.own.save(first)
-            try await ann.own.deleteRecord(withID: Record.ID(recordName: "n1", zoneID: zone))
+            try await writer.own.save(first)
+            try await writer.own.deleteRecord(withID: Record.ID(recordName: "n1", zoneID: zone))
         }
-        _ = try await device.container.exportData(to: archive)
+        let export = try await device.container.exportData(to: archive)
         #expect(pages.value > 1, "there is more than one page")
+        #expect(export.unreadable == 0)
+        let violations = try await device.container.violations()
+        #expect(violations.isEmpty, "the server has shown nothing but what it had")
+        let about = try JSONDecoder().decode(
+            ArchiveFormat.Zone.self, from: try Data(contentsOf: archive.appendingPathComponent("zones/1/zone.json")))
+        #expect(about.repeated.sorted() == (byAnotherDevice ? ["n0", "n1"] : ["n0"]))
         _ = try await eve.container.importData(from: archive)
         let copy = RecordZone.ID(zoneName: "Busy")
         let body: String? = try await eve.own.record(for: Record.ID(recordName: "n0", zoneID: copy)).encryptedValues["body"]
         #expect(body == "new")
         #expect(await failure { _ = try await eve.own.record(for: Record.ID(recordName: "n1", zoneID: copy)) } == .unknownItem)
         #expect(try await eve.container.exportData(to: temporary.url.appendingPathComponent("b")).records == 599)
+    }
+
+    /// Lists of references too, and nothing else that is called so.
+    @Test func whoeverImportsTakesTheExportersPlaceInEveryReference() async throws {
+        let (ann, eve) = (try await Person(), try await Person())
+        let zone = try await ann.makeZone("References")
+        let names = [ann.name, "first", ann.name]
+        var record = ann.note(in: zone, ann.name, name: "first")
+        record.setPlainValue("one", .reference(ReferenceValue(recordName: ann.name)))
+        record.setPlainValue("many", .list(names.map { .reference(ReferenceValue(recordName: $0)) }))
+        record.setPlainValue("text", .list([.string(ann.name)]))
+        try await ann.own.save(record)
+        _ = try await ann.container.exportData(to: archive, zoneIDs: [zone])
+        _ = try await eve.container.importData(from: archive)
+        let copy = try await eve.own.record(for: Record.ID(recordName: "first", zoneID: RecordZone.ID(zoneName: "References")))
+        #expect(copy.plainValue("one") == .reference(ReferenceValue(recordName: eve.name)))
+        let renamed = [eve.name, "first", eve.name].map { Value.reference(ReferenceValue(recordName: $0)) }
+        #expect(copy.plainValue("many") == .list(renamed))
+        #expect(copy.plainValue("text") == .list([.string(ann.name)]) && copy.encryptedValues["body"] == ann.name)
+        // Its own by then, it is the same at the next import.
+        let again = try await eve.container.importData(from: archive)
+        #expect(again.records == 0 && again.unchanged == 1 && again.different.isEmpty)
+    }
+
+    /// An asset of the same size and other bytes is another, sealed or public, and stays.
+    @Test(arguments: [0, 1, 70_000, 1_100_000]) func anAssetIsTheSameByItsBytes(size: Int) async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone("Files")
+        let file = temporary.url.appendingPathComponent("file")
+        try pattern(size).write(to: file)
+        let name = "asset-\(UUID().uuidString)"
+        var sealed = ann.note(in: zone, "x", name: name)
+        sealed["file"] = Asset(fileURL: file)
+        sealed = try await ann.own.save(sealed)
+        var plain = Record(recordType: "Leaflet", recordID: Record.ID(recordName: name))
+        plain["file"] = Asset(fileURL: file)
+        plain = try await ann.container.publicDatabase.save(plain)
+        _ = try await ann.container.exportData(to: archive)
+        let same = try await ann.container.importData(from: archive, includingPublic: true)
+        #expect(same.records == 0 && same.different.isEmpty && same.differentPublic.isEmpty && same.unchanged >= 2)
+        guard size > 0 else { return }
+        var other = pattern(size)
+        other[size - 1] ^= 1
+        try other.write(to: file)
+        sealed["file"] = Asset(fileURL: file)
+        plain["file"] = Asset(fileURL: file)
+        try await ann.own.save(sealed)
+        try await ann.container.publicDatabase.save(plain)
+        let done = try await ann.container.importData(from: archive, includingPublic: true)
+        #expect(done.records == 0 && done.different.map(\.recordName) == [name] && done.differentPublic.map(\.recordName) == [name])
+        let kept: Asset? = try await ann.own.record(for: sealed.recordID)["file"]
+        #expect(try Data(contentsOf: try #require(kept?.fileURL)) == other)
     }
 
     private final class Counter: Sendable {

@@ -6,7 +6,7 @@ import Testing
 @testable import SealKit
 
 /// Dates, and lists without elements, over HTTP: what goes in comes out.
-@Suite struct DateTests {
+@Suite(.timeLimit(.minutes(60))) struct DateTests {
     private static func date(_ seconds: Double) -> Date { Date(timeIntervalSinceReferenceDate: seconds) }
 
     private static let dates: [Date] = [
@@ -121,7 +121,7 @@ import Testing
 }
 
 /// As the command writes and reads them.
-@Suite struct DateCommandTests {
+@Suite(.timeLimit(.minutes(60))) struct DateCommandTests {
     let temporary: TemporaryFolder
 
     init() throws { temporary = try TemporaryFolder() }
@@ -161,7 +161,7 @@ import Testing
 }
 
 /// A list without elements is of no kind.
-@Suite struct EmptyListTests {
+@Suite(.timeLimit(.minutes(60))) struct EmptyListTests {
     private func check(_ record: Record, isPublic: Bool) {
         #expect(record.plainValue("none") == .list([]))
         #expect(record["none"] == [String]() && record["none"] == [Int]() && record["none"] == [Date]() && record["none"] == [] as [Location])

@@ -5,7 +5,7 @@ import Testing
 @testable import SealKit
 
 /// A date's text gives back the very date.
-@Suite struct DateTextTests {
+@Suite(.timeLimit(.minutes(60))) struct DateTextTests {
     private static func date(_ seconds: Double) -> Date { Date(timeIntervalSinceReferenceDate: seconds) }
 
     @Test(arguments: [

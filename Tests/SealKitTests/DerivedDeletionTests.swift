@@ -9,7 +9,7 @@ import Testing
 @testable import SealKit
 
 /// Records that go with the target of a `deleteSelf` reference, as the SDK sees them: verified, never inferred.
-@Suite struct DerivedDeletionTests {
+@Suite(.timeLimit(.minutes(60))) struct DerivedDeletionTests {
     /// A target `list` with a record that goes with it, and one that goes with that.
     private func family(_ person: Person) async throws -> (zone: RecordZone.ID, list: Record, item: Record, detail: Record) {
         let zone = try await person.makeZone()

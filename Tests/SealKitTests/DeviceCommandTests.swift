@@ -4,7 +4,7 @@ import SealLab
 import Testing
 
 /// Devices on the command line.
-@Suite struct DeviceCommandTests {
+@Suite(.timeLimit(.minutes(60))) struct DeviceCommandTests {
     /// A command that asks, and is answered.
     private final class Dialogue {
         private let process = Process()

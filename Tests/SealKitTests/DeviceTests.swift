@@ -9,7 +9,7 @@ import Testing
 @testable import SealKit
 
 /// An account's devices as its devices see them.
-@Suite struct DeviceTests {
+@Suite(.timeLimit(.minutes(60))) struct DeviceTests {
     private let server: ServerProcess
 
     init() throws { server = try ServerProcess.shared.get() }

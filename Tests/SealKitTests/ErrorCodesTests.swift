@@ -11,7 +11,7 @@ import Testing
 /// Each error code, caused for real: the SDK, a real server, and what goes wrong between and beside them.
 ///
 /// Codes that other suites cause are not caused again; the table in `Errors.md` names the test of each.
-@Suite struct ErrorCodesTests {
+@Suite(.timeLimit(.minutes(60))) struct ErrorCodesTests {
     private let temporary: TemporaryFolder
     var folder: URL { temporary.url }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import SealKit
 
 /// Invitations whose time is over, by a clock that the test moves.
-@Suite struct ExpiryTests {
+@Suite(.timeLimit(.minutes(60))) struct ExpiryTests {
     private static let day: Int64 = 86_400_000_000
 
     /// Invitations of two lengths into a zone: one to a person, for a day, and a one-time URL for a week.

@@ -5,7 +5,7 @@ import SealStatements
 import Testing
 
 /// What the SDK exports raw, another implementation opens: the independent verifier, with nothing but the key file.
-@Suite(.serialized) struct ExportTests {
+@Suite(.serialized, .timeLimit(.minutes(60))) struct ExportTests {
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     /// Standard output of `verify.py`, one JSON object a line, and its exit status.

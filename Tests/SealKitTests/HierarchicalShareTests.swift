@@ -7,7 +7,7 @@ import Testing
 @testable import SealKit
 
 /// Shares of records with what is below them, through the SDK against a real server.
-@Suite struct HierarchicalShareTests {
+@Suite(.timeLimit(.minutes(60))) struct HierarchicalShareTests {
     struct Shared {
         let ann: Person
         let bob: Person
@@ -167,6 +167,33 @@ import Testing
     }
 
     // MARK: Moving
+
+    /// The device that shared the list was cut off before the item followed it: whichever comes next, and only reads, moves it.
+    @Test func fetchingMovesWhatAnotherDeviceHasLeft() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let zone = try await ann.makeZone()
+        let list = ann.note(in: zone, "list", name: "list")
+        let item = child(of: list, ann, "item", name: "item")
+        _ = try await ann.own.modifyRecords(saving: [list, item])
+        let refusal = LossyTransport.Loss.refusal(SealKitError(.permissionFailure, "the test's server says so"))
+        let network = LossyTransport(
+            try HTTPTransport(server: ann.server.origin), losing: "shares/unsettled", Array(repeating: refusal, count: 100))
+        let cut = try ann.through(network)
+        let root = try await cut.own.record(for: list.recordID)
+        var share = Share(rootRecord: root)
+        share.addParticipant(try await ann.participant(bob, .readWrite))
+        let saved = try await cut.own.save(share, rootRecord: root)
+        let joined = try await bob.join(saved.share.url)
+        let itemID = Record.ID(recordName: "item", zoneID: joined)
+        let hidden = await failure { _ = try await bob.shared.record(for: itemID) }
+        #expect(hidden == .unknownItem && !network.bodies.isEmpty)
+        // Best effort: what does not come about is nothing that a reader is told.
+        #expect(names(try await cut.own.recordZoneChanges(inZoneWith: zone)).isSuperset(of: ["list", "item"]))
+        #expect(await failure { _ = try await bob.shared.record(for: itemID) } == .unknownItem)
+        _ = try await ann.onFreshDevice().own.recordZoneChanges(inZoneWith: zone)
+        let read: String? = try await bob.shared.record(for: itemID).encryptedValues["body"]
+        #expect(read == "item")
+    }
 
     @Test func reparentingMovesRecordsInAndOut() async throws {
         let it = try await shared()

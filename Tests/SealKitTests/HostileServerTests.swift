@@ -10,7 +10,7 @@ import Testing
 
 /// The real SDK against a server that lies, beside what the table of attacks has (`Attacks`): each test first shows the honest
 /// answer, then the lie, refused.
-@Suite struct HostileServerTests {
+@Suite(.timeLimit(.minutes(60))) struct HostileServerTests {
     private func hostile(_ person: Person, _ rewrite: @escaping RewritingTransport.Rewrite) throws -> Person {
         try person.through(RewritingTransport(HTTPTransport(server: person.server.origin), rewrite))
     }

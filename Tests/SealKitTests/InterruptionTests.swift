@@ -8,7 +8,7 @@ import Testing
 @testable import sealkit
 
 /// Commands that somebody ends before their time.
-@Suite struct InterruptionTests {
+@Suite(.timeLimit(.minutes(60))) struct InterruptionTests {
     private let folder: TemporaryFolder
     private let server: ServerProcess
 

@@ -8,7 +8,7 @@ import Testing
 @testable import sealkit
 
 /// From a share's URL to reading on the command line, the commands about addresses, and those of the server's operator.
-@Suite struct InviteeCommandTests {
+@Suite(.timeLimit(.minutes(60))) struct InviteeCommandTests {
     private func codeCommand(_ server: ServerProcess, _ address: String) -> String {
         let mails = server.folder.appendingPathComponent("mail/new").path
         return """

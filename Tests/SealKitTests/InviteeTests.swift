@@ -9,7 +9,7 @@ import Testing
 @testable import SealKit
 
 /// From a share's URL to reading, for somebody whom the server does not know yet; and the addresses of those it does.
-@Suite struct InviteeTests {
+@Suite(.timeLimit(.minutes(60))) struct InviteeTests {
     /// Answers as somebody would who reads their mail.
     private final class Answers: Invitee {
         struct Asked: Sendable {

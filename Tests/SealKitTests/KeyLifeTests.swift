@@ -9,7 +9,7 @@ import Testing
 @testable import SealKit
 
 /// New keys: when they are opened, by whom, and what becomes of those who did not know.
-@Suite struct KeyLifeTests {
+@Suite(.timeLimit(.minutes(60))) struct KeyLifeTests {
     private let temporary: TemporaryFolder
     init() throws { temporary = try TemporaryFolder() }
 

@@ -55,5 +55,17 @@ extension KeyRotationTests {
         var random = SystemRandom()
         let forked = try world.ann.starting(from: [world.kept.seeds[0], AccountSeed(random: &random)], trust: nil)
         #expect(await failure { try forked.container.core.identity().check(roster) } == .integrityFailure)
+        // Nor do they take the roster over, whoever hands it to them.
+        let scope = roster.scopeID
+        let entries = try await world.bob.container.core.trust.entries(scope: scope)
+        #expect(entries.count == roster.hashes.count)
+        for (device, expected) in [(phone, SealKitError.Code.keysReplaced), (forked, .integrityFailure)] {
+            // One that has seen nothing yet.
+            let fresh = try device.starting(from: device.account.seeds, trust: nil)
+            let keeper = try fresh.keeper(of: world.anns.zoneID)
+            let code = await failure { _ = try await keeper.adopt(entries, grants: []) }
+            #expect(code == expected)
+            #expect(try await fresh.container.core.trust.entries(scope: scope).isEmpty)
+        }
     }
 }

@@ -11,7 +11,7 @@ import Testing
 @testable import SealKit
 
 /// New keys for an account, and what follows from them everywhere.
-@Suite struct KeyRotationTests {
+@Suite(.timeLimit(.minutes(60))) struct KeyRotationTests {
     /// Ann owns a zone that Bob writes in, and writes in one of his.
     struct World {
         let (ann, bob): (Person, Person)
@@ -112,6 +112,25 @@ import Testing
         #expect(watched.calls.isEmpty)
     }
 
+    /// One roster's refusal is told once everything else was done, and is not taken for done.
+    @Test func aRosterThatIsNotToldIsToldNextTime() async throws {
+        let world = try await World()
+        let refusal = LossyTransport.Loss.refusal(SealKitError(.permissionFailure, "the test's server says so"))
+        let network = LossyTransport(try HTTPTransport(server: world.ann.server.origin), losing: "rosters/append", [refusal])
+        let device = try world.ann.through(network)
+        #expect(await failure { try await device.rotateKeys(world.kept) } == .permissionFailure)
+        #expect(world.kept.seeds.count == 2 && !device.account.hasUntoldKeys)
+        var told: [Int?] = []
+        for zone in [world.anns, world.bobs] {
+            told.append(try await zone.view(of: world.bob).roster.members[world.ann.container.core.userID()]?.identity.signed.count)
+        }
+        #expect(told.contains(1) && told.contains(2))
+        let calls = network.calls.count
+        try await device.finishKeyRotation()
+        #expect(network.calls.count > calls)
+        try await world.check(device)
+    }
+
     /// The device never finishes: what it writes next does it, for that zone.
     @Test func theNextWriterStatesTheKeysFirst() async throws {
         let world = try await World()
@@ -139,6 +158,9 @@ import Testing
         world.kept.fail(with: nil)
         try await world.ann.rotateKeys(world.kept)
         try await world.check(world.ann)
+        // The server was told of the very seed that was kept: the account starts from what its device has.
+        #expect(world.kept.seeds.count == 2)
+        try await world.check(try world.ann.restarted(world.kept))
     }
 
     @Test func aRecoveryKeyThatWasNotShownChangesNothing() async throws {

@@ -8,7 +8,7 @@ import Testing
 @testable import SealKit
 
 /// Where accounts are kept on a device: what goes in comes out, nothing is lost on the way, and nobody else reads it.
-@Suite struct KeyStoreTests {
+@Suite(.timeLimit(.minutes(60))) struct KeyStoreTests {
     private let temporary: TemporaryFolder
     private var file: URL { temporary.url.appendingPathComponent("key.json") }
 

@@ -10,7 +10,7 @@ import Testing
 @testable import SealKit
 
 /// Requests and answers that are lost, for each call that changes something: it happens once, whatever was lost.
-@Suite struct LostAnswerTests {
+@Suite(.timeLimit(.minutes(60))) struct LostAnswerTests {
     static let losses: [[LossyTransport.Loss]] = [[.request], [.answer], [.answer, .request, .answer]]
 
     /// The same person on a network that loses what is said for one kind of call.

@@ -9,7 +9,7 @@ import Testing
 @testable import SealKit
 
 /// How long a call tries, what it waits for, and how it is ended.
-@Suite struct OperationTests {
+@Suite(.timeLimit(.minutes(60))) struct OperationTests {
     func away(
         _ person: Person, losing suffix: String, _ losses: [LossyTransport.Loss]
     ) throws -> (person: Person, network: LossyTransport, pacing: FakePacing) {

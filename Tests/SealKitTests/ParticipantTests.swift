@@ -8,7 +8,7 @@ import Testing
 
 @testable import SealKit
 
-@Suite struct ParticipantTests {
+@Suite(.timeLimit(.minutes(60))) struct ParticipantTests {
     private func address() -> String { "someone-\(UUID().uuidString.prefix(8).lowercased())@example.org" }
 
     // MARK: The public

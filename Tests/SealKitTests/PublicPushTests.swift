@@ -7,7 +7,7 @@ import Testing
 @testable import SealKit
 
 /// Subscriptions in the public database, with a real server.
-@Suite struct PublicPushTests {
+@Suite(.timeLimit(.minutes(60))) struct PublicPushTests {
     private func post(_ body: String) -> Record {
         var record = Record(recordType: "Bulletin")
         record["body"] = body

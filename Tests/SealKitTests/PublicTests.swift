@@ -11,7 +11,7 @@ import Testing
 
 @testable import SealKit
 
-@Suite struct PublicTests {
+@Suite(.timeLimit(.minutes(60))) struct PublicTests {
     func note(_ body: String, name: String = "note-\(UUID().uuidString)") -> Record {
         var record = Record(recordType: "Post", recordID: Record.ID(recordName: name))
         record["body"] = body

@@ -8,7 +8,7 @@ import Testing
 
 @testable import SealKit
 
-@Suite struct PushTests {
+@Suite(.timeLimit(.minutes(60))) struct PushTests {
     /// The next notification that a subscription gave rise to.
     private func fired(
         _ notifications: inout AsyncThrowingStream<Container.Notification, any Error>.Iterator

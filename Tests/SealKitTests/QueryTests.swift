@@ -11,7 +11,7 @@ import Testing
 
 @testable import SealKit
 
-@Suite struct QueryTests {
+@Suite(.timeLimit(.minutes(60))) struct QueryTests {
     private func thing(_ name: String, _ age: Int, in zone: RecordZone.ID, _ text: String? = nil) -> Record {
         var record = Record(recordType: "QueryThing", recordID: Record.ID(recordName: name, zoneID: zone))
         record["age"] = age

@@ -5,7 +5,7 @@ import Testing
 @testable import SealKit
 
 /// What an app puts into records and keeps of them: values, ids, errors.
-@Suite struct RecordValueTests {
+@Suite(.timeLimit(.minutes(60))) struct RecordValueTests {
     @Test func boolsFloatsAndReferencesAreStoredAsCloudKitStoresThem() async throws {
         let ann = try await Person()
         let zone = try await ann.makeZone()

@@ -6,7 +6,7 @@ import Testing
 @testable import SealKit
 
 /// Ways back and new keys by the command line, with several devices of one account.
-@Suite struct RecoveryCommandTests {
+@Suite(.timeLimit(.minutes(60))) struct RecoveryCommandTests {
     private let home: TemporaryFolder
     private let server: ServerProcess
 

@@ -11,7 +11,7 @@ import Testing
 @testable import SealKit
 
 /// Ways back into an account, what becomes of those that were changed, and what a server can show in their place.
-@Suite struct RecoveryTests {
+@Suite(.timeLimit(.minutes(60))) struct RecoveryTests {
     private typealias Passphrase = Account.RecoveryPassphrase
     private let server: ServerProcess
     /// One for each test: recoveries are counted by address.

@@ -10,7 +10,7 @@ import Testing
 @testable import SealKit
 
 /// Sealing again what nobody has written since a new key was opened.
-@Suite struct RekeyTests {
+@Suite(.timeLimit(.minutes(60))) struct RekeyTests {
     private let temporary: TemporaryFolder
     init() throws { temporary = try TemporaryFolder() }
 
@@ -152,6 +152,27 @@ import Testing
         let bodies = found.mapValues { try? $0.get().encryptedValues["body"] as String? }
         #expect(bodies[zone.recordID("a", for: ann)] == "Bob's" && bodies[zone.recordID("c", for: ann)] == "old")
         #expect(found[zone.recordID("b", for: ann)]?.failureCode == .unknownItem)
+    }
+
+    /// What was sealed before the other key was opened is gone over once more, by the same call.
+    @Test func aNewKeyOnTheWayLeavesNothingUnderTheOneBefore() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        for part in 0..<2 {
+            _ = try await ann.own.modifyRecords(saving: (0..<150).map { ann.note(in: zone, "body", name: "note-\(part)-\($0)") })
+        }
+        try await ann.own.rotateKeys(of: zone)
+        let isFirst = Mutex(true)
+        let rotating = try ann.through(
+            RewritingTransport(HTTPTransport(server: ann.server.origin)) { path, body in
+                guard path.hasSuffix("records/modify"), isFirst.withLock({ first in defer { first = false }; return first }) else { return body }
+                try await ann.own.rotateKeys(of: zone)
+                return body
+            })
+        let result = try await rotating.own.rekey(zone)
+        #expect(result.failures.isEmpty && result.rekeyed >= 300)
+        let status = try await ann.own.keyStatus(of: zone)
+        #expect(status.newestEpoch == 2 && status.oldestEpochInUse == 2 && status.staleRecordCount == 0)
     }
 
     @Test func twoAtOnceAndANewKeyOnTheWayLeaveNothingBehind() async throws {

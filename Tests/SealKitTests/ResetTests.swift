@@ -9,7 +9,7 @@ import Testing
 @testable import SealKit
 
 /// Giving up what is encrypted, on a device that has the keys, and after all of them were lost.
-@Suite struct ResetTests {
+@Suite(.timeLimit(.minutes(60))) struct ResetTests {
     private func reset(_ device: Person, _ kept: KeptKeys) async throws(SealKitError) {
         try await device.account.resetEncryptedData(
             trust: device.container.core.trust, keep: { seeds async throws(SealKitError) in try kept.keep(seeds) },
@@ -117,6 +117,25 @@ import Testing
     }
 
     /// A reset that its user ended is not gone on with because the account has got new keys in another way.
+    /// What one scope's server refuses is told once the rest was given up, and is gone on with.
+    @Test func whatIsNotGivenUpIsGivenUpNextTime() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let own = try await ann.makeZone()
+        let bobs = try await SharedZone(of: bob, with: [(ann, .readWrite)])
+        let kept = KeptKeys(ann)
+        let refusal = LossyTransport.Loss.refusal(SealKitError(.permissionFailure, "the test's server says so"))
+        let network = LossyTransport(try HTTPTransport(server: ann.server.origin), losing: "rosters/append", [refusal])
+        let device = try ann.through(network)
+        let refused = await error { try await reset(device, kept) }
+        #expect(refused?.code == .permissionFailure)
+        let gone = await error { _ = try await device.own.recordZone(for: own) }
+        #expect(gone?.code == .zoneNotFound)
+        #expect(try await bobs.view(of: bob).roster.members[ann.userID] != nil)
+        try await device.finishKeyRotation()
+        #expect(try await bobs.view(of: bob).roster.members[ann.userID] == nil)
+        #expect(try await device.container.core.trust.givenUp(of: device.account).isEmpty)
+    }
+
     @Test func aResetThatCameToNothingIsForgotten() async throws {
         let ann = try await Person()
         let zone = try await ann.makeZone()

@@ -9,7 +9,7 @@ import Testing
 @testable import SealKit
 
 /// What the SDK makes of a server that was started on an old copy of its database.
-@Suite struct RestoredServerTests {
+@Suite(.timeLimit(.minutes(60))) struct RestoredServerTests {
     /// A server that is stopped at the end, with a zone of Ann's that Bob is in.
     func with(
         _ body: (RestorableServer, SharedZone, _ ann: Person, _ bob: Person) async throws -> Void
@@ -84,6 +84,33 @@ import Testing
             let view = try await zone.view(of: ann)
             #expect(view.roster.currentEpoch.number == 2 && !view.lacksGrants)
             try await ann.own.save(ann.note(in: zone.zoneID, "and no further one", name: "newer"))
+            #expect(try await zone.view(of: ann).roster.currentEpoch.number == 2)
+        }
+    }
+
+    /// Who only reads makes up for them too: nobody has to write first.
+    @Test func readingMakesUpForGrantsThatAreLost() async throws {
+        try await with { server, zone, ann, bob in
+            let carol = try await Person(server.process)
+            try server.backUp()
+            try await ann.edit(zone.zoneID) { $0.addParticipant(try await ann.participant(carol, .readWrite)) }
+            try await zone.join(carol)
+            try await ann.own.rotateKeys(of: zone.zoneID)
+            try server.restore()
+            _ = try await settle(zone, ann)
+            let lacking = try await zone.view(of: bob)
+            #expect(lacking.keys[lacking.roster.currentEpoch.number] == nil)
+            // A member who is no administrator cannot help.
+            _ = try await bob.shared.recordZoneChanges(inZoneWith: zone.id(for: bob))
+            #expect(try await zone.view(of: bob).roster.currentEpoch.number == 1)
+            let fresh = try ann.onFreshDevice()
+            _ = try await fresh.own.recordZoneChanges(inZoneWith: zone.zoneID)
+            for person in [bob, carol] {
+                let view = try await zone.view(of: person)
+                #expect(view.roster.currentEpoch.number == 2 && Set(view.keys.keys) == [0, 1, 2])
+            }
+            // Once is enough.
+            _ = try await fresh.own.recordZoneChanges(inZoneWith: zone.zoneID)
             #expect(try await zone.view(of: ann).roster.currentEpoch.number == 2)
         }
     }

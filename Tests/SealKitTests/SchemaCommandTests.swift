@@ -4,7 +4,7 @@ import SealKit
 import Testing
 
 /// `sealkit schema`, `sealkit schema role` and `sealkit management-token` as processes, against a server of their own.
-@Suite struct SchemaCommandTests {
+@Suite(.timeLimit(.minutes(60))) struct SchemaCommandTests {
     static let schema = """
         DEFINE SCHEMA
 

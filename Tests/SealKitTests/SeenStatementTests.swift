@@ -9,7 +9,7 @@ import Testing
 
 /// What a device remembers of a record's newest statement is held against the next one, in zones without any other scope too, and
 /// by a device that only looks records up.
-@Suite struct SeenStatementTests {
+@Suite(.timeLimit(.minutes(60))) struct SeenStatementTests {
     private let ann: UserID
     private let bob: UserID
     private let zone = Hash.digest(.link, [1])
@@ -111,6 +111,34 @@ import Testing
         await expectRefused(.rollback) { _ = try await ann.own.record(for: note.recordID) }
         hostile.beHonest()
         #expect(try await ann.body(of: note.recordID) == "since")
+    }
+
+    /// This device writes while its question is on its way: the answer from before is asked for once more, and is a rollback then.
+    @Test(arguments: [false, true]) func anAnswerThatWasOvertakenIsAskedForAgain(isLying: Bool) async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let note = try await ann.own.save(ann.note(in: zone, "before", name: "note"))
+        let (reader, network) = try ann.behindAttacker()
+        let answers = LockedValue<[Data]>([])
+        network.lie { path, _, response in
+            guard path.hasSuffix("records/lookup") else { return }
+            let body = response.body
+            answers.change { $0.append(body) }
+            if answers.value.count == 1 {
+                var next = note
+                next.encryptedValues["body"] = "since"
+                try await ann.own.save(next)
+            } else if isLying {
+                response.body = answers.value[0]
+            }
+        }
+        if isLying {
+            await expectRefused(.rollback) { _ = try await reader.own.record(for: note.recordID) }
+        } else {
+            #expect(try await reader.body(of: note.recordID) == "since")
+        }
+        #expect(answers.value.count == 2)
+        #expect(try await reader.container.violations().isEmpty == !isLying)
     }
 
     @Test func theServerDoesNotHelpAWriterToAnotherTypeOrCreator() async throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SealKit
 
-@Suite struct SemanticsTests {
+@Suite(.timeLimit(.minutes(60))) struct SemanticsTests {
     @Test func s31_otherZonesOfTheCallCommit() async throws {
         let ann = try await Person()
         let (good, bad) = (try await ann.makeZone(), try await ann.makeZone())

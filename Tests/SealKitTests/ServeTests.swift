@@ -5,7 +5,7 @@ import Testing
 @testable import SealKit
 
 /// `sealkit serve` as a process: how it starts, refuses to, stops, and survives being killed.
-@Suite struct ServeTests {
+@Suite(.timeLimit(.minutes(60))) struct ServeTests {
     @Test func itSaysThatItIsWell() async throws {
         let server = try ServerProcess.shared.get()
         let (status, body) = try await request(server, "GET", "/health")

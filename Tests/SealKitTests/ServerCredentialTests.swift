@@ -7,7 +7,7 @@ import Testing
 
 @testable import SealKit
 
-@Suite struct ServerCredentialTests {
+@Suite(.timeLimit(.minutes(60))) struct ServerCredentialTests {
     private func world(_ person: Person) throws -> Database {
         try Container(person.container.containerIdentifier, transport: HTTPTransport(server: person.server.origin)).publicDatabase
     }

@@ -4,7 +4,7 @@ import SealLab
 import Testing
 
 /// Sharing on the command line, by people who have nothing but key files.
-@Suite struct ShareCommandTests {
+@Suite(.timeLimit(.minutes(60))) struct ShareCommandTests {
     private struct User {
         let server: ServerProcess
         let keyFile: String

@@ -9,7 +9,7 @@ import Testing
 @testable import SealKit
 
 /// How shares begin, change their looks, and end.
-@Suite struct ShareLifeTests {
+@Suite(.timeLimit(.minutes(60))) struct ShareLifeTests {
     /// Semantics 47: only the share goes; the owner's records stay.
     @Test func whoDeletesTheShareInTheSharedDatabaseLeaves() async throws {
         let (ann, bob, carol) = (try await Person(), try await Person(), try await Person())

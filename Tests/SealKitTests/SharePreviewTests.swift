@@ -9,7 +9,7 @@ import Testing
 @testable import SealKit
 
 /// What a share's URL shows before it is accepted: who says so, and who renews it.
-@Suite struct SharePreviewTests {
+@Suite(.timeLimit(.minutes(60))) struct SharePreviewTests {
     @Test func aURLShowsWhoMadeItsTitleAndWhen() async throws {
         let (ann, bob) = (try await Person(), try await Person())
         let zone = try await ann.makeZone()

@@ -8,7 +8,7 @@ import Testing
 
 @testable import SealKit
 
-@Suite struct ShareTests {
+@Suite(.timeLimit(.minutes(60))) struct ShareTests {
     /// A zone of Ann's with one note, shared as `title` with whoever `invite` adds.
     func sharedZone(
         _ ann: Person, _ invitees: [(Person, Share.Participant.Permission)] = []

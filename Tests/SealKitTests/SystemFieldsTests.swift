@@ -5,7 +5,7 @@ import Testing
 
 @testable import SealKit
 
-@Suite struct SystemFieldsTests {
+@Suite(.timeLimit(.minutes(60))) struct SystemFieldsTests {
     @Test func aRecordIsSavedFromItsSystemFieldsAlone() async throws {
         let ann = try await Person()
         let zone = try await ann.makeZone()

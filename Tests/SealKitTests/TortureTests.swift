@@ -4,7 +4,7 @@ import Testing
 @testable import SealTorture
 
 /// `make torture`, a little of it each time.
-@Suite struct TortureTests {
+@Suite(.timeLimit(.minutes(60))) struct TortureTests {
     @Test func whatIsAcknowledgedSurvivesKillsUnderLoad() async throws {
         let totals = try await CrashTorture(seed: .random(in: 1...999_999_999), rounds: 5).run()
         #expect(totals.rounds == 5)

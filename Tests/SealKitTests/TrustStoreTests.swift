@@ -5,7 +5,7 @@ import Testing
 @testable import SealKit
 
 /// The form of what a device has verified.
-@Suite struct TrustStoreTests {
+@Suite(.timeLimit(.minutes(60))) struct TrustStoreTests {
     private let temporary: TemporaryFolder
     init() throws { temporary = try TemporaryFolder() }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import SealKit
 
 /// What an account stores, as the SDK and the command line tell it, and what happens when that is too much.
-@Suite struct UsageTests {
+@Suite(.timeLimit(.minutes(60))) struct UsageTests {
     @Test func anAccountLearnsWhatItStoresAndIsStoppedAtItsQuota() async throws {
         let server = try ServerProcess(mail: false, arguments: ["--storage-quota", "20000"])
         defer { server.stop() }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SealKit
 
-@Suite struct ZoneTests {
+@Suite(.timeLimit(.minutes(60))) struct ZoneTests {
     @Test func theDefaultZoneIsThereWithoutBeingMade() async throws {
         let ann = try await Person()
         let id = Record.ID(recordName: "first")

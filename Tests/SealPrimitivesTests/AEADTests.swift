@@ -1,7 +1,7 @@
 import SealPrimitives
 import Testing
 
-@Suite struct AEADTests {
+@Suite(.timeLimit(.minutes(60))) struct AEADTests {
     let key = secret(7)
     let context: [UInt8] = [1, 2, 3]
 

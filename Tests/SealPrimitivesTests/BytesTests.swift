@@ -1,7 +1,7 @@
 import SealPrimitives
 import Testing
 
-@Suite struct BytesTests {
+@Suite(.timeLimit(.minutes(60))) struct BytesTests {
     @Test func `Hexadecimal has one spelling`() throws {
         #expect(try Hex.decode("00ff10") == [0, 255, 16])
         #expect(Hex.encode([0, 255, 16]) == "00ff10")
@@ -44,7 +44,7 @@ import Testing
     }
 }
 
-@Suite struct PasswordTests {
+@Suite(.timeLimit(.minutes(60))) struct PasswordTests {
     @Test(arguments: [
         PasswordParameters(passes: 2, memoryKiB: 262_144), PasswordParameters(passes: 3, memoryKiB: 262_143),
         PasswordParameters(passes: 0, memoryKiB: 0), PasswordParameters(passes: 17, memoryKiB: 262_144),
@@ -62,7 +62,7 @@ import Testing
     }
 }
 
-@Suite struct SecretTests {
+@Suite(.timeLimit(.minutes(60))) struct SecretTests {
     @Test func `Secrets are compared in constant time, by content`() {
         #expect(SecretBytes.areEqual(secret(1), secret(1)))
         #expect(!SecretBytes.areEqual(secret(1), secret(2)))

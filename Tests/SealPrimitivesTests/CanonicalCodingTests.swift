@@ -1,7 +1,7 @@
 import SealPrimitives
 import Testing
 
-@Suite struct CanonicalCodingTests {
+@Suite(.timeLimit(.minutes(60))) struct CanonicalCodingTests {
     @Test func `Numbers are little-endian, byte strings stand behind LE32, flags are 0 or 1`() {
         var writer = CanonicalWriter()
         writer.number(UInt16(0x0102))
@@ -60,7 +60,7 @@ import Testing
     }
 }
 
-@Suite struct PAETests {
+@Suite(.timeLimit(.minutes(60))) struct PAETests {
     @Test func `A PAE counts its pieces and their bytes`() {
         var pae = PAE(pieces: 2)
         pae.add("test")

@@ -1,7 +1,7 @@
 import SealPrimitives
 import Testing
 
-@Suite struct SignatureTests {
+@Suite(.timeLimit(.minutes(60))) struct SignatureTests {
     /// RFC 8032, 7.1, test 3.
     @Test func `It is Ed25519 as published`() throws {
         let key = try SigningKey(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SealQuery
 
-@Suite struct EvaluationTests {
+@Suite(.timeLimit(.minutes(60))) struct EvaluationTests {
     private static func date(_ microseconds: Int64) -> Date {
         Date(timeIntervalSinceReferenceDate: ReferenceDate.seconds(ofMicroseconds: microseconds))
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SealQuery
 
-@Suite struct LanguageTests {
+@Suite(.timeLimit(.minutes(60))) struct LanguageTests {
     static let rome = Location(latitude: 41.9, longitude: 12.5)
 
     private func conditions(_ text: String, _ arguments: [any Query.Argument] = []) throws -> [Query.Condition] {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SealQuery
 
-@Suite struct WireTests {
+@Suite(.timeLimit(.minutes(60))) struct WireTests {
     static let query = Query(
         recordType: "T",
         predicate: .init([

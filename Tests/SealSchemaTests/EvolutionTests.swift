@@ -2,7 +2,7 @@ import SealSchema
 import SealStatements
 import Testing
 
-@Suite struct EvolutionTests {
+@Suite(.timeLimit(.minutes(60))) struct EvolutionTests {
     static func schema(_ text: String) throws -> Schema { try Schema(parsing: "DEFINE SCHEMA " + text) }
 
     /// Old, new, how each change reads, and which of them production refuses.
@@ -44,7 +44,7 @@ import Testing
     }
 }
 
-@Suite struct JudgeTests {
+@Suite(.timeLimit(.minutes(60))) struct JudgeTests {
     private static let schema = Schema(types: [
         "Note": RecordType(name: "Note", fields: ["n": .init(ValueType(.int64)), "s": .init(ValueType(.string), isEncrypted: true)])
     ])

@@ -2,7 +2,7 @@ import SealSchema
 import SealStatements
 import Testing
 
-@Suite struct LanguageTests {
+@Suite(.timeLimit(.minutes(60))) struct LanguageTests {
     /// The example of CloudKit's own documentation, with comments of every kind.
     static let departments = """
         DEFINE SCHEMA

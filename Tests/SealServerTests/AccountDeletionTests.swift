@@ -9,7 +9,7 @@ import Testing
 
 @testable import SealServer
 
-@Suite struct AccountDeletionTests {
+@Suite(.timeLimit(.minutes(60))) struct AccountDeletionTests {
     static let path = "/1/accounts/delete"
 
     func request(

@@ -9,7 +9,7 @@ import Testing
 
 @testable import SealServer
 
-@Suite struct AccountTests {
+@Suite(.timeLimit(.minutes(60))) struct AccountTests {
     @Test func createLogInAndOut() async throws {
         try await RunningServer.with { server in
             var client = try TestClient(server)

@@ -12,7 +12,7 @@ import Testing
 
 @testable import SealServer
 
-@Suite struct AssetTests {
+@Suite(.timeLimit(.minutes(60))) struct AssetTests {
     struct Answer {
         let status: UInt
         let body: [UInt8]

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SealServer
 
-@Suite struct BlobStoreTests {
+@Suite(.timeLimit(.minutes(60))) struct BlobStoreTests {
     let folder = TemporaryFolder()
 
     func id() -> BlobID {

@@ -12,7 +12,7 @@ import Testing
 @testable import SealServer
 
 /// A server that has too much to do, or is about to end, as the SDK meets it.
-@Suite struct BusyTests {
+@Suite(.timeLimit(.minutes(60))) struct BusyTests {
     private static let impatient = OperationConfiguration(timeoutIntervalForResource: 0.5)
 
     private static func database(_ server: RunningServer) async throws -> (SealKit.Database, RecordZone.ID) {

@@ -9,7 +9,7 @@ import Testing
 @testable import SealServer
 
 /// References with `deleteSelf`: what goes with a deleted target, and the proof of it.
-@Suite struct CascadeTests {
+@Suite(.timeLimit(.minutes(60))) struct CascadeTests {
     /// A notice as a client verifies it.
     static func verify(_ record: Sealkit_V1_Record, in zone: TestZone) throws -> VerifiedStatement {
         var verifier = StatementVerifier(roster: zone.roster)

@@ -10,7 +10,7 @@ import Testing
 @testable import SealServer
 
 /// Feeds of many zones at once, of many writers at once, and after old deletions have left them.
-@Suite struct ChangesTests {
+@Suite(.timeLimit(.minutes(60))) struct ChangesTests {
     static func changes(
         _ person: Person, _ zones: [(zone: TestZone, token: Data)], limit: UInt32 = 0
     ) async throws -> [Sealkit_V1_ZoneRecordChanges] {

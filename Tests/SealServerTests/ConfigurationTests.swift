@@ -3,7 +3,7 @@ import Testing
 
 @testable import SealServer
 
-@Suite struct ConfigurationTests {
+@Suite(.timeLimit(.minutes(60))) struct ConfigurationTests {
     let folder = TemporaryFolder()
 
     @Test func flagsThenEnvironmentThenFileThenDefaults() async throws {

@@ -9,7 +9,7 @@ import Testing
 @testable import SealServer
 
 /// `records/created`: what its caller has made in the public database.
-@Suite struct CreatedRecordTests {
+@Suite(.timeLimit(.minutes(60))) struct CreatedRecordTests {
     private func withPeople(_ body: @Sendable (_ anna: Person, _ bert: Person, RunningServer) async throws -> Void) async throws {
         try await RunningServer.with { server in
             try await body(try await Person.ready(server), try await Person.ready(server), server)

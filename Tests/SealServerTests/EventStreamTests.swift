@@ -11,7 +11,7 @@ import Testing
 
 @testable import SealServer
 
-@Suite struct EventStreamTests {
+@Suite(.timeLimit(.minutes(60))) struct EventStreamTests {
     @Test func aStreamGoesOnAfterTheServerWasStartedAgain() async throws {
         let folder = TemporaryFolder()
         let state = Mutex<(phone: Person, desk: Person, zone: TestZone)?>(nil)
@@ -143,6 +143,26 @@ import Testing
             server.clock.advance(seconds: 31 * 86_400)
             server.services.streams.heartbeat()
             #expect(try await onPhone.next().name == "end")
+        }
+    }
+
+    /// A device has so many sessions at once: the oldest ends when one more begins, and its stream with it.
+    @Test func aStreamEndsWithASessionThatAnotherTakesThePlaceOf() async throws {
+        try await RunningServer.with { server in
+            let anna = try await Person.ready(server)
+            let events = try await anna.listen()
+            for _ in 1..<Sessions.mostPerDevice {
+                server.clock.advance(seconds: 1)
+                _ = try await anna.client.login()
+            }
+            #expect(try await anna.client.me().account.count == 32)
+            server.clock.advance(seconds: 1)
+            let last = try await anna.onAnotherDevice()
+            let end = try await events.next()
+            #expect(end.name == "end")
+            #expect(try end.failure.errorCode == .sessionExpired)
+            try await expectRefusal(.sessionExpired) { try await anna.client.me() }
+            #expect(try await last.client.me().account.count == 32)
         }
     }
 

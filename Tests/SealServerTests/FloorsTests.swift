@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The package graph itself shows that the server holds no code that decrypts.
-@Suite struct FloorsTests {
+@Suite(.timeLimit(.minutes(60))) struct FloorsTests {
     private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 

@@ -5,6 +5,7 @@ import SealEnvelope
 import SealPrimitives
 import SealStatements
 import SealWire
+import SwiftProtobuf
 import Testing
 
 @testable import SealServer
@@ -155,6 +156,73 @@ extension HierarchyTests {
                 PlacedWrite(record, in: again, from: share), PlacedWrite(Write(after: root), in: again, from: zone, share: "share"),
             ]
             #expect(try await anna.save(writes, opening: [opening]).map(\.result.code) == [nil, nil])
+        }
+    }
+
+    /// Who kept its URL, or asked for access, has to do with the share that ended, and not with the next of its name.
+    @Test func aShareThatEndsTakesItsURLAndRequestsAlong() async throws {
+        try await withShare { shared in
+            let (anna, zone, share, server) = (shared.anna, shared.zone, shared.share, shared.server)
+            let carl = try await Person.ready(server)
+            let tables = ["link", "sealed_link", "access_request", "share_access"]
+            let routing = [UInt8](try #require(try await anna.links(share).links.first?.routingID))
+            try await anna.updateLinks(share, .with { $0.sealedLinks = [anna.sealedLink()] })
+            try await anna.updateAccess(share, allows: true)
+            try await carl.ask(routing)
+            #expect(try await server.rows(in: tables).count == tables.count)
+            #expect(try await carl.shareOwner(routing).zone.zoneName == zone.name)
+
+            var gone = Write(after: shared.record, kind: .delete)
+            gone.type = Names.shareType
+            let done = try await anna.save(
+                [PlacedWrite(gone, in: share), Self.move(shared.root, from: share, to: zone, parent: nil)],
+                closing: [anna.closing(share)])
+            #expect(done.map(\.result.code) == [nil, nil])
+            #expect(try await server.rows(in: tables).isEmpty)
+            #expect(try await anna.save([Self.move(shared.item, from: share, to: zone, parent: "list")]).map(\.result.code) == [nil])
+
+            // Shared again under the same name, and open to requests.
+            var closed = share.roster
+            try closed.append(anna.author.plain(.close, on: share.roster, time: 2).entry)
+            var (again, opening) = try anna.newShare("share", root: "list", in: zone, following: closed)
+            var record = Write(after: done[0], "title")
+            (record.type, record.tag, record.creator) = (Names.shareType, "", anna.user)
+            let root = try SavedRecord(try await anna.lookup(["list"], in: zone).results[0].record)
+            let writes = [
+                PlacedWrite(record, in: again, from: share), PlacedWrite(Write(after: root), in: again, from: zone, share: "share"),
+            ]
+            #expect(try await anna.save(writes, opening: [opening]).map(\.result.code) == [nil, nil])
+            try await anna.append(try anna.next(on: again, [.settings(.init(linkID: Digest(randomBytes(32))))]), to: &again)
+            try await anna.updateAccess(again, allows: true)
+            #expect(try await anna.access(again).requesters.isEmpty)
+            #expect(try await anna.links(again).links.isEmpty)
+            try await expectRefusal(.unknownItem) { try await carl.shareOwner(routing) }
+            try await expectRefusal(.unknownItem) { try await carl.ask(routing) }
+        }
+    }
+
+    /// Between a request's checks and its transaction another device appends to the share's roster, or opens a share.
+    @Test func whatIsEndedOrOpenedIsAsItWasJudged() async throws {
+        let hook = WriteHook()
+        try await withShare(hook: hook) { shared in
+            let (anna, zone, share, server) = (shared.anna, shared.zone, shared.share, shared.server)
+            var gone = Write(after: shared.record, kind: .delete)
+            gone.type = Names.shareType
+            let (ending, _) = try anna.request(
+                [PlacedWrite(gone, in: share), Self.move(shared.root, from: share, to: zone, parent: nil)],
+                closing: [anna.closing(share)])
+            let (scope, opening) = try anna.newShare("other", root: "note", in: zone)
+            let (beginning, _) = try anna.request(anna.sharing(shared.note, as: "other", in: zone, scope), opening: [opening])
+            let before = try await server.rows(in: ["roster_entry", "share", "record"])
+            let head = randomBytes(32)
+            let appends: WriteHook.Work = { try $0.execute("UPDATE share SET head = $1", [.blob(head)]) }
+            let opens: WriteHook.Work = { try $0.execute("UPDATE zone SET shares = shares + 1") }
+            for (request, work) in [(ending, appends), (beginning, opens)] {
+                hook.arm(work)
+                try await expectRefusal(.rosterChanged) { try await anna.send(request, to: zone) }
+                #expect(!hook.isArmed)
+            }
+            #expect(try await server.rows(in: ["roster_entry", "share", "record"]) == before)
         }
     }
 

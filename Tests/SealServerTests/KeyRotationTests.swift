@@ -9,7 +9,7 @@ import Testing
 @testable import SealServer
 
 /// New login keys, and the recovery bundles that go with them.
-@Suite struct KeyRotationTests {
+@Suite(.timeLimit(.minutes(60))) struct KeyRotationTests {
     private func request(
         from former: TestClient, to new: TestClient, signer: SigningKey? = nil, origin: String? = nil,
         recovery: [Sealkit_V1_RecoveryBundle] = []

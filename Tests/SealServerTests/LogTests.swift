@@ -37,7 +37,7 @@ final class LogCapture: Sendable {
 }
 
 /// Every kind of request, right and wrong ones, with known secrets in it; then all log lines are searched for them.
-@Suite struct LogTests {
+@Suite(.timeLimit(.minutes(60))) struct LogTests {
     @Test func `At the level of trace no log line has a secret of any request in it`() async throws {
         let log = LogCapture()
         let secrets = Mutex<[String]>([])

@@ -9,7 +9,7 @@ import Testing
 @testable import SealServer
 
 /// Management tokens and roles.
-@Suite struct ManagementTests {
+@Suite(.timeLimit(.minutes(60))) struct ManagementTests {
     private typealias Created = Sealkit_V1_CreateManagementTokenResponse
 
     private func create(_ boss: Management, _ container: String = TestClient.container, name: String = "CI", lifetime: UInt64 = 0) async throws -> Sealkit_V1_CreateManagementTokenResponse {

@@ -9,7 +9,7 @@ import Testing
 @testable import SealEnvelope
 @testable import SealServer
 
-@Suite struct NotificationTests {
+@Suite(.timeLimit(.minutes(60))) struct NotificationTests {
     @Test func everyDeviceButTheOriginatingOneIsTold() async throws {
         try await RunningServer.with { server in
             let phone = try await Person.ready(server)

@@ -12,7 +12,7 @@ import Testing
 @testable import SealServer
 
 /// What the server checks and keeps of administrators, the public, and those who ask for access.
-@Suite struct ServerParticipantTests {
+@Suite(.timeLimit(.minutes(60))) struct ServerParticipantTests {
     /// Anna's shared zone, with Bert in it.
     func withBert(
         _ role: SealStatements.Role = .privateUser,

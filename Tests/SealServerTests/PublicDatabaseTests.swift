@@ -10,7 +10,7 @@ import Testing
 
 @testable import SealServer
 
-@Suite struct PublicDatabaseTests {
+@Suite(.timeLimit(.minutes(60))) struct PublicDatabaseTests {
     func withPeople(_ body: @Sendable (_ anna: Person, _ bert: Person, RunningServer) async throws -> Void) async throws {
         try await RunningServer.with { server in
             try await body(try await Person.ready(server), try await Person.ready(server), server)

@@ -7,7 +7,7 @@ import Testing
 @testable import SealServer
 
 /// Security roles as a pure function.
-@Suite struct PublicRightsTests {
+@Suite(.timeLimit(.minutes(60))) struct PublicRightsTests {
     private typealias Right = RecordType.Grant.Right
     private static let rights: [Right] = [.read, .create, .write]
 

@@ -8,7 +8,7 @@ import Testing
 @testable import SealServer
 
 /// Pages: nothing twice, nothing left out that stood still, nothing believed that a cursor says.
-@Suite struct QueryCursorTests {
+@Suite(.timeLimit(.minutes(60))) struct QueryCursorTests {
     private func things(_ count: Int) -> [String: [String: Value]] {
         Dictionary(uniqueKeysWithValues: (0..<count).map { ("r\(100 + $0)", ["age": .int64(Int64($0)), "half": .int64(Int64($0 / 2))]) })
     }
@@ -84,6 +84,73 @@ import Testing
                 _ = try anna.open(match.record, in: name == "notes" ? zone : name == "other" ? other : third)
             }
         }
+    }
+
+    /// One zone has more to look at than a page takes, and its results come late; what the other has found beyond that waits.
+    @Test(arguments: [true, false]) func aZoneThatIsNotGoneThroughHoldsTheOthersBack(ascending: Bool) async throws {
+        try await QueryTests.withZone { anna, zone, _ in
+            let other = try await anna.makeZone("other")
+            // More than one zone's share of what is read for a page.
+            for start in stride(from: 0, to: 1_200, by: 400) {
+                let writes = (start..<start + 400).map { age in
+                    Write.thing("a\(age)", ["age": .int64(Int64(age)), "flag": .int64([40, 1_150, 1_160].contains(age) ? 1 : 0)])
+                }
+                #expect(try await anna.codes(writes, in: zone) == Array(repeating: nil, count: 400))
+            }
+            let ages: [Int64] = [-5, 45, 600, 1_155, 2_000]
+            let writes = ages.map { Write.thing("b\($0)", ["age": .int64($0), "flag": .int64(1)]) }
+            #expect(try await anna.codes(writes, in: other) == Array(repeating: nil, count: 5))
+            // No index finds these: every record is looked at.
+            let query = try QueryTests.query("flag != 0", .init(key: "age", ascending: ascending))
+            let names = ["b-5", "a40", "b45", "b600", "a1150", "b1155", "a1160", "b2000"]
+            for limit: UInt32 in [0, 3] {
+                #expect(try await anna.names(query, in: nil, limit: limit) == (ascending ? names : names.reversed()))
+            }
+            let first = try await anna.query(query, in: nil, keys: [])
+            #expect(first.matches.count < names.count && !first.cursor.isEmpty, "one page goes through all of it")
+        }
+    }
+
+    /// What one participant may be shown next is not for another to ask on from.
+    @Test func aCursorIsNoOtherParticipants() async throws {
+        try await RunningServer.with { server in
+            let (anna, bert, carl) = (try await Person.ready(server), try await Person.ready(server), try await Person.ready(server))
+            var shared = try await anna.makeSharedZone()
+            for person in [bert, carl] { try await anna.share(&shared, with: person) }
+            let zone = shared
+            _ = try await QueryTests.save(things(6), by: anna, in: zone)
+            let query = try QueryTests.query("age >= 0", .init(key: "age", ascending: true))
+            let cursor = try await bert.query(query, in: zone, limit: 2).cursor
+            #expect(!cursor.isEmpty)
+            let others = [
+                try await refusal { try await carl.query(query, in: zone, cursor: cursor) },
+                try await refusal { try await anna.query(query, in: zone, cursor: cursor) },
+            ]
+            #expect(others == [.invalidArguments, .invalidArguments])
+            let rest = try await bert.query(query, in: zone, cursor: cursor)
+            #expect(rest.matches.map(\.record.recordName) == ["r102", "r103", "r104", "r105"])
+        }
+    }
+
+    /// It may stand at a record that its reader is not shown: its length must not say which.
+    @Test func aCursorIsAsLongAsAnyOther() throws {
+        var random = SystemRandom()
+        let path = DatabasePath(container: TestClient.container, environment: .development, database: .public)
+        let seal = try CursorSeal(
+            SecretBytes(random: &random), try QueryTests.query("age >= 0"), zone: nil, user: nil, path)
+        func length(_ record: String, key: Int) -> Int {
+            let place = QueryPlace(keys: [IndexKey(bytes: [UInt8](repeating: 1, count: key))], record: record)
+            return QueryCursor(driver: 0, zone: 1, place: place, snapshots: [1: 1]).data(seal).count
+        }
+        let lengths = ["a", String(repeating: "a", count: 100), String(repeating: "a", count: 255)].flatMap { name in
+            [0, 1, 63, 300, 500].map { length(name, key: $0) }
+        }
+        #expect(Set(lengths).count == 1)
+        // What needs more has the next length, and opens too.
+        let long = [UInt8](repeating: 7, count: 1_020)
+        let closed = [long, long + [7]].map { seal.close($0) }
+        #expect(closed[1].count == closed[0].count + 1_024)
+        #expect(try closed.map { try seal.open($0) } == [long, long + [7]])
     }
 
     @Test func aCursorIsOfOneQueryCallerAndZone() async throws {

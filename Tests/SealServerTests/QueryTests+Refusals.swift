@@ -12,7 +12,7 @@ import Testing
 @testable import SealServer
 
 /// What is refused, what waits, and what a query costs.
-@Suite struct QueryRefusalTests {
+@Suite(.timeLimit(.minutes(60))) struct QueryRefusalTests {
     private func reason(_ query: Query, by person: Person, in zone: TestZone?, shared: Bool = false) async throws -> (ErrorCode?, String) {
         do {
             _ = try await person.query(query, in: zone, shared: shared)

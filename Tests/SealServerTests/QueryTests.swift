@@ -13,7 +13,7 @@ import Testing
 @testable import SealServer
 
 /// What queries find.
-@Suite struct QueryTests {
+@Suite(.timeLimit(.minutes(60))) struct QueryTests {
     static func withZone(_ body: @Sendable (Person, TestZone, RunningServer) async throws -> Void) async throws {
         try await RunningServer.with { server in
             let anna = try await Person.ready(server)

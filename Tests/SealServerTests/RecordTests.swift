@@ -9,7 +9,7 @@ import Testing
 
 @testable import SealServer
 
-@Suite struct RecordTests {
+@Suite(.timeLimit(.minutes(60))) struct RecordTests {
     /// A server with one user and one zone.
     func withZone(_ body: @Sendable (Person, TestZone, RunningServer) async throws -> Void) async throws {
         try await RunningServer.withZone(body)

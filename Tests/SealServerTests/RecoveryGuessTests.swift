@@ -8,7 +8,7 @@ import Testing
 @testable import SealServer
 
 /// The routes by which somebody could find out whether a passphrase's bundle is there.
-@Suite struct RecoveryGuessTests {
+@Suite(.timeLimit(.minutes(60))) struct RecoveryGuessTests {
     private static func bundle(_ id: UInt8, _ kind: UInt32, _ sealed: String = "sealed") -> Sealkit_V1_RecoveryBundle {
         .with {
             $0.recoveryID = Data(repeating: id, count: 16)

@@ -8,7 +8,7 @@ import Testing
 @testable import SealServer
 
 /// Statements that follow ones which the server has lost.
-@Suite struct RestoredRecordTests {
+@Suite(.timeLimit(.minutes(60))) struct RestoredRecordTests {
     /// The code that a single save of this ends with; nil for success.
     private func code(
         _ person: Person, _ write: Write, in zone: TestZone, restoring: Bool = true, change: (inout Statement) -> Void = { _ in }

@@ -11,7 +11,7 @@ import Testing
 
 /// A server that was started on an old copy of its database: what it has lost it is given back, and nobody misses what comes
 /// after.
-@Suite struct RestoredServerTests {
+@Suite(.timeLimit(.minutes(60))) struct RestoredServerTests {
     /// Runs three servers on one folder: `before` up to the backup, `lost` after it, and `after` on the backup.
     func restored<Kept: Sendable, Lost: Sendable>(
         before: @escaping @Sendable (RunningServer) async throws -> Kept,

@@ -6,7 +6,7 @@ import Testing
 @testable import SealServer
 
 /// Who saves again is judged by what held the last time, and the transaction finds out whether it still does.
-@Suite struct SaveAgainTests {
+@Suite(.timeLimit(.minutes(60))) struct SaveAgainTests {
     /// What each save costs the one writer that all of them share.
     @Test func aSaveAfterTheFirstTakesNineStatements() async throws {
         let counter = StatementCounter()

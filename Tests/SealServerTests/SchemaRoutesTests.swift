@@ -10,7 +10,7 @@ import Testing
 @testable import SealServer
 
 /// Schemas over HTTP: who may, what is refused, and what a change does to what is there.
-@Suite struct SchemaRoutesTests {
+@Suite(.timeLimit(.minutes(60))) struct SchemaRoutesTests {
     @Test func aSchemaGoesFromAFileToProduction() async throws {
         try await RunningServer.with { server in
             let boss = try Management(server)

@@ -9,7 +9,7 @@ import Testing
 @testable import SealServer
 
 /// Schemas as saves meet them: what development adds, what production refuses.
-@Suite struct SchemaTests {
+@Suite(.timeLimit(.minutes(60))) struct SchemaTests {
     func withZone(_ body: @Sendable (Person, TestZone, RunningServer) async throws -> Void) async throws {
         try await RunningServer.with { server in
             let anna = try await Person.ready(server)

@@ -8,7 +8,7 @@ import Testing
 @testable import SealServer
 
 /// Sentences that clients of CloudKit rely on, where `RecordTests` and `ZoneTests` do not have them. `Tests/Semantics.md` has all.
-@Suite struct SemanticsTests {
+@Suite(.timeLimit(.minutes(60))) struct SemanticsTests {
     @Test func s9_onlyASaveChangesWhatIsStored() async throws {
         try await RunningServer.withZone { anna, zone, _ in
             let saved = try await anna.save([Write("a")], in: zone)[0]

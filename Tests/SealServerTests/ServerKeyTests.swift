@@ -9,7 +9,7 @@ import Testing
 
 @testable import SealServer
 
-@Suite struct ServerKeyTests {
+@Suite(.timeLimit(.minutes(60))) struct ServerKeyTests {
     func withKey(_ body: @Sendable (_ owner: Person, ServerKeyClient, RunningServer) async throws -> Void) async throws {
         try await RunningServer.with { server in
             let anna = try await Person.ready(server)

@@ -12,7 +12,7 @@ import Testing
 
 @testable import SealServer
 
-@Suite struct ServerTests {
+@Suite(.timeLimit(.minutes(60))) struct ServerTests {
     let folder = TemporaryFolder()
 
     struct Unexpected: Error {}

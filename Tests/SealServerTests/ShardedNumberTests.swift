@@ -6,7 +6,7 @@ import Testing
 @testable import SealServer
 
 /// Numbers of accounts and identities, and tokens that name neither.
-@Suite struct ShardedNumberTests {
+@Suite(.timeLimit(.minutes(60))) struct ShardedNumberTests {
     private func setShard(_ value: String, _ server: RunningServer) async throws {
         try await server.services.database.write {
             try $0.execute("UPDATE settings SET value = $1 WHERE name = 'shard'", [.text(value)])

@@ -13,7 +13,7 @@ import Testing
 @testable import SealKit
 @testable import SealServer
 
-@Suite struct SharingTests {
+@Suite(.timeLimit(.minutes(60))) struct SharingTests {
     func withTwo(_ body: @Sendable (Person, Person, TestZone, RunningServer) async throws -> Void) async throws {
         try await RunningServer.with { server in
             let anna = try await Person.ready(server)

@@ -9,7 +9,7 @@ import Testing
 @testable import SealServer
 
 /// `records/stale`, and saves that say that they only seal again.
-@Suite struct StaleRecordTests {
+@Suite(.timeLimit(.minutes(60))) struct StaleRecordTests {
     @Test func whatWasNotWrittenSinceTheNewestEpochIsListedInFeedOrder() async throws {
         try await RunningServer.withZone { anna, made, _ in
             var zone = made

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SealServer
 
-@Suite struct StorageTests {
+@Suite(.timeLimit(.minutes(60))) struct StorageTests {
     let folder = TemporaryFolder()
 
     static let table = [Migration(name: "001-t", sql: "CREATE TABLE t (id BIGINT PRIMARY KEY, body BLOB)")]

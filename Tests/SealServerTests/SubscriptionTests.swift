@@ -8,7 +8,7 @@ import Testing
 
 @testable import SealServer
 
-@Suite struct SubscriptionTests {
+@Suite(.timeLimit(.minutes(60))) struct SubscriptionTests {
     @Test func subscriptionsAreMadeFoundListedAndDeleted() async throws {
         try await RunningServer.with { server in
             let anna = try await Person.ready(server)
@@ -150,6 +150,38 @@ import Testing
             }
             // One in the place of another is not one more.
             #expect(try await anna.modifySubscriptions(saving: [.query("q0", firesOn: 1)])[0].subscription.firesOn == 1)
+        }
+    }
+
+    /// What is to take another's place and is refused leaves that one as it is, with what waits for it.
+    @Test func aReplacementThatIsRefusedReplacesNothing() async throws {
+        try await RunningServer.with { server in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            _ = try await anna.modifySubscriptions(saving: (0..<100).map { .query("q\($0)", type: "Other") })
+            try await anna.subscribe(.zone(zone, "mine"))
+            let other = try await anna.onAnotherDevice()
+            _ = try await other.save([Write("a")], in: zone)
+            let tables = ["subscription", "notification"]
+            let before = try await anna.subscriptions()
+            let rows = try await server.rows(in: tables)
+            #expect(before.count == 101 && rows == ["subscription": 101, "notification": 1])
+            var unknown = Sealkit_V1_Subscription.zone(zone, "mine")
+            unknown.zone.zoneName = "unknown"
+            var unreadable = Sealkit_V1_Subscription.query("mine")
+            unreadable.kind = 9
+            // One query too many; another zone, which there is not; nothing at all. One that is taken keeps the request.
+            let results = try await anna.modifySubscriptions(saving: [.query("mine"), unknown, unreadable, .database("new")])
+            #expect(results.map(\.failure.errorCode) == [.limitExceeded, .zoneNotFound, .invalidArguments, nil])
+            let after = try await anna.subscriptions().filter { $0.subscriptionID != "new" }
+            #expect(after == before)
+            #expect(try await server.rows(in: tables) == ["subscription": 102, "notification": 1])
+            let watched = try await server.services.database.read { connection in
+                try connection.first("SELECT watched FROM zone WHERE name = $1", [.text(zone.name)]) { try $0.int64(0) }
+            }
+            #expect(!Watch(rawValue: try #require(watched)).contains(.stale), "nothing was lost that has to be found out")
+            // Of its own kind it is replaced where there is room for no more.
+            #expect(try await anna.modifySubscriptions(saving: [.query("q7", type: "Note")])[0].failure.code == "")
         }
     }
 

@@ -11,7 +11,7 @@ import Testing
 @testable import SealKit
 @testable import SealServer
 
-@Suite struct WebhookTests {
+@Suite(.timeLimit(.minutes(60))) struct WebhookTests {
     /// A subscription whose notifications go to a receiver.
     private static func subscription(_ receiver: WebhookReceiver) -> Sealkit_V1_Subscription {
         var subscription = Sealkit_V1_Subscription.query("hook", desiredKeys: ["pinned", "body"])
@@ -117,6 +117,56 @@ import Testing
             }
             guard let found else { return false }
             return found.0 == count && (count > 0 || found.1 == 0)
+        }
+    }
+
+    /// The receiver is slow: what changes while it thinks is delivered by itself, without another change after it.
+    @Test func whatComesDuringADeliveryIsDeliveredNext() async throws {
+        try await WebhookReceiver.with { receiver in
+            try await RunningServer.with(webhookOrigins: [receiver.origin]) { server in
+                let anna = try await Person.ready(server)
+                let zone = try await anna.makeZone()
+                try await anna.subscribe(Self.subscription(receiver))
+                receiver.hold(true)
+                _ = try await anna.save([Write("a")], in: zone)
+                let first = try await receiver.delivery(1).message
+                _ = try await anna.save([Write("b")], in: zone)
+                _ = try await anna.save([Write("c")], in: zone)
+                receiver.hold(false)
+                let next = try await receiver.delivery(2).message
+                #expect(first.notifications.map(\.recordName) == ["a"] && next.notifications.map(\.recordName) == ["b", "c"])
+                try await Self.failures(0, server)
+                #expect(receiver.count == 2)
+            }
+        }
+    }
+
+    /// The operator has taken the origin back, and allows another.
+    @Test func anOriginThatIsNoLongerAllowedGetsNothing() async throws {
+        let folder = TemporaryFolder()
+        try await WebhookReceiver.with { receiver in
+            try await RunningServer.with(folder: folder, webhookOrigins: [receiver.origin]) { server in
+                let anna = try await Person.ready(server)
+                let zone = try await anna.makeZone()
+                try await anna.subscribe(Self.subscription(receiver))
+                receiver.answer([.serviceUnavailable])
+                _ = try await anna.save([Write("a")], in: zone)
+                _ = try await receiver.delivery(1)
+                try await Self.failures(1, server)
+            }
+            try await RunningServer.with(folder: folder, webhookOrigins: ["https://hooks.example.org"]) { server in
+                server.clock.advance(seconds: 60)
+                server.services.webhooks.wake()
+                try await Self.failures(2, server)
+                #expect(receiver.count == 1)
+                // Allowed again within the day it gets what waited.
+            }
+            try await RunningServer.with(folder: folder, webhookOrigins: [receiver.origin]) { server in
+                server.clock.advance(seconds: 600)
+                server.services.webhooks.wake()
+                let told = try await receiver.delivery(2).message.notifications
+                #expect(told.map(\.recordName) == ["a"])
+            }
         }
     }
 

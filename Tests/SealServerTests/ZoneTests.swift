@@ -9,7 +9,7 @@ import Testing
 @testable import SealKit
 @testable import SealServer
 
-@Suite struct ZoneTests {
+@Suite(.timeLimit(.minutes(60))) struct ZoneTests {
     @Test func aZoneIsMadeFoundAndListed() async throws {
         try await RunningServer.with { server in
             let anna = try await Person.ready(server)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SealStatements
 
-@Suite struct IdentityTests {
+@Suite(.timeLimit(.minutes(60))) struct IdentityTests {
     let alice: Person
     let second: Person
 
@@ -59,7 +59,7 @@ import Testing
     }
 }
 
-@Suite struct ScopeTests {
+@Suite(.timeLimit(.minutes(60))) struct ScopeTests {
     @Test func `A scope's id binds each of its parts`() throws {
         let owner = try Person(1).userID
         let other = try Person(2).userID

@@ -2,7 +2,7 @@ import SealPrimitives
 import SealStatements
 import Testing
 
-@Suite struct PasetoTests {
+@Suite(.timeLimit(.minutes(60))) struct PasetoTests {
     let key: SigningKey
     let footer = [UInt8](#"{"kid":"1"}"#.utf8)
     let message = [UInt8](#"{"sub":"a"}"#.utf8)

@@ -3,7 +3,7 @@ import SealStatements
 import Testing
 
 /// What the vectors do not reach: limits, and what writers ask the rules before they sign.
-@Suite struct RosterPeopleTests {
+@Suite(.timeLimit(.minutes(60))) struct RosterPeopleTests {
     @Test func `A thousand names are blocked, and no more`() throws {
         var world = try World()
         let names = try (0..<Limits.blockedPerScope).map { UserID(try ID16(Array(GrantHash.of([UInt8($0 & 0xFF), UInt8($0 >> 8)]).bytes.prefix(16)))) }

@@ -4,7 +4,7 @@ import Testing
 @testable import SealStatements
 
 /// The rules, one by one: obeyed, and broken in each single way. A refused entry leaves no trace.
-@Suite struct RosterRulesTests {
+@Suite(.timeLimit(.minutes(60))) struct RosterRulesTests {
     let alice: Person
     let bob: Person
     let seat: Seat

@@ -4,7 +4,7 @@ import Testing
 @testable import SealStatements
 
 /// What a reader checks of a record before it believes a byte of it.
-@Suite struct StatementTests {
+@Suite(.timeLimit(.minutes(60))) struct StatementTests {
     let alice: Person
     var world: World
 
@@ -130,6 +130,68 @@ import Testing
             var verifier = StatementVerifier(roster: world.roster)
             #expect(throws: SealError.self) { try verifier.verify(altered, proof: proof, recordName: nil) }
         }
+    }
+
+    // MARK: Departures
+
+    /// The owner's, which took a record of this scope elsewhere.
+    func departure() throws -> Statement {
+        var moved = try statement(by: world.owner)
+        moved.scopeID = digest(5)
+        moved.scopeIncarnation = 3
+        moved.revision = 2
+        moved.previous = digest(6)
+        moved.formerScope = .init(scopeID: world.scope.id, incarnation: world.roster.incarnations.scope)
+        return moved
+    }
+
+    func verifyDeparture(
+        _ statement: Statement, by key: SigningKey? = nil, asked: String? = "Note-1"
+    ) throws -> VerifiedStatement {
+        try StatementVerifier(roster: world.roster).verifyDeparture(
+            statement.canonicalBytes(), proof: proof(statement, by: key ?? world.owner.signingKey), recordName: asked)
+    }
+
+    @Test func `A departure is the owner's word on a record of this scope in its present life`() throws {
+        let good = try departure()
+        #expect(try verifyDeparture(good).statement == good)
+        _ = try verifyDeparture(good, asked: nil)
+        let wrong: [(Comment, SealError, (inout Statement) throws -> Void)] = [
+            ("an earlier life of the scope", .staleEpoch, { $0.formerScope = .init(scopeID: world.scope.id, incarnation: 0) }),
+            ("a life that is yet to come", .staleEpoch, { $0.formerScope = .init(scopeID: world.scope.id, incarnation: 2) }),
+            ("another life of the zone", .staleEpoch, { $0.zoneIncarnation += 1 }),
+            ("out of another scope", .wrongContext, { $0.formerScope = .init(scopeID: digest(7), incarnation: 1) }),
+            ("out of none", .wrongContext, { $0.formerScope = nil }),
+            ("into this very scope", .wrongContext, { $0.scopeID = world.scope.id }),
+            ("a member's", .wrongContext, { $0.author = alice.userID }),
+            ("another zone's", .wrongContext, { $0.zoneName = "Other" }),
+            ("another owner's", .wrongContext, { $0.owner = alice.userID }),
+            ("another container's", .wrongContext, { $0.container = "com.example.other" }),
+            ("another environment's", .wrongContext, { $0.environment = .development }),
+            ("another record's", .wrongContext, { $0.recordName = "Note-2" }),
+        ]
+        for (comment, error, change) in wrong {
+            var altered = try departure()
+            try change(&altered)
+            #expect(throws: error, comment) { try verifyDeparture(altered) }
+        }
+        #expect(throws: SealError.invalidSignature, "a member's signature") { try verifyDeparture(good, by: alice.signingKey) }
+    }
+
+    @Test mutating func `What departed from an earlier life of a scope is there again`() throws {
+        let before = try departure()
+        _ = try verifyDeparture(before)
+        try world.append(by: world.owner, [.close])
+        try world.append(World.opening(of: world.scope, by: world.owner, following: world.roster), by: world.owner)
+        #expect(world.roster.incarnations.scope == 2)
+        #expect(throws: SealError.staleEpoch) { try verifyDeparture(before) }
+        // The zone's incarnation is the scope's here: of the two each counts.
+        var mixed = before
+        mixed.zoneIncarnation = 2
+        #expect(throws: SealError.staleEpoch) { try verifyDeparture(mixed) }
+        var now = try departure()
+        now.zoneIncarnation = 2
+        _ = try verifyDeparture(now)
     }
 
     // MARK: The tree

@@ -2,7 +2,7 @@ import SealPrimitives
 import SealStatements
 import Testing
 
-@Suite struct ValueTests {
+@Suite(.timeLimit(.minutes(60))) struct ValueTests {
     static let samples: [(value: Value, hex: String)] = [
         (.string("né"), "01" + "03000000" + "6ec3a9"),
         (.string(""), "01" + "00000000"),

@@ -8,7 +8,7 @@ import Testing
 @testable import SealServer
 
 /// What errors say, written out: names, and nothing that came from data.
-@Suite struct ErrorTests {
+@Suite(.timeLimit(.minutes(60))) struct ErrorTests {
     static let core: [SealError] = [
         .malformed, .invalidLength, .invalidName, .unsupported, .authenticationFailed, .invalidKey, .invalidSignature,
         .weakParameters, .outOfMemory, .invalidProof, .fieldMismatch, .wrongContext, .staleEpoch, .authorNotPermitted,

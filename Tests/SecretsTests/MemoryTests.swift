@@ -9,7 +9,7 @@ import Testing
 
 /// Keys are wiped when they are released: each test does its work in a process of its own, releases everything, and
 /// searches all memory of that process for the keys, derived ones too.
-@Suite(.serialized) struct MemoryTests {
+@Suite(.serialized, .timeLimit(.minutes(60))) struct MemoryTests {
     @Test func `The search finds a copy that was left behind`() async {
         await #expect(processExitsWith: .success) {
             var random = SystemRandom()

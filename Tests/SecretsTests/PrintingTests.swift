@@ -9,7 +9,7 @@ import Testing
 
 /// Prints every type that holds a secret, in every way, and sees no secret. What the types call themselves is written out
 /// here: a change of it is looked at.
-@Suite struct PrintingTests {
+@Suite(.timeLimit(.minutes(60))) struct PrintingTests {
     /// A type that holds a secret, a value of it, and what the value must not show.
     struct Shown {
         let type: String

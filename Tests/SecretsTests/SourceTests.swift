@@ -4,7 +4,7 @@ import Testing
 
 /// What only the sources tell: where a secret is kept as text, compared, or put into a message. Each place that is right is
 /// written out here; a new one has to be looked at.
-@Suite struct SourceTests {
+@Suite(.timeLimit(.minutes(60))) struct SourceTests {
     static let modules = [
         "SealPrimitives", "SealStatements", "SealEnvelope", "SealCoding", "SealKit", "SealServer", "sealkit",
     ]

@@ -3,7 +3,7 @@ import Testing
 
 @testable import sealkit
 
-@Suite(.serialized) struct CheckedInVectorsTests {
+@Suite(.serialized, .timeLimit(.minutes(60))) struct CheckedInVectorsTests {
     static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "Vectors")
 

@@ -4,7 +4,7 @@ import Testing
 @testable import sealkit
 
 /// The published vectors where they lie: in no copy of ours. `.ci/run` sets the variable when they stand beside the checkout.
-@Suite(.serialized) struct PublishedVectorsTests {
+@Suite(.serialized, .timeLimit(.minutes(60))) struct PublishedVectorsTests {
     static let folder = ProcessInfo.processInfo.environment["SEALKIT_PUBLISHED_VECTORS"].map { URL(filePath: $0) }
     static let whyNot: Comment = "not run: SEALKIT_PUBLISHED_VECTORS names no folder; see `sealkit help vectors published`"
 

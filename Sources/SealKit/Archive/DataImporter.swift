@@ -187,10 +187,7 @@ struct DataImporter {
             return filled
         }
         let isMine = !isPublic || present.creatorUserRecordID?.recordName == database.core.userID().recordName
-        let isSame =
-            isMine && record.recordType == present.recordType && record.parent?.recordName == present.parent?.recordName
-            && record.fields.count == present.fields.count
-            && record.fields.allSatisfy { key, state in Self.isSame(state, present.fields[key]) }
+        let isSame = try isMine ? Self.isSame(record, present) : false
         if isSame {
             result.unchanged += 1
         } else if isPublic {
@@ -201,14 +198,23 @@ struct DataImporter {
         return nil
     }
 
-    private static func isSame(_ archived: Record.FieldState, _ present: Record.FieldState?) -> Bool {
+    private static func isSame(_ archived: Record, _ present: Record) throws(SealKitError) -> Bool {
+        guard archived.recordType == present.recordType, archived.parent?.recordName == present.parent?.recordName,
+            archived.fields.count == present.fields.count
+        else { return false }
+        for (key, state) in archived.fields { guard try isSame(state, present.fields[key]) else { return false } }
+        return true
+    }
+
+    private static func isSame(_ archived: Record.FieldState, _ present: Record.FieldState?) throws(SealKitError) -> Bool {
         switch (archived, present) {
         case (.plain(let one), .plain(let other)?), (.encrypted(let one), .encrypted(let other)?):
             // Not by `==`, for which a NaN is none.
-            (try? one.canonicalBytes()) == (try? other.canonicalBytes())
+            return (try? one.canonicalBytes()) == (try? other.canonicalBytes())
         case (.asset(let one), .asset(let other)?):
-            one.fileURL.flatMap { try? FileManager.default.attributesOfItem(atPath: $0.path)[.size] as? UInt64 } == other.size
-        default: false
+            guard let file = one.fileURL, let content = other.remote?.content else { return false }
+            return try content.isMade(of: AssetFile(file))
+        default: return false
         }
     }
 }

@@ -118,6 +118,7 @@ extension Database {
                 $0.recordNames = part.map(\.recordName)
                 if let desiredKeys { $0.desiredKeys = Sealkit_V1_DesiredKeys(desiredKeys) }
             }
+            ground.asked = try await core.trust.moment()
             let response: Sealkit_V1_LookupRecordsResponse
             do { response = try await core.call(scope, "records/lookup", request) } catch { throw await confirmed(error, zone) }
             ground = try await ground.settled(by: response.scopes, response.authors, core)
@@ -128,27 +129,38 @@ extension Database {
             for (id, result) in zip(part, response.results) {
                 if let wire = result.shown { present.append((wire, id.recordName)) }
             }
+            // What was found belongs to the very bytes that came.
             let outcomes = try await self.read(
-                present, zone: zone, desiredKeys: desiredKeys, ground: ground, checksPlacement: checksPlacement,
+                present, zone: zone, desiredKeys: desiredKeys, ground: ground, checksPlacement: checksPlacement, asksAgain: false,
                 accepting: accepting)
             await noteCycles(in: outcomes, zone)
             var read = outcomes.makeIterator()
-            var tooMuch: [Record.ID] = []
+            var again: [Record.ID] = []
             for (id, result) in zip(part, response.results) {
                 if let wire = result.shown {
-                    found.append(Found(id: id, wire: wire, outcome: read.next() ?? .failure(Database.unanswered(id))))
+                    let outcome = read.next() ?? .failure(Database.unanswered(id))
+                    // This device has made another version meanwhile.
+                    if case .failure(let error) = outcome, error.code == .serverRecordChanged {
+                        again.append(id)
+                    } else {
+                        found.append(Found(id: id, wire: wire, outcome: outcome))
+                    }
                     continue
                 }
                 var refusal: SealKitError?
                 if case .failure(let failure)? = result.outcome { refusal = SealKitError(failure) }
                 // Large records do not all fit into one answer: what was left out is asked for again.
                 if refusal?.code == .limitExceeded, !present.isEmpty {
-                    tooMuch.append(id)
+                    again.append(id)
                     continue
                 }
-                found.append(Found(id: id, wire: nil, outcome: .failure(try await absence(of: id, refusal, in: ground))))
+                guard let error = try await absence(of: id, refusal, in: ground) else {
+                    again.append(id)
+                    continue
+                }
+                found.append(Found(id: id, wire: nil, outcome: .failure(error)))
             }
-            waiting = tooMuch + waiting.dropFirst(part.count)
+            waiting = again + waiting.dropFirst(part.count)
         }
         return (found, ground)
     }
@@ -156,10 +168,13 @@ extension Database {
     /// What it means that an answer shows nothing under a name, whether it says that there is no such record, no such zone, or
     /// nothing at all: the server shows a deletion with the statement that made it, so that without one what was seen is being hidden.
     /// - Parameter refusal: nil for an answer that says nothing.
-    func absence(of id: Record.ID, _ refusal: SealKitError?, in ground: RecordGround) async throws(SealKitError) -> SealKitError {
+    /// - Returns: nil where this device has come to know the record only since it asked: that answer says nothing of it.
+    func absence(of id: Record.ID, _ refusal: SealKitError?, in ground: RecordGround) async throws(SealKitError) -> SealKitError? {
         if let refusal, ![.unknownItem, .zoneNotFound, .userDeletedZone].contains(refusal.code) { return refusal }
-        if try await core.trust.hasSeen(id.recordName, in: ground.place, scopes: ground.readableScopes) {
-            return await core.noted(Database.hidden(id), zone: id.zoneID, record: id.recordName)
+        switch try await core.trust.memory(of: id.recordName, in: ground.place, scopes: ground.readableScopes, asked: ground.asked) {
+        case .seen: return await core.noted(Database.hidden(id), zone: id.zoneID, record: id.recordName)
+        case .seenSince: return nil
+        case .unseen: break
         }
         guard let refusal else { return Database.unanswered(id) }
         return await confirmed(refusal, id.zoneID)
@@ -167,6 +182,20 @@ extension Database {
 
     static func unanswered(_ id: Record.ID) -> SealKitError {
         SealKitError(.serverRejectedRequest, "the server's answer says nothing of record \(id.recordName)")
+    }
+
+    /// The same of any number of records.
+    func look(
+        upAll recordIDs: [Record.ID], desiredKeys: [String]?, checksPlacement: Bool
+    ) async throws(SealKitError) -> [Record.ID: Outcome] {
+        var found: [Record.ID: Outcome] = [:]
+        for start in stride(from: 0, to: recordIDs.count, by: Limits.itemsPerRequest) {
+            let part = Array(recordIDs[start..<min(start + Limits.itemsPerRequest, recordIDs.count)])
+            for (id, outcome) in try await look(up: part, desiredKeys: desiredKeys, checksPlacement: checksPlacement) {
+                found[id] = outcome
+            }
+        }
+        return found
     }
 
     /// Downloads a fetched record's assets where the database is set to; one that cannot be had fails the record.

@@ -8,11 +8,13 @@ import SwiftProtobuf
 /// hierarchical shares that it takes part in. What the server says of them is where to look; the rosters say what is.
 extension Database {
     /// What is known of a zone before it is asked about.
+    /// - Parameter asked: the moment at which the server was asked, where that was before.
     /// - Throws: `zoneNotFound`.
-    func zoneGround(_ zoneID: RecordZone.ID) async throws(SealKitError) -> ZoneGround {
+    func zoneGround(_ zoneID: RecordZone.ID, asked: Int64? = nil) async throws(SealKitError) -> ZoneGround {
         let zone = try zoneScope(zoneID)
         let own = core.keeper(of: zone)
-        var ground = ZoneGround(zone: zone)
+        let moment = if let asked { asked } else { try await core.trust.moment() }
+        var ground = ZoneGround(zone: zone, asked: moment)
         if scope == .private {
             ground.add(try await own.current())
             return ground
@@ -95,7 +97,7 @@ extension ZoneGround {
     /// - Throws: `integrityFailure` when a scope that is known is not cited; `rollback` when one is older than it was, or
     ///   another.
     func settled(by heads: [Sealkit_V1_ScopeHead], _ core: ContainerCore) async throws(SealKitError) -> ZoneGround {
-        var settled = ZoneGround(zone: zone)
+        var settled = ZoneGround(zone: zone, asked: asked)
         let isOwners = zone.owner == core.userID()
         for view in views.values {
             let isCited = heads.contains { $0.isOf(view.scope) }

@@ -70,16 +70,12 @@ public struct Database: Sendable {
     typealias Outcome = Result<RecordReader.Outcome, SealKitError>
 
     /// Verifies, opens, and holds against what this device has seen.
-    func read(
-        _ records: [(wire: Sealkit_V1_Record, name: String?)], zone: RecordZone.ID, desiredKeys: [String]?, view: ZoneView
-    ) async throws(SealKitError) -> [Outcome] {
-        try await read(records, zone: zone, desiredKeys: desiredKeys, ground: .zone(ZoneGround(view)))
-    }
-
-    /// The same, in the public database too.
+    ///
+    /// Where this device has come to know more of a record than an answer shows since it asked, the record is looked up again.
+    /// - Parameter asksAgain: false for a reader of the very bytes that came: such a record is a `serverRecordChanged` to it.
     func read(
         _ records: [(wire: Sealkit_V1_Record, name: String?)], zone: RecordZone.ID, desiredKeys: [String]?, ground start: RecordGround,
-        checksPlacement: Bool = true, accepting: Set<Digest> = []
+        checksPlacement: Bool = true, asksAgain: Bool = true, accepting: Set<Digest> = []
     ) async throws(SealKitError) -> [Outcome] {
         var reader = RecordReader(ground: start, zoneID: zone, desiredKeys: desiredKeys)
         var readings: [Result<RecordReader.Reading, SealKitError>] = []
@@ -102,7 +98,12 @@ public struct Database: Sendable {
             }
         }
         let accepted = acceptable(accepting, of: readings, in: reader.ground, zone)
-        let outcomes = try await admit(readings, in: reader.ground, zone, accepted)
+        var (outcomes, overtaken) = try await admit(readings, in: reader.ground, zone, accepted)
+        if asksAgain, !overtaken.isEmpty {
+            let ids = overtaken.map { Record.ID(recordName: records[$0].wire.recordName, zoneID: zone) }
+            let newer = try await look(upAll: ids, desiredKeys: desiredKeys, checksPlacement: checksPlacement)
+            for (index, id) in zip(overtaken, ids) { outcomes[index] = newer[id] ?? .failure(Database.unknown(id)) }
+        }
         for (record, outcome) in zip(records, outcomes) {
             let error: SealKitError
             switch outcome {
@@ -117,24 +118,27 @@ public struct Database: Sendable {
         return try await holdingBack(outcomes, in: ground, zone)
     }
 
+    /// - Returns: also which of the outcomes this device knew more of by the time that they came.
     private func admit(
         _ readings: [Result<RecordReader.Reading, SealKitError>], in ground: RecordGround, _ zoneID: RecordZone.ID,
         _ accepted: TrustStore.LateStatements?
-    ) async throws(SealKitError) -> [Outcome] {
-        let place = ground.place
+    ) async throws(SealKitError) -> ([Outcome], overtaken: [Int]) {
         var sightings: [TrustStore.Sighting] = []
         sightings.reserveCapacity(readings.count)
         for case .success(let reading) in readings { sightings.append(reading.sighting) }
         var verdicts = try await core.trust.admit(
-            sightings, zone: place.zone, incarnation: place.incarnation, accepted: accepted
+            sightings, zone: ground.place.zone, incarnation: ground.place.incarnation, asked: ground.asked, accepted: accepted
         ).makeIterator()
-        return readings.map { reading in
-            reading.flatMap { reading in
+        var overtaken: [Int] = []
+        let outcomes: [Outcome] = readings.enumerated().map { index, reading in
+            reading.flatMap { reading -> Outcome in
                 let verdict = verdicts.next()
                 if case .backdated? = verdict { return .failure(Database.late(reading.sighting, in: ground, zoneID)) }
+                if case .overtaken? = verdict { overtaken.append(index) }
                 return Database.refusal(of: reading.sighting, verdict).map { .failure($0) } ?? .success(reading.outcome)
             }
         }
+        return (outcomes, overtaken)
     }
 
     /// Why what was seen is not believed; nil where it is.
@@ -146,6 +150,9 @@ public struct Database: Sendable {
             return SealKitError(
                 .rollback, "the server shows an older revision of record \(name) than this device has seen",
                 remedy: "it may have been restored from a backup; do not overwrite what you have")
+        case .overtaken:
+            return SealKitError(
+                .serverRecordChanged, "record \(name) was written while the server was asked for it", remedy: "ask again")
         case .forked:
             return SealKitError(
                 .rollback, "the server shows another revision \(sighting.revision) of record \(name) than before",

@@ -81,7 +81,8 @@ extension Database {
             try TakenRecord.check(taken, with: target, in: roster)
         }
         let sightings = taken.map { TrustStore.Sighting($0.record, role: .covered) }
-        let verdicts = try await core.trust.admit(sightings, zone: ground.place.zone, incarnation: ground.place.incarnation)
+        let verdicts = try await core.trust.admit(
+            sightings, zone: ground.place.zone, incarnation: ground.place.incarnation, asked: ground.asked)
         for (sighting, verdict) in zip(sightings, verdicts) {
             if let error = Database.refusal(of: sighting, verdict) { throw error }
         }

@@ -227,9 +227,10 @@ extension Database {
         guard scope == .private else {
             let ground = try await zoneGround(zoneID)
             guard let own = ground.own else { return ground }
-            return ZoneGround(own.roster.isClosed ? try await viewForWriting(try keeper(zoneID), zoneID) : own)
+            return ZoneGround(own.roster.isClosed ? try await viewForWriting(try keeper(zoneID), zoneID) : own, asked: ground.asked)
         }
-        return ZoneGround(try await viewForWriting(try keeper(zoneID), zoneID))
+        let asked = try await core.trust.moment()
+        return ZoneGround(try await viewForWriting(try keeper(zoneID), zoneID), asked: asked)
     }
 
     /// One of the zone's scopes; nil for none that this account knows.
@@ -246,7 +247,7 @@ extension Database {
     }
 
     func refreshed(_ ground: ZoneGround) async throws(SealKitError) -> ZoneGround {
-        var fresh = ZoneGround(zone: ground.zone)
+        var fresh = ZoneGround(zone: ground.zone, asked: try await core.trust.moment())
         for view in ground.views.values {
             // A share that is still to be opened has no roster yet.
             guard let known = try await core.keeper(of: view.scope).known(), known.sequence >= view.roster.sequence else { continue }

@@ -24,7 +24,7 @@ extension ZoneBatch {
             case .record: continue
             case .failure(let failure):
                 var error = SealKitError(failure).about(item.id.recordName)
-                if !results[index].hasServerRecord { error = try await database.absence(of: item.id, error, in: ground) }
+                if !results[index].hasServerRecord { error = try await database.absence(of: item.id, error, in: ground) ?? error }
                 if error.code == .serverRecordChanged || (error.code == .unknownItem && results[index].hasServerRecord) {
                     if let rebased = try await conflict(item, results[index], ground: ground, isLast: isLast) {
                         again.append(rebased)

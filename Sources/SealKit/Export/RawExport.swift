@@ -101,6 +101,7 @@ extension Database {
                 (newest[id.recordName], failures[id]) = ((wire, outcome), nil)
             }
         }
+        var overtaken: Set<Record.ID> = []
         let reading = FeedReading(isWhole: true)
         var token = Data()
         var isMore = true
@@ -109,6 +110,7 @@ extension Database {
                 $0.zone = ground.zone.zoneIDOnWire
                 $0.token = token
             }
+            ground.asked = try await core.trust.moment()
             let response: Sealkit_V1_RecordChangesResponse = try await core.call(scope, "records/changes", request)
             let came = FeedReading.Part(
                 response.records.map { FeedReading.Item($0) }, from: token, to: response.token, isMoreComing: response.moreComing)
@@ -116,27 +118,34 @@ extension Database {
             reading.take(came)
             ground = try await ground.settled(by: response.scopes, core)
             let part = response.records.filter { wanted?.contains($0.recordName) ?? true }
-            let outcomes = try await read(part.map { ($0, nil) }, zone: zoneID, desiredKeys: nil, ground: .zone(ground))
+            let outcomes = try await read(
+                part.map { ($0, nil) }, zone: zoneID, desiredKeys: nil, ground: .zone(ground), asksAgain: false)
             for (record, outcome) in zip(part, outcomes) {
+                let id = Record.ID(recordName: record.recordName, zoneID: zoneID)
                 // What has left this account's shares, or is still on its way into them, is none of its own.
                 if record.departed {
                     newest[record.recordName] = nil
                     continue
                 }
                 if !record.deleted, case .failure(let error) = outcome, error.code == .unknownItem { continue }
-                take(Record.ID(recordName: record.recordName, zoneID: zoneID), record, try outcome.get())
+                // This device has written it meanwhile: what it wrote is asked for.
+                if case .failure(let error) = outcome, error.code == .serverRecordChanged {
+                    overtaken.insert(id)
+                    continue
+                }
+                take(id, record, try outcome.get())
             }
             token = response.token
             isMore = response.moreComing
-            // What did not come is asked for: all that this device knows, or what was named.
             guard !isMore else { continue }
-            let rest: [Found]
+            var rest = try await find(overtaken.filter { newest[$0.recordName] == nil }, in: zoneID, from: .zone(ground), desiredKeys: nil).found
+            // What did not come is asked for: all that this device knows, or what was named.
             if let wanted {
                 let ids = wanted.sorted().map { Record.ID(recordName: $0, zoneID: zoneID) }
-                    .filter { newest[$0.recordName] == nil && failures[$0] == nil }
-                rest = try await find(ids, in: zoneID, from: .zone(ground), desiredKeys: nil).found
+                    .filter { newest[$0.recordName] == nil && failures[$0] == nil && !overtaken.contains($0) }
+                rest += try await find(ids, in: zoneID, from: .zone(ground), desiredKeys: nil).found
             } else {
-                rest = try await missing(from: reading, and: came, zoneID, desiredKeys: nil, in: ground)
+                rest += try await missing(from: reading, and: came, zoneID, desiredKeys: nil, in: ground)
             }
             for one in rest {
                 let outcome = try one.outcome.get()

@@ -70,6 +70,7 @@ extension Database {
         _ keeper: ZoneKeeper, _ zoneID: RecordZone.ID, _ place: StalePlace, desiredKeys: [String]?
     ) async throws(SealKitError) -> StalePage {
         let asked = try await keeper.current()
+        let moment = try await core.trust.moment()
         let request = Sealkit_V1_StaleRecordsRequest.with {
             $0.zone = asked.scope.zoneIDOnWire
             $0.shareRecordName = asked.scope.shareRecordName
@@ -80,7 +81,8 @@ extension Database {
         }
         let response: Sealkit_V1_StaleRecordsResponse = try await core.call(scope, "records/stale", request)
         let view = try await keeper.current(citedBy: response.scopes, asked: asked.roster.sequence)
-        let outcomes = try await read(response.records.map { ($0, nil) }, zone: zoneID, desiredKeys: desiredKeys, view: view)
+        let outcomes = try await read(
+            response.records.map { ($0, nil) }, zone: zoneID, desiredKeys: desiredKeys, ground: .zone(ZoneGround(view, asked: moment)))
         return StalePage(
             view: view, count: Int(clamping: response.count),
             outcomes: zip(response.records, outcomes).map { wire, outcome in

@@ -21,6 +21,7 @@ extension Database {
     ///   name.
     func createdRecords(after name: String) async throws(SealKitError) -> CreatedRecords {
         let zone = RecordZone.ID.default
+        let asked = try await core.trust.moment()
         let request = Sealkit_V1_CreatedRecordsRequest.with { $0.after = name }
         let response: Sealkit_V1_CreatedRecordsResponse = try await core.call(scope, "records/created", request)
         var last = name
@@ -41,7 +42,7 @@ extension Database {
         guard !response.moreComing || !response.results.isEmpty else {
             throw SealKitError(.serverRejectedRequest, "the server says that more is coming after an answer without any record")
         }
-        let ground = try await PublicGround(scope: try zoneScope(zone)).with(response.authors, core)
+        let ground = try await PublicGround(scope: try zoneScope(zone), asked: asked).with(response.authors, core)
         var present: [(wire: Sealkit_V1_Record, name: String?)] = []
         for result in response.results {
             if case .record(let wire)? = result.outcome { present.append((wire, result.recordName)) }

@@ -53,8 +53,9 @@ extension ZoneBatch {
                 .invalidArguments, "the records cannot be signed (\(error))",
                 remedy: "lists hold values of one kind; a record has at most 1000 fields")
         }
+        let asked = try await database.core.trust.moment()
         let response = try await send(items, signed, signature: signature, zone: scope)
-        let ground = try await PublicGround(scope: scope).with(response.authors, database.core)
+        let ground = try await PublicGround(scope: scope, asked: asked).with(response.authors, database.core)
         return try await settle(items, (signed, signature), response.results, ground: .publicDatabase(ground), isLast: isLast)
     }
 

@@ -45,6 +45,7 @@ extension Database {
         let fetchedKeys = desiredKeys.flatMap { desired in
             cursor.query.requiredKeys.map { Array(Set(desired).union($0)) }
         }
+        let moment = try await core.trust.moment()
         let asked: ZoneGround?
         if let zoneID = cursor.zoneID, scope != .public {
             asked = try await zoneGround(zoneID)
@@ -67,9 +68,11 @@ extension Database {
         try reading.check(part)
         var check = QueryCheck(query: cursor.query, last: cursor.last)
         var results: [(Record.ID, Result<Record, SealKitError>)] = []
-        for (id, wire, outcome) in try await outcomes(response, cursor, asked: asked, fetchedKeys: fetchedKeys) {
+        for (id, wire, outcome) in try await outcomes(response, cursor, asked: asked, at: moment, fetchedKeys: fetchedKeys) {
             switch check.judge(outcome, wire, id) {
             case .success(let record): results.append((id, await materialize(record.keeping(desiredKeys))))
+            // What this device has written meanwhile may be no result any more.
+            case .failure where outcome.isNewer(than: wire): continue
             case .failure(let error): results.append((id, .failure(await core.noted(error, zone: id.zoneID, record: id.recordName))))
             }
         }
@@ -81,11 +84,12 @@ extension Database {
 
     /// Reads each zone's records with that zone's roster, and puts them back in the answer's order.
     private func outcomes(
-        _ response: Sealkit_V1_QueryRecordsResponse, _ cursor: Query.Cursor, asked: ZoneGround?, fetchedKeys: [String]?
+        _ response: Sealkit_V1_QueryRecordsResponse, _ cursor: Query.Cursor, asked: ZoneGround?, at moment: Int64,
+        fetchedKeys: [String]?
     ) async throws(SealKitError) -> [(Record.ID, Sealkit_V1_Record, Outcome)] {
         if scope == .public {
             let zone = RecordZone.ID.default
-            let ground = try await PublicGround(scope: try zoneScope(cursor.zoneID ?? zone)).with(response.authors, core)
+            let ground = try await PublicGround(scope: try zoneScope(cursor.zoneID ?? zone), asked: moment).with(response.authors, core)
             let wires = response.matches.map(\.record)
             let outcomes = try await read(
                 wires.map { ($0, nil) }, zone: zone, desiredKeys: fetchedKeys, ground: .publicDatabase(ground))
@@ -106,7 +110,7 @@ extension Database {
             let head = response.scopes[Int(scope)]
             let zone = cursor.zoneID ?? zoneID(head.zone)
             // Of every zone of the database: what is cited of others does not concern this one.
-            let known = if let asked { asked } else { try await zoneGround(zone) }
+            let known = if let asked { asked } else { try await zoneGround(zone, asked: moment) }
             let ground = try await known.settled(by: asked == nil ? response.scopes.filter { $0.zone == head.zone } : response.scopes, core)
             let outcomes = try await self.read(
                 indexes.map { (response.matches[$0].record, nil) }, zone: zone, desiredKeys: fetchedKeys, ground: .zone(ground))
@@ -154,6 +158,19 @@ private struct QueryCheck {
             SealKitError(
                 .integrityFailure, "record \(id.recordName) \(what)",
                 remedy: "the server's index is damaged, or it answers as it likes; fetch the zone's changes instead"))
+    }
+}
+
+extension Result where Success == RecordReader.Outcome, Failure == SealKitError {
+    /// The record was looked up again, because this device knew more of it than the answer.
+    fileprivate func isNewer(than wire: Sealkit_V1_Record) -> Bool {
+        let shown = Statement.hash([UInt8](wire.statement))
+        return switch self {
+        case .success(.record(let record)): record.base.map { $0.hash != shown } ?? false
+        case .success(.unopened(let there)): there.record.base.map { $0.hash != shown } ?? false
+        case .success(.deletion(_, _, let base)): base.hash != shown
+        case .failure: false
+        }
     }
 }
 

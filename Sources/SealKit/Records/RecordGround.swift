@@ -17,6 +17,26 @@ enum RecordGround: Sendable {
         }
     }
 
+    /// When the server was asked.
+    var asked: Int64? {
+        get {
+            switch self {
+            case .zone(let ground): ground.asked
+            case .publicDatabase(let ground): ground.asked
+            }
+        }
+        set {
+            switch self {
+            case .zone(var ground):
+                ground.asked = newValue
+                self = .zone(ground)
+            case .publicDatabase(var ground):
+                ground.asked = newValue
+                self = .publicDatabase(ground)
+            }
+        }
+    }
+
     /// The scopes that this account reads, where it does not read the whole zone.
     var readableScopes: Set<TrustStore.ScopePlace>? {
         guard case .zone(let ground) = self, ground.own == nil else { return nil }
@@ -114,7 +134,10 @@ struct PublicGround: Sendable {
         TrustStore.Place(zone: scope.id, incarnation: EpochContext.publicDatabase.incarnations.zone)
     }
 
-    init(scope: Scope) { self.scope = scope }
+    /// The moment from which on what this device comes to know says nothing against the answer; nil for none.
+    var asked: Int64?
+
+    init(scope: Scope, asked: Int64? = nil) { (self.scope, self.asked) = (scope, asked) }
 
     /// - Throws: `integrityFailure` for a chain that does not hold, or of other keys than its person is known by.
     func with(_ chains: [Sealkit_V1_IdentityChain], _ core: ContainerCore) async throws(SealKitError) -> PublicGround {
@@ -137,7 +160,9 @@ struct PublicGround: Sendable {
 extension Database {
     /// The zone as it is known before it is asked about.
     func ground(of zone: RecordZone.ID) async throws(SealKitError) -> RecordGround {
-        guard scope != .public else { return .publicDatabase(PublicGround(scope: try zoneScope(zone))) }
+        guard scope != .public else {
+            return .publicDatabase(PublicGround(scope: try zoneScope(zone), asked: try await core.trust.moment()))
+        }
         return .zone(try await zoneGround(zone))
     }
 }

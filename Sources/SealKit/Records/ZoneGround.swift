@@ -9,15 +9,17 @@ struct ZoneGround: Sendable {
     /// The zone's own scope, whether or not this account reads its roster.
     let zone: Scope
     private(set) var views: [Digest: ZoneView] = [:]
+    /// The moment from which on what this device comes to know says nothing against the answer; nil for none.
+    var asked: Int64?
 
-    init(zone: Scope, _ views: [ZoneView] = []) {
-        self.zone = zone
+    init(zone: Scope, _ views: [ZoneView] = [], asked: Int64?) {
+        (self.zone, self.asked) = (zone, asked)
         for view in views { add(view) }
     }
 
     /// One scope, and its zone.
-    init(_ view: ZoneView) {
-        self.init(zone: view.scope.ofZone, [view])
+    init(_ view: ZoneView, asked: Int64?) {
+        self.init(zone: view.scope.ofZone, [view], asked: asked)
     }
 
     mutating func add(_ view: ZoneView) { views[view.roster.scopeID] = view }

@@ -27,13 +27,15 @@ extension TrustStore {
     }
 
     /// Remembers an accepted notice. What the target has become since its deletion is for its own statements to say.
-    func noteGone(_ sighting: Sighting, _ zone: Data, _ incarnation: UInt32, _ db: GRDB.Database) throws {
+    func noteGone(
+        _ sighting: Sighting, _ zone: Data, _ incarnation: UInt32, at moment: Int64, _ db: GRDB.Database
+    ) throws {
         guard sighting.deletion != nil else { return }
         try db.execute(
             sql: """
-                INSERT INTO went (zone, incarnation, name, hash) VALUES (?, ?, ?, ?)
-                ON CONFLICT (zone, incarnation, name) DO UPDATE SET hash = excluded.hash
-                """, arguments: [zone, incarnation, sighting.recordName, Data(sighting.hash.bytes)])
+                INSERT INTO went (zone, incarnation, name, hash, noted) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT (zone, incarnation, name) DO UPDATE SET hash = excluded.hash, noted = excluded.noted
+                """, arguments: [zone, incarnation, sighting.recordName, Data(sighting.hash.bytes), moment])
     }
 
     /// Whether this device has accepted that the record went, with this statement as its newest.

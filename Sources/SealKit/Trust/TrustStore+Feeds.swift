@@ -22,17 +22,24 @@ extension TrustStore {
     func noteCaughtUp(
         zone: Digest, incarnation: UInt32, from start: Data?, to end: Data, caughtUp: [ScopePlace: Int64]
     ) async throws(SealKitError) {
-        guard let start else {
-            return try await advance(zone: zone, incarnation: incarnation, since: nil, token: end, caughtUp: caughtUp)
-        }
         let key = Data(zone.bytes)
-        let own = caughtUp[ScopePlace(zone, incarnation)] ?? 0
+        let own = caughtUp[ScopePlace(zone, incarnation)]
         try await writing { db in
-            try db.execute(
-                sql: """
-                    UPDATE feed SET caughtUpEpoch = MAX(COALESCE(caughtUpEpoch, 0), ?)
-                    WHERE zone = ? AND incarnation = ? AND token = ?
-                    """, arguments: [own, key, incarnation, start])
+            if let start {
+                try db.execute(
+                    sql: """
+                        UPDATE feed SET caughtUpEpoch = MAX(COALESCE(caughtUpEpoch, 0), COALESCE(?, 0))
+                        WHERE zone = ? AND incarnation = ? AND token = ?
+                        """, arguments: [own, key, incarnation, start])
+            } else {
+                // The app may have read meanwhile: only where it has not, this is where it goes on from.
+                try db.execute(
+                    sql: """
+                        INSERT INTO feed (zone, incarnation, token, caughtUpEpoch) VALUES (?, ?, ?, ?)
+                        ON CONFLICT (zone, incarnation) DO UPDATE SET
+                            caughtUpEpoch = MAX(COALESCE(caughtUpEpoch, 0), COALESCE(excluded.caughtUpEpoch, 0))
+                        """, arguments: [key, incarnation, end, own])
+            }
             guard db.changesCount == 1 else { return }
             for (place, epoch) in caughtUp { try self.noteRead(place, epoch, db) }
         }

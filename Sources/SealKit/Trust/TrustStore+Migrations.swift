@@ -7,8 +7,8 @@ extension TrustStore {
     private static let migrations = [baseline]
 
     private static let baseline = [
-        schema, scopesSchema, contactsSchema, violationsSchema, devicesSchema, grantsSchema, keysSchema, resetSchema, previewsSchema,
-        lateSchema,
+        schema, momentsSchema, scopesSchema, contactsSchema, violationsSchema, devicesSchema, grantsSchema, keysSchema, resetSchema,
+        previewsSchema, lateSchema,
     ].joined(separator: "\n")
 
     /// Brings a store to the newest form: all steps in the caller's transaction, which no other process comes between.

@@ -5,21 +5,23 @@ import SealStatements
 
 /// Of every record the newest statement that this device has seen, as far as the next one is held against it.
 extension TrustStore {
-    func remember(_ sighting: Sighting, _ zone: Data, _ incarnation: UInt32, _ db: GRDB.Database) throws {
+    func remember(
+        _ sighting: Sighting, _ zone: Data, _ incarnation: UInt32, at moment: Int64, _ db: GRDB.Database
+    ) throws {
         let seen = SeenStatement(sighting.statement, hash: sighting.hash)
         let isOwn = seen.place.incarnation == incarnation && zone.elementsEqual(seen.place.scopeID.bytes)
         try db.cachedStatement(
             sql: """
-                INSERT INTO seen (zone, incarnation, name, revision, hash, kind, type, creator, roster, place)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO seen (zone, incarnation, name, revision, hash, kind, type, creator, roster, place, noted)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (zone, incarnation, name) DO UPDATE SET revision = excluded.revision, hash = excluded.hash,
                     kind = excluded.kind, type = excluded.type, creator = excluded.creator, roster = excluded.roster,
-                    place = excluded.place
+                    place = excluded.place, noted = excluded.noted
                 """
         ).execute(arguments: [
             zone, incarnation, sighting.recordName, Int64(bitPattern: seen.revision), Data(seen.hash.bytes),
             Int64(seen.kind.rawValue), seen.recordType, Data(seen.creator.id.bytes), Int64(bitPattern: seen.rosterSequence),
-            isOwn ? nil : ScopePlace(seen.place).data,
+            isOwn ? nil : ScopePlace(seen.place).data, moment,
         ])
     }
 

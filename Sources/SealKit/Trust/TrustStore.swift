@@ -43,13 +43,13 @@ public final class TrustStore: Sendable {
             zone BLOB NOT NULL, incarnation INTEGER NOT NULL, name TEXT NOT NULL, revision INTEGER NOT NULL,
             hash BLOB NOT NULL, kind INTEGER NOT NULL, type TEXT NOT NULL, creator BLOB NOT NULL, roster INTEGER NOT NULL,
             -- Null for the zone's own scope.
-            place BLOB, PRIMARY KEY (zone, incarnation, name)) WITHOUT ROWID;
+            place BLOB, noted INTEGER NOT NULL, PRIMARY KEY (zone, incarnation, name)) WITHOUT ROWID;
         CREATE TABLE feed (
             zone BLOB NOT NULL, incarnation INTEGER NOT NULL, token BLOB NOT NULL, caughtUpEpoch INTEGER,
             PRIMARY KEY (zone, incarnation)) WITHOUT ROWID;
         CREATE TABLE went (
             zone BLOB NOT NULL, incarnation INTEGER NOT NULL, name TEXT NOT NULL, hash BLOB NOT NULL,
-            PRIMARY KEY (zone, incarnation, name)) WITHOUT ROWID;
+            noted INTEGER NOT NULL, PRIMARY KEY (zone, incarnation, name)) WITHOUT ROWID;
         """
 
     func reading<T: Sendable>(_ body: @escaping @Sendable (GRDB.Database) throws -> T) async throws(SealKitError) -> T {
@@ -197,6 +197,8 @@ public final class TrustStore: Sendable {
         /// The deletion of a record that this device has never seen, under an epoch that it has read past.
         case unknownDeletion
         case older
+        /// It is older than what this device has come to know of the record since it asked.
+        case overtaken
         /// It is in another scope than before, and its owner did not move it there.
         case misplaced
         /// It is of another type than before, or somebody else's work.
@@ -211,20 +213,30 @@ public final class TrustStore: Sendable {
     ///
     /// A lower revision, another statement with the same number, one that what was seen cannot have become, and one that was
     /// never seen under an epoch that this device has read past are refused.
-    /// - Parameter accepted: late statements that the user has accepted all the same.
+    /// - Parameters:
+    ///   - asked: the moment at which the server was asked; nil for what is no answer.
+    ///   - accepted: late statements that the user has accepted all the same.
     func admit(
-        _ sightings: [Sighting], zone: Digest, incarnation: UInt32, accepted: LateStatements? = nil
+        _ sightings: [Sighting], zone: Digest, incarnation: UInt32, asked: Int64? = nil, accepted: LateStatements? = nil
     ) async throws(SealKitError) -> [Verdict] {
         guard !sightings.isEmpty else { return [] }
         let key = Data(zone.bytes)
         return try await writing { [self] db in
             let marks = try ScopeMarks(zone: zone, incarnation: incarnation, db)
+            var now: Int64?
             var verdicts: [Verdict] = []
             verdicts.reserveCapacity(sightings.count)
             for sighting in sightings {
-                if let verdict = try derived(sighting, key, incarnation, db) { verdicts.append(verdict); continue }
-                let known = try seen(sighting.recordName, key, incarnation, db)
-                if let known, let verdict = sighting.verdict(after: known) { verdicts.append(verdict); continue }
+                let name = sighting.recordName
+                if let verdict = try derived(sighting, key, incarnation, db) {
+                    verdicts.append(try judged(verdict, of: name, key, incarnation, asked: asked, db))
+                    continue
+                }
+                let known = try seen(name, key, incarnation, db)
+                if let known, let verdict = sighting.verdict(after: known) {
+                    verdicts.append(try judged(verdict, of: name, key, incarnation, asked: asked, db))
+                    continue
+                }
                 if let caughtUp = try marks.caughtUp(in: sighting.place, db),
                     try isBackdated(sighting, known: known, before: caughtUp, key, incarnation, db)
                 {
@@ -236,24 +248,38 @@ public final class TrustStore: Sendable {
                     }
                     try note(sighting, accepted, db)
                 }
-                try remember(sighting, key, incarnation, db)
-                try noteGone(sighting, key, incarnation, db)
+                let moment = try now ?? nextMoment(db)
+                now = moment
+                try remember(sighting, key, incarnation, at: moment, db)
+                try noteGone(sighting, key, incarnation, at: moment, db)
                 verdicts.append(.accepted)
             }
             return verdicts
         }
     }
 
-    /// Whether this device has seen the record in the zone's present life.
-    /// - Parameter scopes: those that are still this account's to read, where that is not all of the zone: what it knows from
-    ///   another one it may not see any more.
-    func hasSeen(
-        _ recordName: String, in place: Place, scopes: Set<ScopePlace>? = nil
-    ) async throws(SealKitError) -> Bool {
+    /// Whether this device has seen the record in the zone's present life, and whether only since it asked.
+    enum Memory: Sendable {
+        case unseen
+        case seen
+        case seenSince
+    }
+
+    /// - Parameters:
+    ///   - scopes: those that are still this account's to read, where that is not all of the zone: what it knows from another
+    ///     one it may not see any more.
+    ///   - asked: the moment at which the server was asked.
+    func memory(
+        of recordName: String, in place: Place, scopes: Set<ScopePlace>? = nil, asked: Int64?
+    ) async throws(SealKitError) -> Memory {
         let key = Data(place.zone.bytes)
         let incarnation = place.incarnation
-        guard let seen = try await reading({ db in try self.seen(recordName, key, incarnation, db) }) else { return false }
-        return scopes?.contains(ScopePlace(seen.place)) ?? true
+        return try await reading { [self] db in
+            guard let seen = try seen(recordName, key, incarnation, db), scopes?.contains(ScopePlace(seen.place)) ?? true else {
+                return .unseen
+            }
+            return try isNoted(recordName, key, incarnation, after: asked, db) ? .seenSince : .seen
+        }
     }
 
     // MARK: Feeds

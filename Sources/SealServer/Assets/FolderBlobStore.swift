@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import NIOPosix
+import Synchronization
 
 /// Blobs as files: `<folder>/ab/cd/abcd…`, and `<folder>/staged/abcd…` while they upload.
 ///
@@ -8,6 +9,8 @@ import NIOPosix
 final class FolderBlobStore: BlobStore {
     let folder: String
     private let threads: NIOThreadPool
+    /// One thread at a time makes folders: another that finds one relies on its name being durable.
+    private let making = Mutex(())
 
     init(folder: String, threadCount: Int = 4) throws {
         self.folder = folder
@@ -109,8 +112,12 @@ final class FolderBlobStore: BlobStore {
         let parts = fanOut(id)
         let first = parts[0] + "/" + parts[1]
         let second = first + "/" + parts[2]
-        let isNew = access(second, F_OK) != 0
-        if isNew { try PrivateFiles.createFolder(at: second) }
+        try making.withLock { _ in
+            guard access(second, F_OK) != 0 else { return }
+            try PrivateFiles.createFolder(at: second)
+            try PrivateFiles.syncFolder(at: first)
+            try PrivateFiles.syncFolder(at: folder)
+        }
         // link, not rename: it never replaces a blob that is there.
         guard link(staged, path(id)) == 0 else {
             let code = errno
@@ -120,10 +127,6 @@ final class FolderBlobStore: BlobStore {
         }
         unlink(staged)
         try PrivateFiles.syncFolder(at: second)
-        if isNew {
-            try PrivateFiles.syncFolder(at: first)
-            try PrivateFiles.syncFolder(at: folder)
-        }
     }
 
     func onThread<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {

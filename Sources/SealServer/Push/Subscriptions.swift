@@ -58,10 +58,11 @@ struct Subscriptions {
         }
         let body: Data = try message.serializedData()
         if try self.body(draft.id) == body { return message }
+        // The last that may be refused: what fails alone leaves the former one as it is.
+        try checkCount(draft.kind, beside: draft.id)
         // What the former one gave rise to is not this one's; one that fired once has gone before it.
         try remove(draft.id)
         if let zone { gained.insert([zone.owner, zone.zone]) }
-        try checkCount(draft.kind)
         try connection.execute(
             """
             INSERT INTO subscription (owner, environment, database, id, kind, zone_owner, zone, record_type, fires_on,
@@ -146,12 +147,13 @@ struct Subscriptions {
         }
     }
 
-    private func checkCount(_ kind: SubscriptionRow.Kind) throws {
+    /// - Parameter id: of the one that is to come, or to be replaced.
+    private func checkCount(_ kind: SubscriptionRow.Kind, beside id: String) throws {
         let counts = try connection.first(
             """
             SELECT COUNT(*), COALESCE(SUM(CASE WHEN kind = 1 THEN 1 ELSE 0 END), 0) FROM subscription
-            WHERE owner = $1 AND environment = $2 AND database = $3
-            """, key
+            WHERE owner = $1 AND environment = $2 AND database = $3 AND id <> $4
+            """, key + [.text(id)]
         ) { (all: try $0.int64(0), queries: try $0.int64(1)) }
         guard let counts, counts.all < PushLimits.subscriptions,
             kind != .query || counts.queries < PushLimits.querySubscriptions

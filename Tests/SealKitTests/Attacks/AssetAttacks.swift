@@ -11,7 +11,7 @@ import Testing
 @testable import SealKit
 
 /// Attacks on assets: on their chunks, on whose they are, and on uploads.
-@Suite struct AssetAttacks {
+@Suite(.timeLimit(.minutes(60))) struct AssetAttacks {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

@@ -12,7 +12,7 @@ import Testing
 @testable import SealKit
 
 /// Attacks with verification codes, tokens and addresses, and on what is shown and told.
-@Suite struct CodeAttacks {
+@Suite(.timeLimit(.minutes(60))) struct CodeAttacks {
     @Test("A code: single use, for one share, address and identity, limited an address and a client; all failures look alike.")
     func attack46_codesAndTheirFailures() async throws {
         let server = try ServerProcess()

@@ -11,7 +11,7 @@ import Testing
 @testable import SealKit
 
 /// Attacks on keys: on whose they are, on how they come, and on what is done with them.
-@Suite struct KeyAttacks {
+@Suite(.timeLimit(.minutes(60))) struct KeyAttacks {
     @Test("A look-up is answered with a public key of the server's own: nothing that the server can open is sealed to it.")
     func attack01_serverAnswersWithItsOwnPublicKey() async throws {
         let (bob, mallory) = (try await Person(), try await Person())

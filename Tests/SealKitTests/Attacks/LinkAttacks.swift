@@ -11,7 +11,7 @@ import Testing
 @testable import SealKit
 
 /// Attacks on share URLs, and on joining by them.
-@Suite struct LinkAttacks {
+@Suite(.timeLimit(.minutes(60))) struct LinkAttacks {
     /// Somebody who is invited by an address that no account has proven.
     struct Placeholder {
         let ann: Person

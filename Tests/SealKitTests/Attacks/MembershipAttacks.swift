@@ -10,7 +10,7 @@ import Testing
 @testable import SealKit
 
 /// Attacks on who belongs to a scope and what each may do.
-@Suite struct MembershipAttacks {
+@Suite(.timeLimit(.minutes(60))) struct MembershipAttacks {
     @Test("Who has no signed entry in the roster is not shown as a participant, and gets no key at the next rotation.")
     func attack14_aParticipantWithoutASignedEntry() async throws {
         let world = try await AttackedZone()

@@ -10,7 +10,7 @@ import Testing
 @testable import SealStatements
 
 /// Attacks on records: a server that rewrites its answers, and participants who sign what no honest client would.
-@Suite struct RecordAttacks {
+@Suite(.timeLimit(.minutes(60))) struct RecordAttacks {
     @Test("Ciphertexts moved to another field, record, type, zone, share or container do not open.")
     func attack25_ciphertextsMovedElsewhere() async throws {
         let world = try await AttackedZone()

@@ -10,7 +10,7 @@ import Testing
 @testable import SealKit
 
 /// Attacks that the review of the design thought of: on what was once right, shown at the wrong time or place.
-@Suite struct TimeAttacks {
+@Suite(.timeLimit(.minutes(60))) struct TimeAttacks {
     @Test("A removed participant and the server back-date a write under the old epoch: a client that has read past the rotation refuses it.")
     func attack53_aBackdatedWrite() async throws {
         let world = try await AttackedZone()

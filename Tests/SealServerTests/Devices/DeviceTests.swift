@@ -12,7 +12,7 @@ import Testing
 @testable import SealServer
 
 /// An account's devices: who is listed, what they are called, and what ends with one that is revoked.
-@Suite struct ServerDeviceTests {
+@Suite(.timeLimit(.minutes(60))) struct ServerDeviceTests {
     @Test func aDeviceIsListedByItsOwnStatement() async throws {
         try await RunningServer.with { server in
             var phone = try TestClient(server)

@@ -6,7 +6,7 @@ import Testing
 @testable import SealServer
 
 /// The mailboxes by which one device enrols another: the server passes on, once each, and keeps nothing.
-@Suite struct ServerEnrolmentTests {
+@Suite(.timeLimit(.minutes(60))) struct ServerEnrolmentTests {
     private let commitment = randomBytes(32)
     private let answer = randomBytes(32)
     private let key = randomBytes(1_216)

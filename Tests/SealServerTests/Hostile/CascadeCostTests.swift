@@ -7,7 +7,7 @@ import Testing
 @testable import SealServer
 
 /// What one deletion may cost everybody else.
-@Suite struct CascadeCostTests {
+@Suite(.timeLimit(.minutes(60))) struct CascadeCostTests {
     /// Records are read while other writes wait, and references followed: both are bounded, over all targets of a request
     /// together.
     @Test func whatWouldTakeTooMuchIsRefused() async throws {

@@ -14,7 +14,7 @@ import Testing
 @testable import SealServer
 
 /// Requests that were under way when their session, key or token ended.
-@Suite struct EndedSessionTests {
+@Suite(.timeLimit(.minutes(60))) struct EndedSessionTests {
     /// Sends the head and the first byte, calls `meanwhile`, then sends the rest: of many requests at once.
     private static func heldBack(
         _ requests: [(HTTPClientRequest, [UInt8])], on server: RunningServer, _ meanwhile: () async throws -> Void

@@ -6,7 +6,7 @@ import Testing
 @testable import SealServer
 
 /// What hierarchies may cost everybody else, however many shares a zone has and however deep it is.
-@Suite struct HierarchyCostTests {
+@Suite(.timeLimit(.minutes(60))) struct HierarchyCostTests {
     /// Roots that have a parent of their own, `each` below a chain of a thousand records.
     private func withShares(
         _ count: Int, chain: Int = 1_000, _ body: @Sendable (Person, TestZone, StatementCounter) async throws -> Void

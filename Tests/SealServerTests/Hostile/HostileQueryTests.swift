@@ -10,7 +10,7 @@ import Testing
 @testable import SealServer
 
 /// What a query gives away beside its results.
-@Suite struct HostileQueryTests {
+@Suite(.timeLimit(.minutes(60))) struct HostileQueryTests {
     private static func query(
         _ query: Query, cursor: Data = Data(), by client: TestClient
     ) async throws -> Sealkit_V1_QueryRecordsResponse {

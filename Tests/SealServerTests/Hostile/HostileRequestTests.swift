@@ -14,7 +14,7 @@ import Testing
 @testable import SealServer
 
 /// Requests in odd clothes.
-@Suite struct HostileRequestTests {
+@Suite(.timeLimit(.minutes(60))) struct HostileRequestTests {
     /// The limit of a request's records is about what they hold, not about how that is written.
     @Test func twoMegabytesAreTwoMegabytesInEverySpelling() async throws {
         try await RunningServer.withZone { anna, zone, server in

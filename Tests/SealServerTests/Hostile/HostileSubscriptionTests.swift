@@ -10,7 +10,7 @@ import Testing
 @testable import SealServer
 
 /// Subscriptions that are meant to harm, or only used oddly.
-@Suite struct HostileSubscriptionTests {
+@Suite(.timeLimit(.minutes(60))) struct HostileSubscriptionTests {
     /// One that fired and went may be made again under its id, and leaves nothing behind.
     @Test func oneThatFiredOnceIsMadeAgain() async throws {
         try await WebhookReceiver.with { receiver in

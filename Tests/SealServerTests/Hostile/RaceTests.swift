@@ -10,7 +10,7 @@ import Testing
 @testable import SealServer
 
 /// Two clients at once, where one of them must lose.
-@Suite struct RaceTests {
+@Suite(.timeLimit(.minutes(60))) struct RaceTests {
     /// What each of some requests, all sent at once, is answered: nothing, or the code that it was refused with.
     private static func atOnce(
         _ count: Int, _ body: @escaping @Sendable (Int) async throws -> ErrorCode?

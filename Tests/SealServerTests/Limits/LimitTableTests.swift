@@ -7,7 +7,7 @@ import Testing
 @testable import SealServer
 
 /// Limits.md, `/1/limits` and what the server does are one and the same.
-@Suite struct LimitTableTests {
+@Suite(.timeLimit(.minutes(60))) struct LimitTableTests {
     struct Row: Equatable {
         let name: String
         let value: UInt64

@@ -10,7 +10,7 @@ import Testing
 @testable import SealServer
 
 /// What the server does when more comes than it can hold at once.
-@Suite struct LoadTests {
+@Suite(.timeLimit(.minutes(60))) struct LoadTests {
     @Test func theGateGivesBackWhatItGave() throws {
         let gate = LoadGate(requests: 2, bytes: 100)
         var passes = [try gate.enter(bytes: 60)]

@@ -13,7 +13,7 @@ import Testing
 @testable import SealServer
 
 /// What may be stored, and what is said about it.
-@Suite struct QuotaTests {
+@Suite(.timeLimit(.minutes(60))) struct QuotaTests {
     private func limits(_ change: (inout ServerLimits) -> Void) -> ServerLimits {
         var limits = ServerLimits()
         change(&limits)

@@ -11,7 +11,7 @@ import Testing
 @testable import SealServer
 
 /// Rates as clients meet them.
-@Suite struct RateTests {
+@Suite(.timeLimit(.minutes(60))) struct RateTests {
     private struct Answer {
         let status: UInt
         let headers: HTTPHeaders

@@ -10,7 +10,7 @@ import Testing
 @testable import SealServer
 
 /// Tokens and keys that nobody has given out, and those of many who come from one address.
-@Suite struct StrangerRateTests {
+@Suite(.timeLimit(.minutes(60))) struct StrangerRateTests {
     private static let address = "203.0.113.9"
 
     private func withServer(_ counter: StatementCounter? = nil, _ body: @Sendable (RunningServer) async throws -> Void) async throws {

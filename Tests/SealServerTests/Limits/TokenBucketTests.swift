@@ -3,7 +3,7 @@ import Testing
 
 @testable import SealServer
 
-@Suite struct TokenBucketTests {
+@Suite(.timeLimit(.minutes(60))) struct TokenBucketTests {
     @Test func aBucketGivesWhatItHasAndSaysExactlyWhenThereIsMore() {
         // Three tokens, one each second.
         let rule = TokenBucket.Rule(count: 3, window: 3_000_000)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SealServer
 
-@Suite struct MailTests {
+@Suite(.timeLimit(.minutes(60))) struct MailTests {
     func message(subject: String = "Your code", body: String = "Hello", from: String = "Notes <n@example.org>") throws -> String {
         let from = try #require(Mailbox(from))
         let to = try #require(Mailbox("alice@example.net"))

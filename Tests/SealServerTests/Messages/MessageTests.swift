@@ -6,7 +6,7 @@ import Testing
 @testable import SealServer
 
 /// What messages with codes say, in which language, and that nothing in them can be more than text.
-@Suite struct MessageTests {
+@Suite(.timeLimit(.minutes(60))) struct MessageTests {
     private func written(_ kind: Address.Kind = .email, language: String = "en", origin: String = "https://notes.example.org") -> OutgoingMessage {
         CodeMessage(recipient: "a@example.org", code: "00001234", language: language).written(kind, id: "one", origin: origin)
     }

@@ -8,7 +8,7 @@ import Testing
 @testable import SealServer
 
 /// Codes reach their mailboxes in the end, or are given up: whatever relay, process and clock do.
-@Suite struct OutboxTests {
+@Suite(.timeLimit(.minutes(60))) struct OutboxTests {
     /// Messages that wait, as the database has them.
     private static func waiting(_ server: RunningServer) async throws -> [(sealed: [UInt8], attempts: Int64)] {
         try await server.services.database.read { connection in

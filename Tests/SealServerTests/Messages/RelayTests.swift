@@ -9,7 +9,7 @@ private let hasRelay = FileManager.default.isExecutableFile(atPath: "/usr/bin/op
     && FileManager.default.fileExists(atPath: "/usr/lib/python3/dist-packages/aiosmtpd")
 
 /// Mail through a real relay: with TLS and authentication, and where either is not as it should be.
-@Suite(.enabled(if: hasRelay, "aiosmtpd or openssl is not installed")) struct RelayTests {
+@Suite(.enabled(if: hasRelay, "aiosmtpd or openssl is not installed"), .timeLimit(.minutes(60))) struct RelayTests {
     /// A relay and the certificate that it shows.
     private final class Relay: @unchecked Sendable {
         // Unchecked: started in the initialiser, then only read, and stopped once.

@@ -9,7 +9,7 @@ import Testing
 @testable import SealServer
 
 /// Codes for phones: signed POSTs to the operator's gateway.
-@Suite struct TextMessageTests {
+@Suite(.timeLimit(.minutes(60))) struct TextMessageTests {
     private static let number = "+4930123456"
 
     @Test func aCodeReachesThePhone() async throws {

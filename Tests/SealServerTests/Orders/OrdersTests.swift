@@ -6,7 +6,7 @@ import Testing
 
 /// Two and three people's devices do the same things in every order there is, each through the real SDK against a real server,
 /// and all end in the one state that a model says. What a device does not do for a while, it is offline for.
-@Suite struct OrdersTests {
+@Suite(.timeLimit(.minutes(60))) struct OrdersTests {
     typealias Step = OrderModel.Step
     private static let origin = "https://orders.example"
 

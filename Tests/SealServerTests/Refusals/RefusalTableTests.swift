@@ -10,7 +10,7 @@ import Testing
 
 /// What each route refuses, for all of them alike: wrong methods, no session, wrong types, damaged and oversized bodies,
 /// and paths that lead nowhere. None of it reaches the database, makes the server fail, or shows in its log.
-@Suite struct RefusalTableTests {
+@Suite(.timeLimit(.minutes(60))) struct RefusalTableTests {
     func withServer(
         _ body: @escaping @Sendable (RefusalClient, RunningServer, StatementCounter) async throws -> Void
     ) async throws {

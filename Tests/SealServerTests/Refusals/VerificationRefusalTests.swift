@@ -11,7 +11,7 @@ import Testing
 
 /// What verification refuses, row by row: addresses with every trick of RFC 5321, RFC 6531 and E.164, look-alikes, bodies
 /// and codes of other shapes, and tokens with anything changed. Nothing of it shows in an error or a log.
-@Suite struct VerificationRefusalTests {
+@Suite(.timeLimit(.minutes(60))) struct VerificationRefusalTests {
     /// What no address is, and why somebody might think so.
     static let addresses: [(text: String, trick: String)] = [
         // RFC 5321 and 5322

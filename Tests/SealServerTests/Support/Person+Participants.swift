@@ -19,14 +19,18 @@ struct TestSeat: Sendable {
 
 extension Person {
     func links(_ zone: TestZone) async throws -> Sealkit_V1_LinksResponse {
-        try await client.call(
-            path("links/fetch", shared: zone.owner != user), Sealkit_V1_LinksRequest.with { $0.zone = zone.id(for: self) },
-            as: Sealkit_V1_LinksResponse.self)
+        let request = Sealkit_V1_LinksRequest.with {
+            $0.zone = zone.id(for: self)
+            $0.shareRecordName = zone.roster.scope.shareRecordName
+        }
+        return try await client.call(
+            path("links/fetch", shared: zone.owner != user), request, as: Sealkit_V1_LinksResponse.self)
     }
 
     func updateLinks(_ zone: TestZone, _ message: Sealkit_V1_UpdateLinksRequest = .init()) async throws {
         var message = message
         message.zone = zone.id(for: self)
+        message.shareRecordName = zone.roster.scope.shareRecordName
         _ = try await client.call(
             path("links/update", shared: zone.owner != user), message, as: Sealkit_V1_UpdateLinksResponse.self)
     }
@@ -94,15 +98,18 @@ extension Person {
     }
 
     func access(_ zone: TestZone) async throws -> Sealkit_V1_FetchShareAccessResponse {
-        try await client.call(
-            path("share/access/fetch", shared: zone.owner != user),
-            Sealkit_V1_FetchShareAccessRequest.with { $0.zone = zone.id(for: self) },
-            as: Sealkit_V1_FetchShareAccessResponse.self)
+        let request = Sealkit_V1_FetchShareAccessRequest.with {
+            $0.zone = zone.id(for: self)
+            $0.shareRecordName = zone.roster.scope.shareRecordName
+        }
+        return try await client.call(
+            path("share/access/fetch", shared: zone.owner != user), request, as: Sealkit_V1_FetchShareAccessResponse.self)
     }
 
     func updateAccess(_ zone: TestZone, allows: Bool? = nil, denied: [String] = []) async throws {
         let request = Sealkit_V1_UpdateShareAccessRequest.with {
             $0.zone = zone.id(for: self)
+            $0.shareRecordName = zone.roster.scope.shareRecordName
             if let allows { $0.allowsRequests = allows }
             $0.denied = denied
         }

@@ -72,6 +72,18 @@ struct RunningServer: Sendable {
         }
     }
 
+    /// How many rows these tables have; tables without any are left out.
+    func rows(in tables: [String]) async throws -> [String: Int64] {
+        try await services.database.read { connection in
+            var counts: [String: Int64] = [:]
+            for table in tables {
+                let count = try connection.first("SELECT COUNT(*) FROM \(table)") { try $0.int64(0) } ?? 0
+                if count > 0 { counts[table] = count }
+            }
+            return counts
+        }
+    }
+
     /// Everything in the data folder, as bytes.
     func storedBytes() throws -> [UInt8] {
         var all: [UInt8] = []

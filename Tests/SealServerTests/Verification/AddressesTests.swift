@@ -9,7 +9,7 @@ import Testing
 @testable import SealServer
 
 /// The addresses that an account has proven: seeing, showing and unlinking them.
-@Suite struct AddressesTests {
+@Suite(.timeLimit(.minutes(60))) struct AddressesTests {
     private func list(_ client: TestClient) async throws -> [Sealkit_V1_LinkedAddress] {
         try await client.call("/1/addresses/list", Sealkit_V1_ListAddressesRequest(), as: Sealkit_V1_ListAddressesResponse.self).addresses
     }

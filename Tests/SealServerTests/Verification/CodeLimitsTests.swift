@@ -8,7 +8,7 @@ import Testing
 @testable import SealServer
 
 /// How many codes go out, whatever the clock does; and that asking is the same work for every address.
-@Suite struct CodeLimitsTests {
+@Suite(.timeLimit(.minutes(60))) struct CodeLimitsTests {
     private static func limits(_ rules: [SendingLimits.Rule]) -> AbuseLimits {
         var limits = AbuseLimits()
         limits.sending.rules = rules

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SealServer
 
-@Suite struct DirectoryTests {
+@Suite(.timeLimit(.minutes(60))) struct DirectoryTests {
     func lookup(
         _ client: TestClient, _ handles: [Sealkit_V1_LookupInfo], container: String = TestClient.container
     ) async throws -> [Sealkit_V1_IdentityResult] {

@@ -9,7 +9,7 @@ import Testing
 @testable import SealServer
 
 /// The keys of verification tokens: rotated under a running server, and tokens checked by somebody else's library.
-@Suite struct TokenKeyTests {
+@Suite(.timeLimit(.minutes(60))) struct TokenKeyTests {
     private func published(_ server: RunningServer) async throws -> [Sealkit_V1_TokenKey] {
         try await TestClient(server).call("/.well-known/sealkit/token-keys", nil, as: Sealkit_V1_TokenKeysResponse.self).keys
     }

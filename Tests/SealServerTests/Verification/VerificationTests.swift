@@ -8,7 +8,7 @@ import Testing
 
 @testable import SealServer
 
-@Suite struct VerificationTests {
+@Suite(.timeLimit(.minutes(60))) struct VerificationTests {
     static let routingID = [UInt8](repeating: 5, count: 16)
 
     @Test func addressesHaveOneSpelling() throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SealServer
 
-@Suite struct VerificationTokenTests {
+@Suite(.timeLimit(.minutes(60))) struct VerificationTokenTests {
     static let routingID = [UInt8](repeating: 5, count: 16)
 
     @Test func keyIDsArePaserk() throws {

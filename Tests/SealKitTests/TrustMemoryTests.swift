@@ -1,0 +1,250 @@
+import Foundation
+import GRDB
+import SealPrimitives
+import SealStatements
+import Testing
+
+@testable import SealKit
+
+/// What a device has verified, over starts of the program, between its processes, and whatever comes first.
+@Suite(.timeLimit(.minutes(60))) struct TrustMemoryTests {
+    private typealias Statement = SealStatements.Statement
+
+    private let temporary: TemporaryFolder
+    private var file: URL { temporary.url.appendingPathComponent("trust") }
+    private let ann: UserID
+    private let zone = Hash.digest(.link, [1])
+    private let share = Hash.digest(.link, [2])
+    private let (ofZone, ofShare): (TrustStore.ScopePlace, TrustStore.ScopePlace)
+
+    init() throws {
+        temporary = try TemporaryFolder()
+        ann = UserID(try ID16(Array(repeating: 1, count: 16)))
+        (ofZone, ofShare) = (TrustStore.ScopePlace(zone, 1), TrustStore.ScopePlace(share, 1))
+    }
+
+    private func statement(
+        _ revision: UInt64 = 1, after last: Statement? = nil, name: String = "note", in scope: Digest? = nil, epoch: UInt32 = 0,
+        kind: Statement.Kind = .save
+    ) -> Statement {
+        Statement(
+            kind: kind, container: "org.example.notes", environment: .development, owner: ann, zoneName: "notes",
+            zoneIncarnation: 1, recordName: name, recordType: "Note", creator: ann, author: ann, clientTime: 1, revision: revision,
+            previous: last.map { Statement.hash($0.canonicalBytes()) } ?? .zero, scopeID: scope ?? zone, scopeIncarnation: 1,
+            epoch: epoch, wrappedKey: kind == .save ? Array(repeating: 0, count: Statement.wrappedKeyBytes) : [],
+            rosterSequence: 1, rosterHead: zone, checkpoint: Checkpoint.none, parent: nil, share: nil, salt: .zero, fieldsDigest: .zero)
+    }
+
+    private func sighting(_ statement: Statement, role: TrustStore.Sighting.Role = .newest) -> TrustStore.Sighting {
+        TrustStore.Sighting(statement, hash: Statement.hash(statement.canonicalBytes()), role: role)
+    }
+
+    private func verdict(
+        _ statement: Statement, _ trust: TrustStore, role: TrustStore.Sighting.Role = .newest, asked: Int64? = nil
+    ) async throws -> TrustStore.Verdict? {
+        try await trust.admit([sighting(statement, role: role)], zone: zone, incarnation: 1, asked: asked).first
+    }
+
+    private func advance(
+        _ trust: TrustStore, from since: String?, to token: String, _ caughtUp: [TrustStore.ScopePlace: UInt32]
+    ) async throws {
+        try await trust.advance(
+            zone: zone, incarnation: 1, since: since.map { Data($0.utf8) }, token: Data(token.utf8), caughtUp: caughtUp)
+    }
+
+    private func noteCaughtUp(
+        _ trust: TrustStore, from start: String?, to end: String, _ caughtUp: [TrustStore.ScopePlace: UInt32]
+    ) async throws {
+        try await trust.noteCaughtUp(
+            zone: zone, incarnation: 1, from: start.map { Data($0.utf8) }, to: Data(end.utf8), caughtUp: caughtUp)
+    }
+
+    /// As text, with the epochs of the zone's scope and of the share's.
+    private func feed(_ trust: TrustStore) async throws -> String {
+        let own = try await trust.feed(zone: zone, incarnation: 1, ofZone)
+        let shared = try await trust.feed(zone: zone, incarnation: 1, ofShare)
+        let epochs = [own?.caughtUpEpoch, shared?.caughtUpEpoch].map { $0.map { "\($0)" } ?? "-" }
+        return ([own.map { String(decoding: $0.token, as: UTF8.self) } ?? "-"] + epochs).joined(separator: " ")
+    }
+
+    // MARK: How far was read
+
+    @Test func howFarEachScopeWasReadOutlastsTheProcess() async throws {
+        do {
+            let trust = try TrustStore(file: file)
+            let (own, shared) = (try await verdict(statement(name: "own"), trust), try await verdict(statement(name: "shared", in: share), trust))
+            #expect(own == .accepted && shared == .accepted)
+            try await advance(trust, from: nil, to: "a", [ofZone: 1, ofShare: 2])
+        }
+        let trust = try TrustStore(file: file)
+        #expect(try await feed(trust) == "a 1 2")
+        // What it has not seen, under an epoch that it has read past, is back-dated: in either scope.
+        #expect(try await verdict(statement(name: "late"), trust) == .backdated)
+        #expect(try await verdict(statement(name: "late", in: share, epoch: 1), trust) == .backdated)
+        #expect(try await verdict(statement(name: "late", kind: .delete), trust) == .unknownDeletion)
+        #expect(try await verdict(statement(name: "new", in: share, epoch: 2), trust) == .accepted)
+        // What it has seen stays good.
+        #expect(try await verdict(statement(name: "shared", in: share), trust) == .accepted)
+        // Of another life of the share, and of the zone, nothing was read.
+        #expect(try await trust.feed(zone: zone, incarnation: 1, TrustStore.ScopePlace(share, 2))?.caughtUpEpoch == nil)
+        #expect(try await trust.feed(zone: zone, incarnation: 2, ofZone) == nil)
+    }
+
+    /// Whoever begins behind a gap has not seen what is in it: nothing there is back-dated.
+    @Test func aReadingWithAGapCountsForNothing() async throws {
+        let trust = try TrustStore()
+        try await advance(trust, from: "a", to: "b", [ofZone: 1, ofShare: 1])
+        #expect(try await feed(trust) == "- - -", "the app's place is older than this store")
+        try await advance(trust, from: nil, to: "c", [ofZone: 1])
+        try await advance(trust, from: "from elsewhere", to: "d", [ofZone: 5, ofShare: 5])
+        #expect(try await feed(trust) == "c 1 -")
+        #expect(try await verdict(statement(name: "unseen", epoch: 1), trust) == .accepted)
+        try await noteCaughtUp(trust, from: "b", to: "e", [ofZone: 5, ofShare: 5])
+        #expect(try await feed(trust) == "c 1 -")
+        try await advance(trust, from: "c", to: "d", [ofZone: 2])
+        #expect(try await feed(trust) == "d 2 -")
+    }
+
+    @Test func anEpochThatWasReadUpStaysReadUp() async throws {
+        let trust = try TrustStore()
+        try await advance(trust, from: nil, to: "a", [ofZone: 3, ofShare: 4])
+        // A page that is not the last says nothing of epochs; an answer from before the key says an older one.
+        try await advance(trust, from: "a", to: "b", [:])
+        #expect(try await feed(trust) == "b 3 4")
+        try await advance(trust, from: nil, to: "c", [ofZone: 1, ofShare: 1])
+        #expect(try await feed(trust) == "c 3 4")
+        try await noteCaughtUp(trust, from: "c", to: "d", [ofZone: 2, ofShare: 2])
+        #expect(try await feed(trust) == "c 3 4")
+        try await noteCaughtUp(trust, from: "c", to: "d", [ofZone: 5, ofShare: 6])
+        #expect(try await feed(trust) == "c 5 6")
+    }
+
+    /// The SDK reads by itself while the app does: the app goes on from its own place, whoever comes first, and that counts.
+    @Test func whatTheSDKReadsDoesNotMoveTheAppsPlace() async throws {
+        let trust = try TrustStore()
+        try await advance(trust, from: nil, to: "app", [ofZone: 1])
+        try await noteCaughtUp(trust, from: nil, to: "SDK", [ofZone: 2, ofShare: 1])
+        #expect(try await feed(trust) == "app 2 1")
+        try await advance(trust, from: "app", to: "next", [ofZone: 3])
+        #expect(try await feed(trust) == "next 3 1")
+        // Where the app has read nothing yet, the SDK's place is where the SDK goes on from.
+        let other = try TrustStore()
+        try await noteCaughtUp(other, from: nil, to: "SDK", [ofZone: 2])
+        #expect(try await feed(other) == "SDK 2 -")
+        try await advance(other, from: nil, to: "app", [ofZone: 2])
+        #expect(try await feed(other) == "app 2 -")
+    }
+
+    // MARK: Two processes
+
+    @Test func twoProcessesReadOneFeed() async throws {
+        let (one, other) = (try TrustStore(file: file), try TrustStore(file: file))
+        try await advance(one, from: nil, to: "a", [ofZone: 1])
+        try await advance(other, from: "a", to: "b", [ofZone: 2])
+        // The first has not been where the other was.
+        try await advance(one, from: "a", to: "c", [ofZone: 3])
+        #expect(try await feed(one) == "b 2 -")
+        #expect(try await verdict(statement(name: "unseen", epoch: 1), one) == .backdated)
+    }
+
+    @Test func twoProcessesThatWereShownDifferentRostersNotice() async throws {
+        let (one, other) = (try TrustStore(file: file), try TrustStore(file: file))
+        func entry(_ byte: UInt8) -> SignedRosterEntry { SignedRosterEntry(bytes: [byte], signature: [byte, byte]) }
+        try await one.append([entry(0), entry(1)], scope: zone, from: 0)
+        // The same once more, and what follows it.
+        try await other.append([entry(1), entry(2)], scope: zone, from: 1)
+        #expect(try await one.entries(scope: zone) == [entry(0), entry(1), entry(2)])
+        let code = await failure { try await one.append([entry(3), entry(9)], scope: zone, from: 1) }
+        #expect(code == .rollback)
+        let later = await failure { try await other.append([entry(2), entry(4), entry(5)], scope: zone, from: 1) }
+        #expect(later == .rollback)
+        // Nothing of the fork was taken over.
+        #expect(try await other.entries(scope: zone) == [entry(0), entry(1), entry(2)])
+        #expect(try await other.entries(scope: share).isEmpty)
+    }
+
+    @Test func whatOneProcessHasSeenTheOtherDoesNotTakeBack() async throws {
+        let (one, other) = (try TrustStore(file: file), try TrustStore(file: file))
+        let first = statement()
+        let second = statement(2, after: first)
+        #expect(try await verdict(second, one) == .accepted)
+        #expect(try await verdict(first, other) == .older)
+        #expect(try await verdict(statement(2, after: first, epoch: 1), other) == .forked)
+        #expect(try await other.lastSeen("note", in: .init(zone: zone, incarnation: 1))?.revision == 2)
+    }
+
+    // MARK: What was asked before
+
+    /// An answer is as old as its question: what this device did since, in whichever process, is no rollback.
+    @Test func anAnswerIsHeldAgainstWhatWasKnownWhenItWasAskedFor() async throws {
+        let (one, other) = (try TrustStore(file: file), try TrustStore(file: file))
+        let first = statement()
+        let second = statement(2, after: first)
+        #expect(try await verdict(first, one) == .accepted)
+        let asked = try await one.moment()
+        #expect(try await verdict(second, other) == .accepted)
+        #expect(try await verdict(first, one, asked: asked) == .overtaken)
+        // Asked again the server knows it too.
+        let again = try await one.moment()
+        #expect(again > asked)
+        #expect(try await verdict(first, one, asked: again) == .older)
+        #expect(try await verdict(first, one) == .older)
+        // Another statement of the same number is a fork, whenever it was asked for.
+        #expect(try await verdict(statement(2, after: first, epoch: 1), one, asked: asked) == .forked)
+        // What this device has seen again is not newer for that.
+        #expect(try await verdict(second, one) == .accepted)
+        #expect(try await verdict(first, one, asked: again) == .older)
+    }
+
+    @Test func whatWentWithAnotherRecordSinceItWasAskedForIsNoRollbackEither() async throws {
+        let trust = try TrustStore()
+        let first = statement()
+        #expect(try await verdict(first, trust) == .accepted)
+        let asked = try await trust.moment()
+        let gone = TrustStore.Sighting.Role.gone(with: .init(statement(2, name: "list", kind: .delete), hash: share))
+        #expect(try await verdict(first, trust, role: gone) == .accepted)
+        #expect(try await verdict(first, trust, asked: asked) == .overtaken)
+        #expect(try await verdict(first, trust, asked: trust.moment()) == .older)
+    }
+
+    @Test func aRecordIsHiddenOnlyFromWhoKnewItWhenItAsked() async throws {
+        let trust = try TrustStore()
+        let place = TrustStore.Place(zone: zone, incarnation: 1)
+        let asked = try await trust.moment()
+        #expect(try await trust.memory(of: "note", in: place, asked: asked) == .unseen)
+        #expect(try await verdict(statement(in: share), trust) == .accepted)
+        #expect(try await trust.memory(of: "note", in: place, asked: asked) == .seenSince)
+        #expect(try await trust.memory(of: "note", in: place, asked: nil) == .seen)
+        #expect(try await trust.memory(of: "note", in: place, asked: trust.moment()) == .seen)
+        #expect(try await trust.memory(of: "note", in: place, scopes: [ofZone], asked: nil) == .unseen)
+        #expect(try await trust.memory(of: "note", in: .init(zone: zone, incarnation: 2), asked: nil) == .unseen)
+    }
+
+    // MARK: Power cuts
+
+    /// What has to outlast a power cut waits for the disk; the rest does not.
+    @Test func whatIsWrittenDurablyWaitsForTheDisk() async throws {
+        let trust = try TrustStore(file: file)
+        let seen = LockedValue<[Int]>([])
+        @Sendable func look(_ db: GRDB.Database) throws {
+            let now = try Int.fetchOne(db, sql: "PRAGMA synchronous") ?? -1
+            seen.change { $0.append(now) }
+        }
+        try await trust.writing { try look($0) }
+        try await trust.writingDurably { try look($0) }
+        try await trust.writing { try look($0) }
+        let code = await failure {
+            try await trust.writingDurably { db in
+                try look(db)
+                try db.execute(sql: "DELETE FROM moment")
+                throw SealKitError(.storageFull, "the test's disk is full")
+            }
+        }
+        #expect(code == .storageFull)
+        try await trust.writing { try look($0) }
+        // 1 is NORMAL, 2 is FULL.
+        #expect(seen.value == [1, 2, 1, 2, 1])
+        let kept = try await trust.writing { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM moment") }
+        #expect(kept == 1, "nothing of what failed was kept")
+    }
+}
