@@ -10,7 +10,7 @@ import Testing
 /// Attacks on what all share: memory, places, and mail.
 @Suite struct LoadAttacks {
     @Test("Somebody asks again and again for codes to an address, or with a share's URL: its owner and invitees still get theirs.")
-    func attack71_codesUsedUp() async throws {
+    func attack80_codesUsedUp() async throws {
         let server = try ServerProcess()
         defer { server.stop() }
         let place = try await LinkAttacks.Placeholder(server)
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test("Many bodies that announce much and hardly come, without an account: everybody else is served as ever.")
-    func attack72_announcedBodies() async throws {
+    func attack81_announcedBodies() async throws {
         let server = try ServerProcess()
         defer { server.stop() }
         let ann = try await Person(server)
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test("Some megabytes of empty elements, sent to a server or answered to a client, are refused before anything is decoded.")
-    func attack73_emptyElements() async throws {
+    func attack82_emptyElements() async throws {
         let ann = try await Person()
         let zone = try await ann.makeZone()
         _ = try await ann.own.save(ann.note(in: zone, "x"))
