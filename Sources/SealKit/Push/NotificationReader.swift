@@ -104,7 +104,8 @@ final class NotificationReader: Sendable {
             progress.isReady = true
             return Container.Notification(id: event.id, content: .reset)
         case "notification":
-            guard let wire = try? Sealkit_V1_Notification(jsonString: event.data) else {
+            let data = Data(event.data.utf8)
+            guard (try? DecodedSize.measure(json: data)) != nil, let wire = try? Sealkit_V1_Notification(measuredJSON: data) else {
                 throw SealKitError(
                     .serverRejectedRequest, "the server sent a notification that cannot be read",
                     remedy: "check that the address is that of a SealKit server")

@@ -81,7 +81,7 @@ public final class WebhookVerifier: Sendable {
             return seen.updateValue(signature.time + Int64(WebhookVerifier.tolerance) + 1, forKey: signature.signature) == nil
         }
         guard isNew else { throw WebhookVerifier.refused("this very request came before") }
-        guard let delivery = try? Sealkit_V1_WebhookDelivery(jsonUTF8Bytes: body) else {
+        guard (try? DecodedSize.measure(json: body)) != nil, let delivery = try? Sealkit_V1_WebhookDelivery(measuredJSON: body) else {
             throw SealKitError(.incompatibleVersion, "the delivery cannot be read", remedy: "update SealKit")
         }
         return Delivery(id: delivery.deliveryID, notifications: delivery.notifications.compactMap { Container.Notification.Fired($0, own: "") })

@@ -32,12 +32,26 @@ struct Client: Sendable {
 
     static func decode<Response: Message>(_ response: TransportResponse) throws(SealKitError) -> Response {
         guard response.status < 400 else { throw response.failure }
-        do { return try Response(serializedBytes: response.body) } catch {
+        do {
+            _ = try DecodedSize.measure(Response.self, protobuf: response.body, most: Client.mostDecoded)
+            let answer = try Response(measured: response.body)
+            try (answer as? any PagedAnswer)?.checkLength()
+            return answer
+        } catch let error as SealKitError {
+            throw error
+        } catch DecodedSize.Refusal.tooDense {
+            throw SealKitError(
+                .serverRejectedRequest, "the server's answer has more in it than any honest one has",
+                remedy: "tell the server's operator; nothing of it was taken")
+        } catch {
             throw SealKitError(
                 .serverRejectedRequest, "the server's answer is not a SealKit message",
                 remedy: "check that the address is that of a SealKit server")
         }
     }
+
+    /// What an answer may become in memory, in bytes.
+    private static let mostDecoded = 512 << 20
 }
 
 /// A fresh id for a mutation: 48 bits of milliseconds since 1970, high byte first, and 80 random bits. The time keeps what a

@@ -25,7 +25,6 @@ struct SessionMiddleware: RouterMiddleware {
             services.giveBack(.anonymousRequest, counted)
             context.standing = nil
         }
-        context.services = services
         context.hasEndedSession = context.session == nil
         var response = try await next(request, context)
         if let session = context.session, let name = Self.devices { response.headers[name] = String(session.deviceRevision) }

@@ -86,6 +86,7 @@ public struct Server: Sendable {
             // The last one is told to stop first.
             services: [
                 application,
+                TransferService(transfers: services.transfers),
                 PushService(
                     streams: services.streams, webhooks: services.webhooks, publicNotifier: services.publicNotifier),
             ], gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)

@@ -3,6 +3,8 @@ import Logging
 /// What tests put in the place of the real thing. Nil: the real thing.
 struct ServiceReplacements: Sendable {
     var clock: (@Sendable () -> Int64)?
+    /// What durations are measured by.
+    var instant: (@Sendable () -> ContinuousClock.Instant)?
     /// In the place of those that were configured.
     var messengers: [Address.Kind: any Messenger]?
     var limits: AbuseLimits?

@@ -18,6 +18,7 @@ final class Services: Sendable {
     let limits: AbuseLimits
     let limiter = RateLimiter()
     let gate: LoadGate
+    let transfers: Transfers
     var quotas: Quotas { Quotas(configuration.limits) }
     let challenges: LoginChallenges
     let sessions = Sessions()
@@ -65,6 +66,7 @@ final class Services: Sendable {
         self.origin = origin
         limits = replacing.limits ?? AbuseLimits(configuration.limits)
         gate = LoadGate(requests: configuration.limits.requestsInFlight, bytes: configuration.limits.bytesInFlight)
+        transfers = Transfers(now: replacing.instant ?? { .now })
         challenges = LoginChallenges(key: SecretBytes(random: &random))
         addresses = secrets.addresses
         feedNames = secrets.addresses.feedNames()

@@ -8,6 +8,9 @@ import SwiftProtobuf
 /// Uploads of whole assets, and downloads: `…/assets/{owner}/{zone}/{id}`. The server hashes every chunk as it comes, sealed or, in the
 /// public database, not: what was altered on its way is refused before anybody believes that it is there.
 struct AssetsController: Sendable {
+    /// What an upload holds in memory: it goes to disk as it comes.
+    private static let mostHeld = 4 << 20
+
     let services: Services
 
     func addRoutes(to router: Router<SealRequestContext>) {
@@ -42,7 +45,8 @@ struct AssetsController: Sendable {
         }
         do {
             let check = AssetCheck(layout)
-            let body = SessionBody(body: request.body, session: session, services: services)
+            let body = SessionBody(
+                body: request.body, session: session, services: services, context: context, pace: .asset, mostHeld: Self.mostHeld)
             let size = try await services.blobs.receive(stored, from: body, limit: length) { check.take($0) }
             guard size == length else {
                 throw ServerError(

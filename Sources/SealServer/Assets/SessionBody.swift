@@ -1,21 +1,39 @@
+import Hummingbird
 import NIOCore
 
-/// The parts of a request's body as long as its session is in force: what is sent after its end is not taken.
+/// The parts of an upload's body as long as its session is in force, and while it comes at a pace: what is sent after the session's end is
+/// not taken.
 ///
 /// The database is asked only when a session, of whichever account, has ended since it was asked last.
-struct SessionBody<Body: AsyncSequence>: AsyncSequence where Body.Element == ByteBuffer {
-    let body: Body
+struct SessionBody: AsyncSequence {
+    typealias Element = ByteBuffer
+
+    let body: RequestBody
     let session: Session
     let services: Services
+    let context: SealRequestContext
+    let pace: TransferPace
+    /// As much of it as is in memory at once, in bytes: what came earlier is on disk by then.
+    let mostHeld: Int
 
     struct AsyncIterator: AsyncIteratorProtocol {
-        var parts: Body.AsyncIterator
+        var parts: RequestBody.AsyncIterator
         /// Its generation is that of when it was last known to be in force.
         var session: Session
         let services: Services
+        let pass: LoadGate.Pass?
+        var room: Int
+        let transfer: OpenTransfer
 
         mutating func next() async throws -> ByteBuffer? {
-            guard let part = try await parts.next() else { return nil }
+            guard let part = try await parts.next() else {
+                try transfer.transfer.requireUncut()
+                return nil
+            }
+            try transfer.transfer.took(part.readableBytes)
+            let held = Swift.min(room, part.readableBytes)
+            try pass?.take(held)
+            room -= held
             let (sessions, now) = (services.sessions, services.clock())
             if !sessions.isUnchanged(session, now: now) {
                 let generation = sessions.generation
@@ -26,7 +44,16 @@ struct SessionBody<Body: AsyncSequence>: AsyncSequence where Body.Element == Byt
         }
     }
 
+    /// Ends with the last iterator that has it.
+    final class OpenTransfer: Sendable {
+        let transfer: Transfer
+        init(_ transfer: Transfer) { self.transfer = transfer }
+        deinit { transfer.end() }
+    }
+
     func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(parts: body.makeAsyncIterator(), session: session, services: services)
+        AsyncIterator(
+            parts: body.makeAsyncIterator(), session: session, services: services, pass: context.pass, room: mostHeld,
+            transfer: OpenTransfer(services.transfers.begin(pace, on: context.channel)))
     }
 }

@@ -94,7 +94,9 @@ struct UploadsController: Sendable {
                 remedy: "Send a Content-Length of \(length), and so many bytes.")
         }
         let (content, leaves) = try await receive(
-            SessionBody(body: request.body, session: place.session, services: services), range.count, row.layout)
+            SessionBody(
+                body: request.body, session: place.session, services: services, context: context, pace: .part, mostHeld: .max),
+            range.count, row.layout)
         let isStored = try await services.write(as: place.session) { connection in
             let (uploads, caller) = try uploads(place, connection)
             // Given up and begun anew meanwhile, it would be another one.

@@ -9,8 +9,9 @@ import SwiftProtobuf
 extension Request {
     /// Reads the body as a wire message, in the encoding that its content type names.
     ///
-    /// Throws `limitExceeded` for a body above the context's limit (as soon as that is known, without holding it),
-    /// `invalidArguments` for a wrong type or a malformed body, and `sessionExpired` where the session ended before the body came.
+    /// Throws `limitExceeded` for a body above the context's limit (as soon as that is known, without holding it), for one that comes too
+    /// slowly or would take too much memory for its length, `serviceUnavailable` where there is no room for it, `invalidArguments` for a
+    /// wrong type or a malformed body, and `sessionExpired` where the session ended before the body came.
     func decode<M: Message>(_ type: M.Type, _ context: SealRequestContext) async throws -> M {
         try await read(context)
     }
@@ -21,18 +22,23 @@ extension Request {
                 .invalidArguments, "The body's content type must be \(WireEncoding.acceptedTypes).",
                 remedy: "Set the Content-Type header.")
         }
-        let body = try await collectBody(limit: context.maxUploadSize)
+        let body = Data(buffer: try await collectBody(context), byteTransferStrategy: .noCopy)
         try await context.recheckSession()
         do {
             switch encoding {
             case .protobuf:
-                // What this version does not know is not kept either: nobody has checked it, nor counted it.
-                var options = BinaryDecodingOptions()
-                options.discardUnknownFields = true
-                return try M(serializedBytes: Data(buffer: body, byteTransferStrategy: .noCopy), options: options)
+                try context.pass?.take(try DecodedSize.measure(M.self, protobuf: body))
+                return try M(measured: body)
             case .json:
-                return try M(jsonUTF8Bytes: Data(buffer: body, byteTransferStrategy: .noCopy))
+                try context.pass?.take(try DecodedSize.measure(json: body))
+                return try M(measuredJSON: body)
             }
+        } catch let error as ServerError {
+            throw error
+        } catch DecodedSize.Refusal.tooDense {
+            throw ServerError(
+                .limitExceeded, "The body has too many elements for its length: they would take more than \(DecodedSize.perByte) times as much memory.",
+                remedy: "Send fewer at once.")
         } catch {
             // The decoder's own words could repeat what the client sent.
             throw ServerError(
@@ -51,24 +57,38 @@ extension Request {
         return message
     }
 
-    func collectBody(limit: Int) async throws -> ByteBuffer {
+    /// The whole body. Its bytes are counted as they arrive.
+    ///
+    /// Throws `limitExceeded` for one that is too large or comes too slowly, `serviceUnavailable` where there is no room for it,
+    /// `invalidArguments` for one that is shorter than announced.
+    func collectBody(_ context: SealRequestContext) async throws -> ByteBuffer {
+        let limit = context.maxUploadSize
         let tooLarge = ServerError(
             .limitExceeded, "The request's body is larger than \(limit) bytes.", remedy: "Send fewer items at once.")
         let announced = headers[.contentLength].flatMap { Int($0) }
         if let announced, announced > limit { throw tooLarge }
+        let transfer = context.services?.transfers.begin(.message, on: context.channel)
+        defer { transfer?.end() }
         var iterator = body.makeAsyncIterator()
-        guard var whole = try await iterator.next() else { return ByteBuffer() }
-        if let announced, announced > whole.readableBytes {
-            // One allocation of the right size, not one for each doubling.
-            var roomy = ByteBufferAllocator().buffer(capacity: announced)
-            roomy.writeBuffer(&whole)
-            whole = roomy
-        }
+        var whole = ByteBuffer()
         while var next = try await iterator.next() {
             guard whole.readableBytes + next.readableBytes <= limit else { throw tooLarge }
-            whole.writeBuffer(&next)
+            try transfer?.took(next.readableBytes)
+            try context.pass?.take(next.readableBytes)
+            if whole.readableBytes == 0, next.readableBytes >= announced ?? 0 {
+                whole = next
+            } else {
+                // Few allocations, but none for what was only announced.
+                if whole.readableBytes == 0 { whole.reserveCapacity(min(announced ?? 0, Self.firstRoom)) }
+                whole.writeBuffer(&next)
+            }
         }
-        guard whole.readableBytes <= limit else { throw tooLarge }
+        try transfer?.requireUncut()
+        guard announced ?? whole.readableBytes == whole.readableBytes else {
+            throw ServerError(.invalidArguments, "The request is not whole.", remedy: "Send it again.")
+        }
         return whole
     }
+
+    private static let firstRoom = 256 << 10
 }

@@ -6,8 +6,10 @@ struct SealRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// Set by the middleware that checks session tokens.
     var session: Session?
-    /// Set together with it: whom to ask again once the body is there.
+    /// Set before anything else is done: whom to ask while the body comes, and once it is there.
     var services: Services?
+    /// The room that the request has; nil for those that need none.
+    var pass: LoadGate.Pass?
     /// The request had a session token that is not, or no longer, good.
     var hasEndedSession = false
     /// The server-to-server key that signed the request, and where it is good. Never together with a session.

@@ -12,6 +12,9 @@ enum LimitTable {
         return [
             // Of one request
             row("requestBytes", configuration.maximumMessageSize, "bytes", .limitExceeded),
+            row("requestBytesWithoutSession", min(RateMiddleware.strangersMessage, configuration.maximumMessageSize), "bytes", .limitExceeded),
+            row("memoryPerByte", DecodedSize.perByte, "bytes", .limitExceeded),
+            row("requestSeconds", TransferPace.messageSeconds, "seconds", .limitExceeded),
             row("itemsPerRequest", Limits.itemsPerRequest, "items", .limitExceeded),
             row("requestRecordBytes", Sealkit_V1_ModifyRecordsRequest.largest, "bytes", .limitExceeded),
             row("rostersPerRequest", RostersController.rostersPerRequest, "items", .limitExceeded),
@@ -57,6 +60,8 @@ enum LimitTable {
             row("serverKeyCreations", Int(rules.serverKeyCreation.count), "an hour", .requestRateLimited),
             row("enrolments", Int(rules.enrolment.count), "an hour", .requestRateLimited),
             row("recoveries", Int(rules.recovery.count), "10 minutes", .requestRateLimited),
+            row("codesPerAccountAndAddress", rules.sending.shortest(.accountAndAddress), "15 minutes", .requestRateLimited),
+            row("codesPerAccountAndAddressDaily", rules.sending.longest(.accountAndAddress), "a day", .requestRateLimited),
             row("codesPerAddress", rules.sending.shortest(.address), "15 minutes", .requestRateLimited),
             row("codesPerAddressDaily", rules.sending.longest(.address), "a day", .requestRateLimited),
             row("codesPerAccount", rules.sending.longest(.account), "an hour", .requestRateLimited),
@@ -68,6 +73,10 @@ enum LimitTable {
             row("enrolmentsOpen", Enrolments.mostOpen, "enrolments", .serviceUnavailable),
             row("requestsInFlight", limits.requestsInFlight, "requests", .serviceUnavailable),
             row("bytesInFlight", limits.bytesInFlight, "bytes", .serviceUnavailable),
+            row("requestsInFlightPerClient", LoadGate.share(of: limits.requestsInFlight), "requests", .serviceUnavailable),
+            row("bytesInFlightPerClient", LoadGate.share(of: limits.bytesInFlight), "bytes", .serviceUnavailable),
+            row("requestsInFlightWithoutSession", LoadGate.share(of: limits.requestsInFlight), "requests", .serviceUnavailable),
+            row("bytesInFlightWithoutSession", LoadGate.share(of: limits.bytesInFlight), "bytes", .serviceUnavailable),
         ].filter { $0.value > 0 } + queries + management + push(rules)
     }
 

@@ -1,13 +1,9 @@
 import HTTPTypes
 import Hummingbird
 
-/// Lets requests in as far as there is room for them, and puts the limit of wire messages into each one's context.
+/// Lets requests in as far as there is room for them, and puts the limit of wire messages into each one's context. What comes of a
+/// request is counted where it is read.
 struct LoadMiddleware: RouterMiddleware {
-    /// What an upload holds in memory: it goes to disk as it comes.
-    private static let uploadBytes = 4 << 20
-    /// What a part of one does: it is held against its hash before anything is written.
-    private static let partBytes = 9 << 20
-
     let services: Services
 
     func handle(
@@ -15,33 +11,26 @@ struct LoadMiddleware: RouterMiddleware {
         next: (Request, SealRequestContext) async throws -> Response
     ) async throws -> Response {
         var context = context
+        context.services = services
         context.maxUploadSize = services.configuration.maximumMessageSize
         // Load balancers ask whether the server is alive, not whether it is busy.
         guard context.endpointPath != "/health" else { return try await next(request, context) }
-        var response: Response
-        do {
-            let pass = try services.gate.enter(bytes: bytes(of: request, at: context.endpointPath))
-            defer { withExtendedLifetime(pass) {} }
-            response = try await next(request, context)
-        }
+        let pass = try services.gate.enter(
+            ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy))
+        defer { pass.end() }
+        context.pass = pass
+        var response = try await next(request, context)
         // Downloads of assets are read as they are taken.
         if let count = response.body.contentLength, count > LoadGate.countedAnswer, context.endpointPath?.contains("/assets/") != true {
-            let pass = try services.gate.hold(answer: count)
+            let hold = try pass.hold(answer: count)
             let body = response.body
-            response.body = ResponseBody(contentLength: count) { writer in
+            response.body = ResponseBody(contentLength: count) { [transfers = services.transfers, channel = context.channel] writer in
+                let transfer = transfers.begin(.answer(bytes: count), on: channel)
+                defer { transfer.end() }
                 try await body.write(writer)
-                withExtendedLifetime(pass) {}
+                withExtendedLifetime(hold) {}
             }
         }
         return response
-    }
-
-    /// How much of the request will be in memory at once.
-    private func bytes(of request: Request, at path: String?) -> Int {
-        if request.method == .get || request.method == .head { return 0 }
-        let upload = path?.contains("/parts/") == true ? Self.partBytes : Self.uploadBytes
-        let most = request.method == .put ? upload : services.configuration.maximumMessageSize
-        // A longer body is refused before it is read.
-        return min(request.headers[.contentLength].flatMap { Int($0) }.map { max(0, $0) } ?? most, most)
     }
 }

@@ -9,6 +9,9 @@ import SealWire
 /// that back once it turns out to be good: so neither do made-up tokens reach the database without end, nor do those who are many
 /// behind one address use up what is for strangers.
 struct RateMiddleware: RouterMiddleware {
+    /// The largest message without a session, in bytes: several times what any such request of the SDK has.
+    static let strangersMessage = 256 << 10
+
     let services: Services
 
     func handle(
@@ -20,11 +23,14 @@ struct RateMiddleware: RouterMiddleware {
         // A server-to-server key is a user with an account of its own.
         if let account = context.session?.accountID ?? context.serverKey?.row.account {
             context.meter = WorkMeter(services: services, subject: .account(account))
+            context.pass?.countAsKnown()
             standing = try context.standing ?? services.count(.request, .account(account))
         } else {
             let client = ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy)
             context.meter = WorkMeter(services: services, subject: .client(client))
             standing = try context.standing ?? services.count(.anonymousRequest, .client(client))
+            try context.pass?.countAsStranger()
+            context.maxUploadSize = min(context.maxUploadSize, Self.strangersMessage)
         }
         var response = try await next(request, context)
         if let standing, let names = Self.headers {

@@ -135,6 +135,9 @@ extension Services {
     ) async throws -> (message: M, container: String, environment: SealStatements.Environment) {
         let (container, environment) = try DatabasePath.place(context)
         try await management.require(request, for: container, self)
+        var context = context
+        context.pass?.countAsKnown()
+        context.maxUploadSize = configuration.maximumMessageSize
         let message = try await request.decode(type, context)
         try await management.require(request, for: container, self)
         return (message, container, environment)

@@ -1,3 +1,5 @@
+// On Linux the compiler holds `stat` to be of whichever of these it met first.
+import Dispatch
 import Foundation
 
 /// What the system knows of a file. Nil when it cannot say, with the reason in `errno`.

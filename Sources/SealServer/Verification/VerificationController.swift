@@ -101,11 +101,14 @@ struct VerificationController: Sendable {
     private func subjects(
         account: Int64, routingID: [UInt8], address: Address, client: [UInt8]
     ) -> [SendingLimits.Subject] {
+        let (mailbox, account) = (services.addresses.hash(address.mailbox), ServerBytes.of(account))
         var subjects: [(SendingLimits.Kind, [UInt8])] = [
-            (.address, services.addresses.hash(address.mailbox)), (.account, ServerBytes.of(account)), (.client, client),
-            (address.kind == .email ? .allMail : .allPhones, []),
+            (.address, mailbox), (.account, account), (.client, client), (address.kind == .email ? .allMail : .allPhones, []),
+            (.accountAndAddress, mailbox + account), (.clientAndAddress, mailbox + client),
         ]
-        if !routingID.isEmpty { subjects.append((.share, routingID)) }
+        if !routingID.isEmpty {
+            subjects += [(.share, routingID), (.accountAndShare, routingID + account), (.clientAndShare, routingID + client)]
+        }
         return subjects.map { kind, bytes in
             SendingLimits.Subject(kind: kind, hash: services.addresses.sendingSubject(kind, bytes))
         }

@@ -76,7 +76,7 @@ import Testing
         // for both is CodeLimitsTests'; what is left to noise is no signal.)
         let unhurried = try ServerProcess()
         defer { unhurried.stop() }
-        let many = try await LinkAttacks.Placeholders(unhurried, count: 8)
+        let many = try await LinkAttacks.Placeholders(unhurried, count: 5)
         let asking = try await Person(unhurried)
         var quickest = ["invited": Double.infinity, "unknown": .infinity]
         for mail in many.mails {

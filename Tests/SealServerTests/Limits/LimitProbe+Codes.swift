@@ -22,15 +22,21 @@ extension LimitProbe {
         let known = same
         return try await last(amount) { index in
             var client = known
-            if one != .account { client = try await TestClient.ready(server) }
+            if one != .account, one != .accountAndAddress { client = try await TestClient.ready(server) }
             client.forwardedFor = one == .client ? "203.0.113.\(amount)" : "198.51.\(amount).\(index)"
-            let address = one == .address ? "\(prefix)@example.org" : "\(prefix)-\(index)@example.org"
+            let address = one == .address || one == .accountAndAddress ? "\(prefix)@example.org" : "\(prefix)-\(index)@example.org"
             let asking = client
             return try await refusal { try await asking.begin(address, routingID: one == .share ? share : randomBytes(16)) }
         }
     }
 
     static let codes = [
+        LimitProbe(name: "codesPerAccountAndAddress", limit: 3, rules: rule(.accountAndAddress, 900_000_000)) {
+            try await codes($0, $1, one: .accountAndAddress)
+        },
+        LimitProbe(name: "codesPerAccountAndAddressDaily", limit: 3, rules: rule(.accountAndAddress, 86_400_000_000)) {
+            try await codes($0, $1, one: .accountAndAddress)
+        },
         LimitProbe(name: "codesPerAddress", limit: 3, rules: rule(.address, 900_000_000)) { try await codes($0, $1, one: .address) },
         LimitProbe(name: "codesPerAddressDaily", limit: 3, rules: rule(.address, 86_400_000_000)) {
             try await codes($0, $1, one: .address)

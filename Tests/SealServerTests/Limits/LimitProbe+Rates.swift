@@ -180,21 +180,36 @@ extension LimitProbe {
             return try await refusal { try await client.openEnrolment(.random()) }
         },
         LimitProbe(name: "requestsInFlight", limit: 3) { _, amount in
-            held(LoadGate(requests: 3, bytes: 0), amount, bytes: 0)
+            held(LoadGate(requests: 3, bytes: 0), amount)
         },
-        LimitProbe(name: "bytesInFlight", limit: 30) { _, amount in held(LoadGate(requests: 0, bytes: 30), amount, bytes: 1) },
+        LimitProbe(name: "bytesInFlight", limit: 30) { _, amount in held(LoadGate(requests: 0, bytes: 30), amount) },
+        LimitProbe(name: "requestsInFlightPerClient", limit: 3) { _, amount in
+            held(LoadGate(requests: 12, bytes: 0), amount, from: 1)
+        },
+        LimitProbe(name: "bytesInFlightPerClient", limit: 3) { _, amount in held(LoadGate(requests: 0, bytes: 12), amount, from: 1) },
+        LimitProbe(name: "requestsInFlightWithoutSession", limit: 30) { _, amount in
+            held(LoadGate(requests: 120, bytes: 0), amount, areStrangers: true)
+        },
+        LimitProbe(name: "bytesInFlightWithoutSession", limit: 30) { _, amount in
+            held(LoadGate(requests: 0, bytes: 120), amount, areStrangers: true)
+        },
     ]
 
-    private static func held(_ gate: LoadGate, _ amount: Int, bytes: Int) -> ErrorCode? {
-        do {
+    /// So many requests of a byte each.
+    /// - Parameter addresses: from how many client addresses; nil for one each.
+    private static func held(_ gate: LoadGate, _ amount: Int, from addresses: Int? = nil, areStrangers: Bool = false) -> ErrorCode? {
+        do throws(ServerError) {
             var passes: [LoadGate.Pass] = []
-            for _ in 0..<amount { passes.append(try gate.enter(bytes: bytes)) }
+            for index in 0..<amount {
+                let pass = try gate.enter([UInt8(index % (addresses ?? 256))])
+                if areStrangers { try pass.countAsStranger() }
+                try pass.take(1)
+                passes.append(pass)
+            }
             withExtendedLifetime(passes) {}
             return nil
-        } catch let error as ServerError {
-            return error.code
         } catch {
-            return .internalError
+            return error.code
         }
     }
 }

@@ -33,8 +33,34 @@ struct LimitProbe: Sendable, CustomStringConvertible {
             // Whatever is wrong with the message, its size is not.
             var request = Sealkit_V1_ChallengeRequest.with { $0.loginKey = Data(count: amount) }
             request.loginKey = Data(count: 2 * amount - (try request.serializedData().count))
+            let token = try await TestClient(server).create().token
+            let code = try await RefusalClient(origin: server.origin, token: token).send("/1/accounts/challenge", request).code
+            return code == .invalidArguments ? nil : code
+        },
+        LimitProbe(name: "requestBytesWithoutSession") { server, amount in
+            var request = Sealkit_V1_ChallengeRequest.with { $0.loginKey = Data(count: amount) }
+            request.loginKey = Data(count: 2 * amount - (try request.serializedData().count))
             let code = try await RefusalClient(origin: server.origin).send("/1/accounts/challenge", request).code
             return code == .invalidArguments ? nil : code
+        },
+        LimitProbe(name: "memoryPerByte") { server, amount in
+            // Elements of nothing, and behind them what is passed over: as long as they would take so many times of it.
+            func body(_ rest: Int) -> Data {
+                var body = Data([UInt8](repeating: 0, count: 20_000))
+                for index in stride(from: 0, to: 20_000, by: 2) { body[index] = 1 << 3 | 2 }
+                body.append(15 << 3 | 2)
+                for shift in [0, 7, 14, 21] { body.append(UInt8(rest >> shift & 0x7F) | (shift < 21 ? 0x80 : 0)) }
+                return body + Data(count: rest)
+            }
+            let memory = try DecodedSize.measure(Sealkit_V1_ModifyRecordsResponse.self, protobuf: body(1 << 20))
+            let length = (memory - DecodedSize.free + amount - 1) / amount
+            do {
+                _ = try DecodedSize.measure(Sealkit_V1_ModifyRecordsResponse.self, protobuf: body(length - 20_005))
+                return nil
+            } catch DecodedSize.Refusal.tooDense { return .limitExceeded }
+        },
+        LimitProbe(name: "requestSeconds") { _, amount in
+            TransferPace.message.isTooSlow(.max, after: .seconds(amount)) ? .limitExceeded : nil
         },
         LimitProbe(name: "itemsPerRequest") { server, amount in
             let anna = try await Person.ready(server)

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
+import SealPrimitives
 import SealWire
 import SwiftProtobuf
 import Synchronization
@@ -11,29 +12,104 @@ import Testing
 
 /// What the server does when more comes than it can hold at once.
 @Suite(.timeLimit(.minutes(60))) struct LoadTests {
+    private static let (anna, bert, carl): ([UInt8], [UInt8], [UInt8]) = ([1], [2], [3])
+
+    private func isFull(_ body: () throws -> Void) -> Bool {
+        do {
+            try body()
+            return false
+        } catch let error as ServerError {
+            return error.code == .serviceUnavailable && error.retryAfter == 1
+        } catch {
+            return false
+        }
+    }
+
     @Test func theGateGivesBackWhatItGave() throws {
         let gate = LoadGate(requests: 2, bytes: 100)
-        var passes = [try gate.enter(bytes: 60)]
-        #expect(throws: ServerError.self) { try gate.enter(bytes: 41) }
-        passes.append(try gate.enter(bytes: 40))
-        #expect { try gate.enter(bytes: 0) } throws: { error in
-            (error as? ServerError)?.code == .serviceUnavailable && (error as? ServerError)?.retryAfter == 1
-        }
-        passes.removeFirst()
-        // Refused ones have left nothing behind.
-        passes.append(try gate.enter(bytes: 60))
-        passes = []
-        // What is larger than everything goes alone.
-        passes.append(try gate.enter(bytes: 1_000))
-        #expect(throws: ServerError.self) { try gate.enter(bytes: 1) }
-        passes = []
-        // Answers have room of their own.
-        passes = [try gate.enter(bytes: 100), try gate.hold(answer: 100)]
-        #expect(throws: ServerError.self) { try gate.hold(answer: 1) }
-        passes.removeLast()
-        passes.append(try gate.hold(answer: 1))
+        let (first, second) = (try gate.enter(Self.anna), try gate.enter(Self.bert))
+        let third = isFull { _ = try gate.enter(Self.carl) }
+        #expect(third && gate.requestsUnderWay == 2)
+        try first.take(25)
+        try second.take(10)
+        #expect(gate.bytesUnderWay == 35)
+        first.end()
+        first.end()
+        #expect(gate.bytesUnderWay == 10 && gate.requestsUnderWay == 1)
+        var another: LoadGate.Pass? = try gate.enter(Self.carl)
+        try another?.take(20)
+        // However it ends.
+        another = nil
+        #expect(gate.bytesUnderWay == 10 && gate.requestsUnderWay == 1)
+        second.end()
+        #expect(gate.bytesUnderWay == 0 && gate.requestsUnderWay == 0)
+        // What is larger than everything goes alone, in however many pieces it comes.
+        let large = try gate.enter(Self.anna)
+        for _ in 0..<10 { try large.take(50) }
+        let beside = try gate.enter(Self.bert)
+        let hasNoRoom = isFull { try beside.take(1) }
+        #expect(hasNoRoom)
+        large.end()
+        try beside.take(1)
+        // Answers have room of their own, also after the request's end.
+        let answer = try beside.hold(answer: 25)
+        beside.end()
+        let next = try gate.enter(Self.bert)
+        let isHeld = isFull { _ = try next.hold(answer: 1) }
+        #expect(isHeld && gate.answersUnderWay == 25)
+        withExtendedLifetime(answer) {}
         let open = LoadGate(requests: 0, bytes: 0)
-        for _ in 0..<10 { passes.append(try open.enter(bytes: 1 << 40)) }
+        var passes: [LoadGate.Pass] = []
+        for _ in 0..<10 {
+            let pass = try open.enter(Self.anna)
+            try pass.countAsStranger()
+            try pass.take(1 << 40)
+            passes.append(pass)
+        }
+    }
+
+    @Test func nobodyHasAllOfTheRoom() throws {
+        let gate = LoadGate(requests: 64, bytes: 1_600)
+        var passes = try (0..<16).map { _ in try gate.enter(Self.anna) }
+        for pass in passes { try pass.take(25) }
+        let (isRequestRefused, isByteRefused) = (isFull { _ = try gate.enter(Self.anna) }, isFull { try passes[0].take(1) })
+        #expect(isRequestRefused && isByteRefused)
+        // Others go on.
+        let known = try gate.enter(Self.bert)
+        try known.take(400)
+        // Without a session, all together have as much as one with it, and each of them a quarter of that.
+        for address in UInt8(0)..<4 {
+            for count in [60, 40] {
+                let pass = try gate.enter([10, address])
+                try pass.countAsStranger()
+                try pass.take(count)
+                passes.append(pass)
+            }
+            let hasEnough = isFull { try passes[passes.count - 1].take(1) }
+            #expect(hasEnough)
+        }
+        let late = try gate.enter(Self.carl)
+        try late.countAsStranger()
+        let isStrangersByteRefused = isFull { try late.take(1) }
+        #expect(isStrangersByteRefused)
+        // Who turns out to be somebody is counted with them no more.
+        let found = passes[passes.count - 1]
+        found.countAsKnown()
+        try late.take(40)
+        try found.take(100)
+        #expect(gate.bytesUnderWay == 1_340)
+        for address in UInt8(0)..<8 {
+            let pass = try gate.enter([11, address])
+            try pass.countAsStranger()
+            passes.append(pass)
+        }
+        let last = try gate.enter([12])
+        let isStrangerRefused = isFull { try last.countAsStranger() }
+        #expect(isStrangerRefused)
+        for pass in passes + [late, last] { pass.end() }
+        #expect(gate.bytesUnderWay == 400 && gate.requestsUnderWay == 1)
+        known.end()
+        #expect(gate.bytesUnderWay == 0 && gate.requestsUnderWay == 0)
     }
 
     /// Keeps one thread, the writer's, until it is let go.
@@ -92,31 +168,164 @@ import Testing
         }
     }
 
+    /// A request whose body comes as the test says.
+    private struct SlowRequest {
+        let parts: AsyncStream<ByteBuffer>.Continuation
+        let answer: Task<UInt, any Error>
+
+        init(
+            _ server: RunningServer, _ path: String = "/1/accounts/challenge", method: HTTPMethod = .POST, length: Int64? = nil, token: String = "", from client: String,
+            on pool: HTTPClient = .shared
+        ) {
+            let (stream, continuation) = AsyncStream<ByteBuffer>.makeStream()
+            var request = HTTPClientRequest(url: server.origin + path)
+            request.method = method
+            request.headers.add(name: "Content-Type", value: RefusalClient.protobuf)
+            request.headers.add(name: "X-Forwarded-For", value: client)
+            if !token.isEmpty { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
+            request.body = .stream(stream, length: length.map { .known($0) } ?? .unknown)
+            let sent = request
+            parts = continuation
+            answer = Task { try await pool.execute(sent, timeout: .seconds(60)).status.code }
+        }
+
+        func send(_ count: Int) { parts.yield(ByteBuffer(repeating: 0, count: count)) }
+    }
+
+    private static func post(_ server: RunningServer, _ count: Int, token: String = "", from client: String) async throws -> UInt {
+        let request = SlowRequest(server, token: token, from: client)
+        request.send(count)
+        request.parts.finish()
+        return try await request.answer.value
+    }
+
+    private static func many() -> HTTPClient {
+        var configuration = HTTPClient.Configuration()
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 200
+        return HTTPClient(configuration: configuration)
+    }
+
+    @Test func whatIsOnlyAnnouncedTakesNoRoom() async throws {
+        try await RunningServer.with(behindProxy: true) { server in
+            let pool = Self.many()
+            defer { pool.shutdown { _ in } }
+            let anna = try await TestClient(server).create().token
+            // As many as would fill the server, had they what they announce: without an account, as much as may be; with one, all of it.
+            var requests: [SlowRequest] = []
+            for index in 0..<64 {
+                requests.append(SlowRequest(server, length: 256 << 10, from: "203.0.113.1", on: pool))
+                requests.append(SlowRequest(server, length: 4 << 20, token: anna, from: "203.0.113.\(2 + index % 3)", on: pool))
+            }
+            for request in requests { request.send(1) }
+            try await waitUntil("all have come") { server.services.gate.bytesUnderWay == requests.count }
+            for client in ["203.0.113.1", "198.51.100.1"] {
+                let (small, large) = (
+                    try await Self.post(server, 200 << 10, from: client), try await Self.post(server, 4 << 20, token: anna, from: client)
+                )
+                #expect(small == 400 && large == 400, "as any other request that is no message")
+            }
+            for request in requests { request.parts.finish() }
+            for request in requests { _ = try? await request.answer.value }
+            try await waitUntil("all are gone") { server.services.gate.requestsUnderWay == 0 }
+            #expect(server.services.gate.bytesUnderWay == 0 && server.services.transfers.count == 0)
+        }
+    }
+
     @Test func bodiesThatAreReadAreBounded() async throws {
         var limits = ServerLimits()
-        limits.bytesInFlight = 5 << 20
-        try await RunningServer.with(serverLimits: limits) { server in
-            // A body that never ends holds as much room as a message may have; the next one does not fit beside it.
-            let (parts, continuation) = AsyncStream<ByteBuffer>.makeStream()
-            func post(_ body: HTTPClientRequest.Body) async throws -> UInt {
-                var request = HTTPClientRequest(url: server.origin + "/1/accounts/challenge")
-                request.method = .POST
-                request.headers.add(name: "Content-Type", value: "application/x-protobuf")
-                request.body = body
-                return try await HTTPClient.shared.execute(request, timeout: .seconds(30)).status.code
-            }
-            async let slow = post(.stream(parts, length: .unknown))
-            continuation.yield(ByteBuffer(repeating: 0, count: 10))
-            let large = ByteBuffer(repeating: 0, count: 2 << 20)
-            try await waitUntil("the body is under way") { server.services.gate.bytesUnderWay != 0 }
-            #expect(server.services.gate.bytesUnderWay == server.services.configuration.maximumMessageSize)
-            let refused = try await post(.bytes(large))
+        limits.bytesInFlight = 8 << 20
+        try await RunningServer.with(behindProxy: true, serverLimits: limits) { server in
+            let anna = try await TestClient(server).create().token
+            // Half of an address's share has come; as much again does not fit beside it, from there.
+            let slow = SlowRequest(server, token: anna, from: "203.0.113.1")
+            slow.send(3 << 19)
+            try await waitUntil("the body is under way") { server.services.gate.bytesUnderWay == 3 << 19 }
+            let refused = try await Self.post(server, 1 << 20, token: anna, from: "203.0.113.1")
             #expect(refused == 503)
-            // Small ones still do.
-            #expect(try await post(.bytes(ByteBuffer(string: "{"))) == 400)
-            continuation.finish()
-            #expect(try await slow == 400)
-            #expect(try await post(.bytes(large)) == 400)
+            let (small, elsewhere) = (
+                try await Self.post(server, 1 << 10, token: anna, from: "203.0.113.1"),
+                try await Self.post(server, 1 << 20, token: anna, from: "203.0.113.2")
+            )
+            #expect(small == 400 && elsewhere == 400)
+            slow.parts.finish()
+            #expect(try await slow.answer.value == 400)
+            let again = try await Self.post(server, 1 << 20, token: anna, from: "203.0.113.1")
+            #expect(again == 400)
         }
+    }
+
+    @Test func oneAddressHasAShareOfTheRequests() async throws {
+        var limits = ServerLimits()
+        limits.requestsInFlight = 32
+        try await RunningServer.with(behindProxy: true, serverLimits: limits) { server in
+            let pool = Self.many()
+            defer { pool.shutdown { _ in } }
+            let anna = try await TestClient(server).create().token
+            var requests = (0..<2).map { _ in SlowRequest(server, from: "203.0.113.1", on: pool) }
+            try await waitUntil("two strangers are there") { server.services.transfers.count == 2 }
+            let stranger = try await Self.post(server, 1, from: "203.0.113.1")
+            requests += (0..<6).map { _ in SlowRequest(server, token: anna, from: "203.0.113.1", on: pool) }
+            try await waitUntil("all are there") { server.services.transfers.count == 8 }
+            let (known, elsewhere) = (
+                try await Self.post(server, 1, token: anna, from: "203.0.113.1"), try await Self.post(server, 1, from: "203.0.113.2")
+            )
+            #expect(stranger == 503 && known == 503 && elsewhere == 400)
+            for request in requests { request.parts.finish() }
+            for request in requests { _ = try? await request.answer.value }
+        }
+    }
+
+    @Test func aBodyThatComesTooSlowlyIsCut() async throws {
+        let instants = TestInstants()
+        try await RunningServer.with(behindProxy: true, instants: instants) { server in
+            let pool = Self.many()
+            defer { pool.shutdown { _ in } }
+            let transfers = server.services.transfers
+            let anna = try await Person.ready(server)
+            let token = anna.client.token
+            let zone = try await anna.makeZone()
+            let asset = anna.path("assets/-/\(zone.name)/\(Hex.encode(randomBytes(16)))")
+            let requests = [
+                SlowRequest(server, from: "203.0.113.1", on: pool),
+                SlowRequest(server, token: token, from: "203.0.113.1", on: pool),
+                SlowRequest(server, asset, method: .PUT, length: 100_000, token: token, from: "203.0.113.1", on: pool),
+            ]
+            for request in requests { request.send(1) }
+            try await waitUntil("all are there") { transfers.count == 3 && server.services.gate.bytesUnderWay == 3 }
+            instants.advance(seconds: 15)
+            transfers.cutSlow()
+            let count = transfers.count
+            #expect(count == 3)
+            instants.advance(seconds: 1)
+            transfers.cutSlow()
+            try await waitUntil("all are gone") { transfers.count == 0 && server.services.gate.requestsUnderWay == 0 }
+            for request in requests {
+                request.parts.finish()
+                let status = try? await request.answer.value
+                #expect(status != 200 && status != 201)
+            }
+            #expect(server.services.gate.bytesUnderWay == 0)
+            // One that comes steadily has its time, and is told when that is over.
+            let steady = SlowRequest(server, token: token, from: "203.0.113.1", on: pool)
+            for second in 1...10 {
+                steady.send(40 << 10)
+                try await waitUntil("it has come") { server.services.gate.bytesUnderWay == second * 40 << 10 }
+                instants.advance(seconds: 30)
+                transfers.cutSlow()
+            }
+            let isThere = transfers.count
+            instants.advance(seconds: 1)
+            steady.send(1)
+            let status = try await steady.answer.value
+            #expect(isThere == 1 && status == 408)
+        }
+    }
+
+    /// Nobody sees an answer's bytes being taken: it has its time by its length.
+    @Test func anAnswerThatNobodyTakesIsCut() {
+        let pace = TransferPace.answer(bytes: 1 << 20)
+        #expect(!pace.isTooSlow(0, after: .seconds(143)) && pace.isTooSlow(0, after: .seconds(144)))
+        #expect(!TransferPace.message.isTooSlow(16 << 10, after: .seconds(16)) && TransferPace.message.isTooSlow((16 << 10) - 1, after: .seconds(16)))
+        #expect(!TransferPace.asset.isTooSlow(1 << 40, after: .seconds(1 << 20)))
     }
 }

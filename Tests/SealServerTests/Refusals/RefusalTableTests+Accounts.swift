@@ -60,7 +60,7 @@ extension RefusalTableTests {
             Content(
                 "/1/accounts/identity", "{\"container\":\"a\",\"chain\":{\"identities\":\(many(1) { _ in "{\"statement\":\(bytes(5_000))}" })}}",
                 .invalidArguments),
-            Content("/1/accounts/identity", "{\"container\":\"a\",\"chain\":{\"identities\":\(many(10_000) { _ in "{}" })}}", .invalidArguments),
+            Content("/1/accounts/identity", "{\"container\":\"a\",\"chain\":{\"identities\":\(many(2_500) { _ in "{}" })}}", .invalidArguments),
         ]
         return all
     }()

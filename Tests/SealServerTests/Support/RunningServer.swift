@@ -25,7 +25,7 @@ struct RunningServer: Sendable {
         limits: AbuseLimits? = nil, seats: (any PlaceholderSeats)? = nil, behindProxy: Bool = false, sendsMail: Bool = true,
         sendsTexts: Bool = false,
         mailConfiguration: MailConfiguration? = nil, smsConfiguration: SMSConfiguration? = nil, publicOrigin: String? = nil, folder: TemporaryFolder = TemporaryFolder(),
-        clock: TestClock = TestClock(), outboxWaits: [Duration] = [.milliseconds(5), .milliseconds(5)],
+        clock: TestClock = TestClock(), instants: TestInstants? = nil, outboxWaits: [Duration] = [.milliseconds(5), .milliseconds(5)],
         logger: Logger? = nil, mostWaitingWrites: Int? = nil, serverLimits: ServerLimits = ServerLimits(),
         maximumAssetSize: Int64 = 16 << 30, counter: StatementCounter? = nil, hook: WriteHook? = nil,
         webhookOrigins: [String] = [], fallbackURLs: [String: String] = [:],
@@ -44,7 +44,7 @@ struct RunningServer: Sendable {
                 logLevel: .critical,
                 maximumAssetSize: maximumAssetSize, webhookOrigins: webhookOrigins, fallbackURLs: fallbackURLs, limits: serverLimits),
             replacing: ServiceReplacements(
-                clock: { clock.now }, messengers: sendsMail ? (sendsTexts ? [.email: mail, .phone: phones] : [.email: mail]) : nil, limits: limits, seats: seats,
+                clock: { clock.now }, instant: instants?.clock, messengers: sendsMail ? (sendsTexts ? [.email: mail, .phone: phones] : [.email: mail]) : nil, limits: limits, seats: seats,
                 outboxWaits: outboxWaits, logger: logger, mostWaitingWrites: mostWaitingWrites,
                 database: counter?.counting ?? hook?.hooking),
             onRunning: { continuation.yield($0) }

@@ -58,20 +58,20 @@ import Testing
         let counter = StatementCounter()
         try await RunningServer.with(behindProxy: true, counter: counter) { server in
             var clients: [TestClient] = []
-            for number in 0..<4 {
+            for number in 0..<7 {
                 var client = try await TestClient.ready(server)
                 client.forwardedFor = "203.0.113.\(number)"
                 clients.append(client)
             }
-            for client in clients.prefix(3) { _ = try await client.begin("a@example.org") }
+            for client in clients.prefix(6) { _ = try await client.begin("a@example.org") }
             let asking = clients
-            try await expectRefusal(.requestRateLimited) { try await asking[3].begin("a@example.org") }
+            try await expectRefusal(.requestRateLimited) { try await asking[6].begin("a@example.org") }
             try await waitUntil("all is sent and noted") { server.services.outbox.count == 0 }
             let before = counter.count
             var seen: Set<Double> = []
             for round in 0..<50 {
                 do {
-                    _ = try await asking[round % 4].begin(round % 2 == 0 ? "a@example.org" : "A@EXAMPLE.org")
+                    _ = try await asking[round % 7].begin(round % 2 == 0 ? "a@example.org" : "A@EXAMPLE.org")
                     Issue.record("was sent")
                 } catch let refusal as Refusal {
                     #expect(refusal.code == .requestRateLimited)
@@ -82,7 +82,45 @@ import Testing
             #expect(seen == [900])
             // As soon as the oldest is old enough it is sent again, and a restart would not have forgotten.
             server.clock.advance(seconds: 900)
-            _ = try await asking[3].begin("a@example.org")
+            _ = try await asking[6].begin("a@example.org")
+        }
+    }
+
+    private static func client(_ server: RunningServer, at address: Int) async throws -> TestClient {
+        var client = try await TestClient.ready(server)
+        client.forwardedFor = "203.0.113.\(address)"
+        return client
+    }
+
+    @Test func whoAsksForSomebodyElsesAddressDoesNotUseItUp() async throws {
+        try await RunningServer.with(behindProxy: true) { server in
+            let mallory = try await Self.client(server, at: 1)
+            for _ in 0..<3 { _ = try await mallory.begin("victim+x@example.org") }
+            try await expectRefusal(.requestRateLimited) { try await mallory.begin("victim@example.org") }
+            // The victim gets a code, at once and even beside the attacker.
+            let victim = try await Self.client(server, at: 1)
+            let begun = try await victim.begin("victim@example.org")
+            _ = try await victim.complete(begun.verificationID, try await server.mail.code(4))
+            // Nor do further accounts of the attacker's use it up: somebody who asks from elsewhere is always left one.
+            _ = try await Self.client(server, at: 1).begin("victim@example.org")
+            let third = try await Self.client(server, at: 1)
+            try await expectRefusal(.requestRateLimited) { try await third.begin("victim@example.org") }
+            _ = try await Self.client(server, at: 2).begin("victim@example.org")
+            // The mailbox is not filled for that.
+            let late = try await Self.client(server, at: 3)
+            try await expectRefusal(.requestRateLimited) { try await late.begin("victim@example.org") }
+        }
+    }
+
+    @Test func whoAsksWithSomebodyElsesURLDoesNotUseItUp() async throws {
+        try await RunningServer.with(behindProxy: true) { server in
+            let share = randomBytes(16)
+            let mallory = try await Self.client(server, at: 1)
+            for number in 0..<10 { _ = try await mallory.begin("m\(number)@example.org", routingID: share) }
+            try await expectRefusal(.requestRateLimited) { try await mallory.begin("m10@example.org", routingID: share) }
+            let invited = try await Self.client(server, at: 1)
+            let begun = try await invited.begin("invited@example.org", routingID: share)
+            _ = try await invited.complete(begun.verificationID, try await server.mail.code(11))
         }
     }
 

@@ -183,16 +183,15 @@ import Testing
         try await RunningServer.with(behindProxy: true) { server in
             var alice = try await TestClient.ready(server)
             alice.forwardedFor = "203.0.113.1"
-            // By address: three in a quarter of an hour, ten a day, whoever asks and however it is spelt.
+            // By account and address: three in a quarter of an hour, ten a day, however it is spelt.
             var sent = 0
             for round in 0..<4 {
                 for _ in 0..<3 where sent < 10 {
                     _ = try await alice.begin("a@example.org")
                     sent += 1
                 }
-                var bob = try await TestClient.ready(server)
-                bob.forwardedFor = "203.0.113.2"
-                #expect(try await refusal { try await bob.begin("A@Example.ORG") } == .requestRateLimited, "round \(round)")
+                let asking = alice
+                #expect(try await refusal { try await asking.begin("A@Example.ORG") } == .requestRateLimited, "round \(round)")
                 server.clock.advance(seconds: 3600)
             }
             #expect(sent == 10)
@@ -215,11 +214,16 @@ import Testing
             carol.forwardedFor = "198.51.100.7, 203.0.113.1"
             for number in 0..<10 { _ = try await carol.begin("c\(number)@example.org") }
             #expect(try await refusal { try await carol.begin("c10@example.org") } == .requestRateLimited)
-            // By share.
-            for account in 0..<2 {
+            // By share: half of it is for those who have not asked yet.
+            var eager = try await TestClient.ready(server)
+            eager.forwardedFor = "203.0.113.100"
+            for number in 0..<10 { _ = try await eager.begin("d\(number)@example.org", routingID: Self.routingID) }
+            let asking = eager
+            #expect(try await refusal { try await asking.begin("d10@example.org", routingID: Self.routingID) } == .requestRateLimited)
+            for account in 0..<10 {
                 var client = try await TestClient.ready(server)
-                client.forwardedFor = "203.0.113.\(100 + account)"
-                for number in 0..<10 { _ = try await client.begin("d\(account)-\(number)@example.org", routingID: Self.routingID) }
+                client.forwardedFor = "203.0.113.\(101 + account)"
+                _ = try await client.begin("e\(account)@example.org", routingID: Self.routingID)
             }
             var dora = try await TestClient.ready(server)
             dora.forwardedFor = "203.0.113.200"
