@@ -16,6 +16,7 @@ enum LimitTable {
             row("requestRecordBytes", Sealkit_V1_ModifyRecordsRequest.largest, "bytes", .limitExceeded),
             row("rostersPerRequest", RostersController.rostersPerRequest, "items", .limitExceeded),
             row("sharesPerRequest", ShareChanges.most, "items", .limitExceeded),
+            row("sharesEndedWithZones", ZonesController.mostShares, "items", .limitExceeded),
             row("recordsAbove", StoredParents.mostClimbed, "records", .limitExceeded),
             row("entriesGivenBack", RosterRestore.most, "entries", .limitExceeded),
             row("handlesPerLookup", DirectoryController.mostHandles, "items", .limitExceeded),
@@ -24,6 +25,7 @@ enum LimitTable {
             row("recordBytes", Limits.recordBytes, "bytes", .limitExceeded),
             row("fieldsPerRecord", Limits.fieldsPerRecord, "fields", .limitExceeded),
             row("indexedPartsPerRecord", RecordIndex.mostParts, "parts", .limitExceeded),
+            row("indexedElementsPerRequest", RecordIndex.mostElements, "elements", .limitExceeded),
             row("assetBytes", Int(configuration.maximumAssetSize), "bytes", .limitExceeded),
             row("participantsPerShare", Limits.participantsPerScope, "participants", .tooManyParticipants),
             row("previewBytes", Limits.previewBytes, "bytes", .limitExceeded),
@@ -68,6 +70,7 @@ enum LimitTable {
             row("enrolmentsOpen", Enrolments.mostOpen, "enrolments", .serviceUnavailable),
             row("requestsInFlight", limits.requestsInFlight, "requests", .serviceUnavailable),
             row("bytesInFlight", limits.bytesInFlight, "bytes", .serviceUnavailable),
+            row("writeBudget", limits.writeBudget, "seconds", .limitExceeded),
         ].filter { $0.value > 0 } + queries + management + push(rules)
     }
 

@@ -183,6 +183,22 @@ extension LimitProbe {
             held(LoadGate(requests: 3, bytes: 0), amount, bytes: 0)
         },
         LimitProbe(name: "bytesInFlight", limit: 30) { _, amount in held(LoadGate(requests: 0, bytes: 30), amount, bytes: 1) },
+        LimitProbe(name: "writeBudget", limit: 3) { _, amount in
+            let (folder, clock) = (TemporaryFolder(), SteppingClock())
+            defer { withExtendedLifetime(folder) {} }
+            let database = try SQLiteDatabase(path: folder.file("db"), budget: WriteBudget(limit: 3_000_000, clock: clock.read))
+            do {
+                try await WriteTurn.$current.withValue(WriteTurn(payer: .account(1), route: "POST /")) {
+                    try await database.write { connection in
+                        clock.advance(Int64(amount) * 1_000_000)
+                        _ = try connection.exists("SELECT 1")
+                    }
+                }
+                return nil
+            } catch {
+                return ServerError.describing(error, requestID: "").error.code
+            }
+        },
     ]
 
     private static func held(_ gate: LoadGate, _ amount: Int, bytes: Int) -> ErrorCode? {
