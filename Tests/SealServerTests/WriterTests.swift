@@ -174,7 +174,7 @@ import Testing
 
     /// One account has 64 writes waiting, and somebody else one: that waits for the one that is being run, and is committed with it.
     @Test("Many writes of one account that wait delay somebody else's by one of them at most.")
-    func attack72_manyWritesOfOneAccount() async throws {
+    func attack84_manyWritesOfOneAccount() async throws {
         let database = try open()
         let commits = Mutex<[[Int64]]>([])
         database.listen { announced in

@@ -8,7 +8,7 @@ import Testing
 /// Requests that would keep everybody's writes waiting, as their senders and the operator meet them.
 @Suite(.timeLimit(.minutes(5))) struct WriteBudgetTests {
     @Test("A request that holds the writer for longer than its budget is taken back whole, logged, and not sent again.")
-    func attack71_aRequestThatHoldsTheWriter() async throws {
+    func attack83_aRequestThatHoldsTheWriter() async throws {
         let (log, clock) = (LogCapture(), SteppingClock())
         try await RunningServer.with(logger: log.logger, steadyClock: clock.read) { server in
             let account = try await Account.create(transport: HTTPTransport(server: server.origin), deviceName: "test").account

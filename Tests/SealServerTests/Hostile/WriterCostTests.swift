@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test("A zone as large as anybody makes it, deleted, makes nobody wait for all that it held.")
-    func attack73_aLargeZoneIsDeleted() async throws {
+    func attack85_aLargeZoneIsDeleted() async throws {
         let counter = StatementCounter()
         try await RunningServer.with(counter: counter) { server in
             let anna = try await Person.ready(server)
@@ -144,7 +144,7 @@ import Testing
 
     /// A server that has just started, or that remembers others, replays a long roster beside the writer.
     @Test("A roster with very many entries is replayed beside the writer, not while others wait for it.")
-    func attack75_aLongRoster() async throws {
+    func attack87_aLongRoster() async throws {
         let folder = TemporaryFolder()
         let counter = StatementCounter()
         let made = Mutex<(Person, TestZone)?>(nil)
@@ -180,7 +180,7 @@ import Testing
     /// Long lists are compared with long lists as far as a save may pay for; beyond it the subscriber fetches what changed. Others are
     /// told as ever.
     @Test("A participant's subscriptions, however long and whatever they look for, hold up nobody's saves.")
-    func attack74_costlySubscriptions() async throws {
+    func attack86_costlySubscriptions() async throws {
         try await RunningServer.with { server in
             let anna = try await Person.ready(server)
             let bert = try await Person.ready(server)
