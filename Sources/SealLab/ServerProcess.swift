@@ -38,7 +38,9 @@ open class ServerProcess: @unchecked Sendable {
         try handle.seekToEnd()
         process.executableURL = executable
         process.arguments =
-            ["serve", "--data", dataFolder.path, "--listen", "127.0.0.1:\(port)", "--log-level", logLevel] + arguments
+            ["serve", "--data", dataFolder.path, "--listen", "127.0.0.1:\(port)", "--log-level", logLevel]
+                // Built without optimisation, on a machine that is busy, honest requests may take long.
+                + ["--write-budget", "60"] + arguments
         process.standardOutput = output
         process.standardError = handle
         process.standardInput = FileHandle.nullDevice

@@ -40,7 +40,7 @@ final class Sessions: Sendable {
     static func issue(
         account: Int64, device: Int64, now: Int64, randomToken: [UInt8], in connection: any SQLConnection
     ) throws -> Issued {
-        try connection.execute("DELETE FROM session WHERE expires <= $1", [.integer(now)])
+        try connection.dropSome(of: "session", key: "token_hash", where: "expires <= $1", [.integer(now)])
         let ended = try connection.execute(
             """
             DELETE FROM session WHERE device = $1 AND token_hash NOT IN
@@ -98,7 +98,7 @@ final class Sessions: Sendable {
     /// Beside the request, which does not wait for it; should it fail, the next hour's does it.
     private func note(_ session: Session, now: Int64, _ services: Services) {
         guard let device = session.device else { return }
-        Task(priority: .background) {
+        Task.detached(priority: .background) {
             try? await services.database.write { try Devices.saw(device, now: now, in: $0) }
         }
     }

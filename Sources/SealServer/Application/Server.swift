@@ -52,9 +52,13 @@ public struct Server: Sendable {
         listen = configuration.listen
         let secrets = try ServerSecrets(folder: configuration.secretsFolder)
         let messengers = try replacing.messengers ?? Self.messengers(configuration, secrets, clock: replacing.clock ?? systemClock)
+        let writeTimes = WriteTimes(logger: logger)
+        let budget = configuration.limits.writeBudget
         let opened = try SQLiteDatabase(
             path: configuration.dataFolder + "/sealkit.sqlite",
-            mostWaitingWrites: replacing.mostWaitingWrites ?? SQLiteGroupWriter.defaultMostWaiting)
+            mostWaitingWrites: replacing.mostWaitingWrites ?? SQLiteGroupWriter.defaultMostWaiting,
+            budget: WriteBudget(
+                limit: budget > 0 ? Int64(budget) * 1_000_000 : nil, clock: replacing.steadyClock ?? steadyClock, times: writeTimes))
         let database = replacing.database?(opened) ?? opened
         let (now, random) = ((replacing.clock ?? systemClock)(), Int64.random(in: 0...Int64.max))
         try await opened.write { connection in
@@ -65,7 +69,7 @@ public struct Server: Sendable {
         let blobs = try FolderBlobStore(folder: configuration.dataFolder + "/blobs")
         services = Services(
             database: database, blobs: blobs, messengers: messengers, secrets: secrets, configuration: configuration,
-            logger: logger, replacing: replacing)
+            writeTimes: writeTimes, logger: logger, replacing: replacing)
 
         PushService.listen(services)
         let router = try Self.router(services, addRoutes: addRoutes)

@@ -17,6 +17,7 @@ extension ServerConfiguration {
         "request-rate": ["request", "rate"], "write-rate": ["write", "rate"], "read-rate": ["read", "rate"],
         "sharing-rate": ["sharing", "rate"], "anonymous-rate": ["anonymous", "rate"],
         "requests-in-flight": ["requests", "in", "flight"], "bytes-in-flight": ["bytes", "in", "flight"],
+        "write-budget": ["write", "budget"],
         "storage-quota": ["storage", "quota"], "public-storage-quota": ["public", "storage", "quota"],
         "records-per-zone": ["records", "per", "zone"], "zones-per-user": ["zones", "per", "user"],
     ]
@@ -163,6 +164,7 @@ extension ServerConfiguration {
             if let rate = try number("anonymous-rate", in: rates) { result.anonymousRate = Int(rate) }
             if let count = try number("requests-in-flight", in: 0...1_000_000) { result.requestsInFlight = Int(count) }
             if let size = try number("bytes-in-flight", in: 0...(1 << 40)) { result.bytesInFlight = Int(size) }
+            if let seconds = try number("write-budget", in: 0...3600) { result.writeBudget = Int(seconds) }
             let messages: ClosedRange<Int64> = 0...10_000
             if let count = try number("mail-per-hour", in: messages) { result.mailPerHour = Int(count) }
             if let count = try number("texts-per-hour", in: messages) { result.textsPerHour = Int(count) }

@@ -12,6 +12,8 @@ struct ServiceReplacements: Sendable {
     var outboxWaits: [Duration]?
     var logger: Logger?
     var mostWaitingWrites: Int?
+    /// Of the budget for writes: microseconds, by a clock that only goes forward.
+    var steadyClock: (@Sendable () -> Int64)?
     /// Put around the real one.
     var database: (@Sendable (any SQLDatabase) -> any SQLDatabase)?
 }

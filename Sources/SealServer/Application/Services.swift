@@ -43,6 +43,8 @@ final class Services: Sendable {
     var webhookTargets: WebhookTargets { WebhookTargets(origins: configuration.webhookOrigins) }
 
     let management: ManagementTokens
+    /// How long requests held the writer.
+    let writeTimes: WriteTimes
     let housekeepingState = Housekeeping.State()
     let indexBuildsState = IndexBuilder.State()
     var indexBuilder: IndexBuilder { IndexBuilder(services: self) }
@@ -51,7 +53,7 @@ final class Services: Sendable {
     /// Puts everything together; what can fail has been opened before.
     init(
         database: any SQLDatabase, blobs: any BlobStore, messengers: [Address.Kind: any Messenger], secrets: ServerSecrets,
-        configuration: ServerConfiguration, logger: Logger, replacing: ServiceReplacements
+        configuration: ServerConfiguration, writeTimes: WriteTimes, logger: Logger, replacing: ServiceReplacements
     ) {
         let origin = ServerOrigin(configuration.origin(port: configuration.listen.port))
         var random = SystemRandom()
@@ -60,6 +62,7 @@ final class Services: Sendable {
         self.database = database
         self.blobs = blobs
         self.configuration = configuration
+        self.writeTimes = writeTimes
         self.logger = logger
         self.clock = clock
         randomBytes = systemRandomBytes

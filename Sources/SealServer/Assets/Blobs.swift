@@ -127,13 +127,18 @@ enum Blobs {
         return (leftGarbage, bytes)
     }
 
-    static func discardAll(of zone: ZoneRow, in connection: any SQLConnection) throws {
+    /// Some of those of a zone that has ended, whose parts have gone before them.
+    /// - Parameter zone: `ZoneRow.key`.
+    /// - Returns: how many there were.
+    static func discard(_ count: Int, of zone: [SQLValue], in connection: any SQLConnection) throws -> Int {
+        let some = "SELECT owner, zone, id FROM blob WHERE owner = $1 AND zone = $2 ORDER BY id LIMIT $3"
+        let values = zone + [.integer(Int64(count))]
         try connection.execute(
             """
-            INSERT INTO blob_garbage (stored) SELECT stored FROM blob WHERE owner = $1 AND zone = $2
+            INSERT INTO blob_garbage (stored) SELECT stored FROM blob WHERE (owner, zone, id) IN (\(some))
             ON CONFLICT (stored) DO NOTHING
-            """, zone.key)
-        try connection.execute("DELETE FROM blob WHERE owner = $1 AND zone = $2", zone.key)
+            """, values)
+        return try connection.execute("DELETE FROM blob WHERE (owner, zone, id) IN (\(some))", values)
     }
 
     /// Some of the staged blobs that no record came for, uploads that a crash cut short, and open ones that get no part any more.

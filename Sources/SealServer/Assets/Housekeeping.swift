@@ -34,12 +34,12 @@ struct Housekeeping: Sendable {
             return true
         }
         guard isDue else { return }
-        Task(priority: .background) {
+        Task.detached(priority: .background) {
             await attempt { try await sweep(now: now) }
         }
     }
 
-    /// Deletes the files of discarded blobs in the background, after the commit that discarded them.
+    /// Removes what deleted zones have left, and the files of discarded blobs, in the background: after the commit that discarded them.
     func collectGarbage() {
         let starts = services.housekeepingState.values.withLock { values in
             values.isWanted = true
@@ -47,21 +47,24 @@ struct Housekeeping: Sendable {
             return !values.isCollecting
         }
         guard starts else { return }
-        Task(priority: .background) {
+        Task.detached(priority: .background) {
             while services.housekeepingState.values.withLock({ values in
                 // Asked again meanwhile: there may be garbage that this round did not see.
                 defer { values.isWanted = false }
                 if !values.isWanted { values.isCollecting = false }
                 return values.isWanted
             }) {
-                await attempt { try await collect() }
+                await attempt {
+                    try await emptyZones()
+                    try await collect()
+                }
             }
         }
     }
 
     /// Erases closed accounts in the background; one that was cut short is gone on with at the next start.
     func eraseAccounts() {
-        Task(priority: .background) {
+        Task.detached(priority: .background) {
             await attempt {
                 try await erase()
                 try await collect()
@@ -74,14 +77,21 @@ struct Housekeeping: Sendable {
         while try await services.database.write({ try AccountErasure.step(in: $0) }) {}
     }
 
+    /// Step by step, too.
+    func emptyZones() async throws {
+        while try await services.database.write({ try ZoneRemains.step(in: $0) }) {}
+    }
+
     /// Everything that is due now.
     func sweep(now: Int64) async throws {
         try await erase()
+        try await emptyZones()
         try await services.database.write { connection in
-            try ServerKeys.sweep(now: now, in: connection)
             try Enrolments.sweep(now: now, in: connection)
-            try NotificationFeed.sweep(now: now, in: connection)
+            try NotificationFeed.sweepWebhooks(in: connection)
         }
+        while try await services.database.write({ try ServerKeys.sweep(now: now, in: $0) }) {}
+        while try await services.database.write({ try NotificationFeed.sweep(now: now, in: $0) }) {}
         while try await services.database.write({ try Blobs.sweepStaged(now: now, in: $0) }) {}
         while try await services.database.write({ try RepeatableOperation.sweep(now: now, in: $0) }) {}
         let old = now - Int64(services.configuration.tombstoneAge) * 86_400_000_000

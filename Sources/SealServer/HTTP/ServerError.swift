@@ -52,6 +52,11 @@ extension ServerError {
         .storageFull, "The server's disk is full; nothing was written.",
         remedy: "Try again later, or ask the server's operator to make room.", retryAfter: 60)
 
+    /// Not one that passes by itself: the same request would hold everybody up for as long again.
+    static let overBudget = ServerError(
+        .limitExceeded, "All other writes would have waited too long for this one; nothing of it was written.",
+        remedy: "Send fewer at once.")
+
     /// What the client is told about an error, and whether the log should hold its details.
     static func describing(_ error: any Error, requestID: String) -> (error: ServerError, isInternal: Bool) {
         switch error {
@@ -67,6 +72,7 @@ extension ServerError {
                     .zoneBusy, "Too many changes are waiting to be written; this one was not begun.", remedy: "Try again.",
                     retryAfter: 1), false
             )
+        case StorageError.overBudget: return (overBudget, false)
         case BlobStoreError.notFound:
             return (ServerError(.assetNotAvailable, "The server does not have the asset's bytes."), false)
         case BlobStoreError.tooLarge(let limit):

@@ -19,6 +19,7 @@ enum LimitTable {
             row("requestRecordBytes", Sealkit_V1_ModifyRecordsRequest.largest, "bytes", .limitExceeded),
             row("rostersPerRequest", RostersController.rostersPerRequest, "items", .limitExceeded),
             row("sharesPerRequest", ShareChanges.most, "items", .limitExceeded),
+            row("sharesEndedWithZones", ZonesController.mostShares, "items", .limitExceeded),
             row("recordsAbove", StoredParents.mostClimbed, "records", .limitExceeded),
             row("entriesGivenBack", RosterRestore.most, "entries", .limitExceeded),
             row("handlesPerLookup", DirectoryController.mostHandles, "items", .limitExceeded),
@@ -27,6 +28,7 @@ enum LimitTable {
             row("recordBytes", Limits.recordBytes, "bytes", .limitExceeded),
             row("fieldsPerRecord", Limits.fieldsPerRecord, "fields", .limitExceeded),
             row("indexedPartsPerRecord", RecordIndex.mostParts, "parts", .limitExceeded),
+            row("indexedElementsPerRequest", RecordIndex.mostElements, "elements", .limitExceeded),
             row("assetBytes", Int(configuration.maximumAssetSize), "bytes", .limitExceeded),
             row("participantsPerShare", Limits.participantsPerScope, "participants", .tooManyParticipants),
             row("previewBytes", Limits.previewBytes, "bytes", .limitExceeded),
@@ -77,6 +79,7 @@ enum LimitTable {
             row("bytesInFlightPerClient", LoadGate.share(of: limits.bytesInFlight), "bytes", .serviceUnavailable),
             row("requestsInFlightWithoutSession", LoadGate.share(of: limits.requestsInFlight), "requests", .serviceUnavailable),
             row("bytesInFlightWithoutSession", LoadGate.share(of: limits.bytesInFlight), "bytes", .serviceUnavailable),
+            row("writeBudget", limits.writeBudget, "seconds", .limitExceeded),
         ].filter { $0.value > 0 } + queries + management + push(rules)
     }
 

@@ -3,7 +3,7 @@ import Hummingbird
 import SealWire
 
 /// Counts every request against its account, or against its client's address where it has no session, before anything is
-/// read of it; and tells every client how it stands.
+/// read of it; tells every client how it stands; and says whose turn it is when the request writes.
 ///
 /// Whose request it is may have to be looked up first. Whoever is not known to be good is counted by address before that, and has
 /// that back once it turns out to be good: so neither do made-up tokens reach the database without end, nor do those who are many
@@ -20,19 +20,23 @@ struct RateMiddleware: RouterMiddleware {
     ) async throws -> Response {
         var context = context
         let standing: RateLimiter.Standing?
+        let payer: RateLimiter.Subject
         // A server-to-server key is a user with an account of its own.
         if let account = context.session?.accountID ?? context.serverKey?.row.account {
-            context.meter = WorkMeter(services: services, subject: .account(account))
+            payer = .account(account)
             context.pass?.countAsKnown()
-            standing = try context.standing ?? services.count(.request, .account(account))
+            standing = try context.standing ?? services.count(.request, payer)
         } else {
             let client = ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy)
-            context.meter = WorkMeter(services: services, subject: .client(client))
-            standing = try context.standing ?? services.count(.anonymousRequest, .client(client))
+            payer = .client(client)
+            standing = try context.standing ?? services.count(.anonymousRequest, payer)
             try context.pass?.countAsStranger()
             context.maxUploadSize = min(context.maxUploadSize, Self.strangersMessage)
         }
-        var response = try await next(request, context)
+        context.meter = WorkMeter(services: services, subject: payer)
+        let turn = WriteTurn(payer: payer, route: "\(request.method.rawValue) \(context.endpointPath ?? "unknown")")
+        let counted = context
+        var response = try await WriteTurn.$current.withValue(turn) { try await next(request, counted) }
         if let standing, let names = Self.headers {
             // Appended: no route sets them, and setting looks for each first.
             response.headers.append(HTTPField(name: names.limit, value: String(standing.limit)))

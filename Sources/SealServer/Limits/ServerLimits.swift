@@ -26,6 +26,9 @@ public struct ServerLimits: Sendable, Equatable {
     /// Bodies of requests that are being read or worked on, in bytes; as much again for large answers on their way out.
     public var bytesInFlight = 256 << 20
 
+    /// Seconds for which one request may hold the writer, for whose commit everybody else waits.
+    public var writeBudget = 2
+
     // What may be stored
 
     /// Bytes of one account: of all zones that it owns, in all containers.

@@ -148,7 +148,15 @@ enum ServerKeys {
             """, [.blob(nonce.bytes), .integer(expires), .text(user.recordName)]) == 1
     }
 
-    static func sweep(now: Int64, in connection: any SQLConnection) throws {
-        try connection.execute("DELETE FROM server_request WHERE expires < $1", [.integer(now)])
+    /// Forgets some nonces of requests that nobody could repeat any more.
+    /// - Returns: whether there may be more.
+    static func sweep(now: Int64, in connection: any SQLConnection) throws -> Bool {
+        try connection.execute(
+            """
+            DELETE FROM server_request WHERE (account, nonce) IN
+                (SELECT account, nonce FROM server_request WHERE expires < $1 LIMIT $2)
+            """, [.integer(now), .integer(sweptAtOnce)]) == sweptAtOnce
     }
+
+    private static let sweptAtOnce: Int64 = 500
 }

@@ -118,16 +118,31 @@ enum NotificationFeed {
             "UPDATE notification_feed SET floor = $2 WHERE owner = $1 AND floor < $2", [.integer(owner), .integer(floor)])
     }
 
-    /// Drops what is too old.
-    static func sweep(now: Int64, in connection: any SQLConnection) throws {
-        let cutoff: [SQLValue] = [.integer(now - PushLimits.kept)]
-        try connection.execute(
-            """
-            UPDATE notification_feed SET floor = (SELECT MAX(n.number) FROM notification n
-                WHERE n.owner = notification_feed.owner AND n.changed < $1)
-            WHERE owner IN (SELECT owner FROM notification WHERE changed < $1)
-            """, cutoff)
-        try connection.execute("DELETE FROM notification WHERE changed < $1", cutoff)
+    /// Drops what is too old, of some users at a time.
+    /// - Returns: whether there may be more.
+    @discardableResult
+    static func sweep(now: Int64, in connection: any SQLConnection) throws -> Bool {
+        let cutoff: SQLValue = .integer(now - PushLimits.kept)
+        let owners = try connection.rows(
+            "SELECT DISTINCT owner FROM (SELECT owner FROM notification WHERE changed < $1 LIMIT $2) AS old",
+            [cutoff, .integer(sweptAtOnce)]
+        ) { try $0.int64(0) }
+        for owner in owners {
+            try connection.execute(
+                """
+                UPDATE notification_feed SET floor = (SELECT MAX(n.number) FROM notification n WHERE n.owner = $1 AND n.changed < $2)
+                WHERE owner = $1
+                """, [.integer(owner), cutoff])
+            try connection.execute("DELETE FROM notification WHERE owner = $1 AND changed < $2", [.integer(owner), cutoff])
+        }
+        return !owners.isEmpty
+    }
+
+    /// Rows by which users are found; each has some thousands at most.
+    private static let sweptAtOnce: Int64 = 20
+
+    /// Drops webhooks that have nothing to send any more.
+    static func sweepWebhooks(in connection: any SQLConnection) throws {
         // Of subscriptions that have fired once, and been delivered.
         try connection.execute(
             """

@@ -20,7 +20,7 @@ struct IndexBuilder: Sendable {
             return !values.isRunning
         }
         guard starts else { return }
-        Task(priority: .background) {
+        Task.detached(priority: .background) {
             while services.indexBuildsState.values.withLock({ values in
                 // Asked again meanwhile: there may be one that this round did not see.
                 defer { values.isWanted = false }

@@ -10,13 +10,14 @@ struct RecordIndex {
 
     /// - Parameter schema: as it holds after these changes.
     func follow(_ changes: [RecordChange], _ schema: StoredSchema) throws {
+        var elements = 0
         for change in changes {
             guard let type = schema.indexed[change.type], type.hasEntries else { continue }
-            try follow(change, type)
+            try follow(change, type, &elements)
         }
     }
 
-    private func follow(_ change: RecordChange, _ type: IndexedType) throws {
+    private func follow(_ change: RecordChange, _ type: IndexedType, _ elements: inout Int) throws {
         let isWanted = { (name: String) in type.fields[name].map { $0.isOrdered || $0.isSearchable } ?? false }
         let hasFields = !type.ordered.isEmpty || !type.searchable.isEmpty
         let values = hasFields ? try PlainFields.values(change.fields, where: isWanted) : [:]
@@ -24,10 +25,10 @@ struct RecordIndex {
         guard Self.parts(values, words, type) <= Self.mostParts else { throw Self.tooMany }
         let former = hasFields ? try PlainFields.values(change.formerFields, where: isWanted) : [:]
         for (name, field) in type.ordered {
-            try replace(former[name], with: values[name], field.id, change)
+            try replace(former[name], with: values[name], field.id, change, &elements)
         }
         for (name, field) in type.orderedSystem {
-            try replace(change.formerValue(name), with: change.value(name), field.id, change)
+            try replace(change.formerValue(name), with: change.value(name), field.id, change, &elements)
         }
         guard !type.searchable.isEmpty else { return }
         let search = SearchIndex(zone: zone, connection: connection)
@@ -37,6 +38,13 @@ struct RecordIndex {
     /// What one record may bring into the indexes: each part is a row, or a term with the names of its zone and type, that
     /// no account pays for and every other write waits for.
     static let mostParts = 10_000
+
+    /// Elements of lists that one request may bring into the indexes and take out of them: a row each.
+    static let mostElements = 100_000
+
+    private static let tooManyElements = ServerError(
+        .limitExceeded, "The request changes more than \(mostElements) list elements in fields that are indexed.",
+        remedy: "Send fewer records at once, or take the index from such fields in the schema.")
 
     static let tooMany = ServerError(
         .limitExceeded, "A record has more than \(mostParts) words and list elements in fields that are indexed.",
@@ -54,16 +62,27 @@ struct RecordIndex {
         Query.Subject(recordType: type.name, recordName: "", fields: values, searchableFields: type.searchable).words
     }
 
-    private func replace(_ former: Value?, with value: Value?, _ field: Int64, _ change: RecordChange) throws {
+    private func replace(
+        _ former: Value?, with value: Value?, _ field: Int64, _ change: RecordChange, _ elements: inout Int
+    ) throws {
         guard former != value else { return }
         let old = former.map(IndexKey.entries) ?? []
         let new = value.map(IndexKey.entries) ?? []
-        for key in old.subtracting(new) {
+        let (gone, come) = (old.subtracting(new), new.subtracting(old))
+        if Self.isList(former) || Self.isList(value) {
+            elements += gone.count + come.count
+            guard elements <= Self.mostElements else { throw Self.tooManyElements }
+        }
+        for key in gone {
             try connection.execute(
                 "DELETE FROM record_index WHERE owner = $1 AND zone = $2 AND field = $3 AND value = $4 AND record = $5",
                 zone.key + [.integer(field), .blob(key.bytes), .text(change.name)])
         }
-        for key in new.subtracting(old) { try insert(key, field, change.name, at: change.position) }
+        for key in come { try insert(key, field, change.name, at: change.position) }
+    }
+
+    private static func isList(_ value: Value?) -> Bool {
+        if case .list = value { true } else { false }
     }
 
     /// - Parameter position: the place in the zone's feed at which the record came to have this value.
@@ -91,12 +110,6 @@ struct RecordIndex {
             }
         }
         try SearchIndex(zone: zone, connection: connection).replace(words, of: record.name, type: type.name)
-    }
-
-    /// With the zone's records goes what was known of them.
-    func removeAll() throws {
-        try connection.execute("DELETE FROM record_index WHERE owner = $1 AND zone = $2", zone.key)
-        try SearchIndex(zone: zone, connection: connection).removeAll()
     }
 }
 

@@ -44,12 +44,23 @@ struct SearchIndex {
             "INSERT INTO search_term (search_term, rowid, terms) VALUES ('delete', $1, $2)", [.integer(id), .text(terms)])
     }
 
-    func removeAll() throws {
-        let documents = try connection.rows(
-            "SELECT id, terms FROM search_document WHERE owner = $1 AND zone = $2", zone.key
-        ) { (id: try $0.int64(0), terms: try $0.text(1)) }
-        for document in documents { try Self.remove(document.id, document.terms, connection) }
-        try connection.execute("DELETE FROM search_document WHERE owner = $1 AND zone = $2", zone.key)
+    /// Takes out some of a zone's documents, as far as there is room.
+    /// - Parameter zone: `ZoneRow.key`.
+    static func remove(from zone: [SQLValue], _ room: inout ZoneRemains.Room, in connection: any SQLConnection) throws {
+        var documents: [(id: Int64, terms: String)] = []
+        try connection.run(
+            "SELECT id, terms FROM search_document WHERE owner = $1 AND zone = $2 LIMIT $3", zone + [.integer(Int64(room.rows))]
+        ) { row in
+            let (id, terms) = (try row.int64(0), try row.text(1))
+            documents.append((id, terms))
+            room.rows -= 1
+            room.bytes -= terms.utf8.count
+            return !room.isSpent
+        }
+        for document in documents {
+            try remove(document.id, document.terms, connection)
+            try connection.execute("DELETE FROM search_document WHERE id = $1", [.integer(document.id)])
+        }
     }
 
     /// Takes out some of an owner's documents, whatever zones they are of.

@@ -81,7 +81,7 @@ struct RecordsController: Sendable {
             message, caller: caller, judge: judge, predecessors: predecessors, schema: schema)
         let now = services.clock()
         let (quotas, sessions) = (services.quotas, services.sessions)
-        var (answer, leftGarbage, wantsRecords) = try await services.database.write { connection -> ([UInt8], Bool, Bool) in
+        var (answer, leftGarbage, wantsRecords) = try await services.write { connection -> ([UInt8], Bool, Bool) in
             try sessions.recheck(session, now: now, in: connection)
             if let answer = try operation.answer(of: caller.accountID, in: connection) { return ([UInt8](answer), false, true) }
             let zone = try path.database == .public

@@ -22,6 +22,14 @@ final class RosterCache: Sendable {
         var clock: UInt64 = 0
     }
 
+    /// A write would have to replay more of a roster than others should wait for: that is done beside the writer first.
+    struct Cold: Error {
+        let zone: ZoneRow
+    }
+
+    /// Entries that a write replays by itself.
+    static let mostInWrite: UInt64 = 50
+
     private let state = Mutex(State())
     private let capacity: Int
 
@@ -30,6 +38,7 @@ final class RosterCache: Sendable {
     }
 
     /// The roster of the scope that the row shows, up to the head in it.
+    /// - Throws: `Cold` in a write; `Services.write` sees to it.
     func roster(of zone: ZoneRow, in connection: any SQLConnection) throws -> Roster {
         let key = Key(owner: zone.owner, zone: zone.zone, share: zone.share?.number ?? 0)
         let known = remembered(key)
@@ -37,6 +46,27 @@ final class RosterCache: Sendable {
         let roster = try known.flatMap { try continued($0, zone, in: connection) } ?? replayed(zone, in: connection)
         keep(roster, key)
         return roster
+    }
+
+    /// Replays what is durable of a scope's roster, so that a write finds it.
+    func warm(_ zone: ZoneRow, in connection: any SQLConnection) throws {
+        let found =
+            zone.share == nil
+            ? try connection.first("SELECT sequence, head FROM zone WHERE owner = $1 AND zone = $2", zone.key, Self.head)
+            : try connection.first(
+                "SELECT sequence, head FROM share WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey, Self.head)
+        guard let found else { return }
+        var zone = zone
+        (zone.sequence, zone.head) = found
+        _ = try roster(of: zone, in: connection)
+    }
+
+    private static func head(_ row: any SQLRow) throws -> (UInt64, Digest) {
+        (UInt64(bitPattern: try row.int64(0)), try Digest(try row.bytes(1)))
+    }
+
+    private static func check(_ count: UInt64, of zone: ZoneRow, _ connection: any SQLConnection) throws {
+        guard !connection.isWriter || count <= mostInWrite else { throw Cold(zone: zone) }
     }
 
     /// What is remembered of a zone's own roster, whatever the zone's head says now.
@@ -53,6 +83,7 @@ final class RosterCache: Sendable {
     /// Nil when what is known is not a beginning of the log: a write that was taken back had been remembered.
     private func continued(_ known: Roster, _ zone: ZoneRow, in connection: any SQLConnection) throws -> Roster? {
         guard known.sequence < zone.sequence else { return nil }
+        try Self.check(zone.sequence - known.sequence, of: zone, connection)
         var roster = known
         for (entry, _) in try RosterLog.entries(
             of: zone, from: roster.nextSequence, through: zone.sequence, in: connection)
@@ -67,6 +98,7 @@ final class RosterCache: Sendable {
     }
 
     private func replayed(_ zone: ZoneRow, in connection: any SQLConnection) throws -> Roster {
+        try Self.check(zone.sequence, of: zone, connection)
         let entries = try RosterLog.entries(of: zone, from: 0, through: zone.sequence, in: connection)
         do {
             guard let roster = try Roster(replaying: entries.lazy.map(\.entry), scope: zone.scope), roster.head == zone.head else {

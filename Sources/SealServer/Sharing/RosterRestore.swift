@@ -238,12 +238,13 @@ struct RosterRestore: Sendable {
         let stored = try RosterLog.store(signed, endOf: after, zone: zone, in: connection)
         try roots.attach()
         if let before { try RosterEffects.apply(before: before, after: after, zone: stored, in: connection) }
-        if ends {
-            if isZone {
-                try ZoneChange.empty(stored, in: connection)
-            } else {
-                try ShareChanges.forgetAccess(to: stored, connection)
-            }
+        if isZone, begins, before != nil {
+            try ZoneRemains.removeAll(of: stored, in: connection)
+        } else if isZone, ends {
+            var room = ZoneRemains.Room.ofRequest
+            try ZoneRemains.leave(stored, &room, in: connection)
+        } else if ends {
+            try ShareChanges.forgetAccess(to: stored, connection)
         }
         if begins, !isZone { try StoredGrants.removeAll(ofScope: stored, in: connection) }
         if isZone {

@@ -79,9 +79,4 @@ enum StoredGrants {
     static func removeAll(ofScope zone: ZoneRow, in connection: any SQLConnection) throws {
         try connection.execute("DELETE FROM epoch_grant WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
     }
-
-    /// Those of all its scopes.
-    static func removeAll(of zone: ZoneRow, in connection: any SQLConnection) throws {
-        try connection.execute("DELETE FROM epoch_grant WHERE owner = $1 AND zone = $2", zone.key)
-    }
 }

@@ -184,10 +184,4 @@ enum StoredLinks {
         try connection.execute("DELETE FROM link WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
         try connection.execute("DELETE FROM placeholder_address WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
     }
-
-    /// Those of all its scopes.
-    static func removeAll(of zone: ZoneRow, in connection: any SQLConnection) throws {
-        try connection.execute("DELETE FROM link WHERE owner = $1 AND zone = $2", zone.key)
-        try connection.execute("DELETE FROM placeholder_address WHERE owner = $1 AND zone = $2", zone.key)
-    }
 }

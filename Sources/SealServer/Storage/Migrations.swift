@@ -16,6 +16,7 @@ extension Migration {
         sql: [
             SettingTables.tables, AccountTables.tables, AccountDeletionTables.tables, DeviceTables.tables, VerificationTables.tables,
             OutgoingMessages.tables, ManagementTables.tables, ServerRuns.tables, RepeatableOperation.tables, ZoneTables.tables,
+            ZoneRemains.tables,
             SharingTables.tables, RecordTables.tables, AssetTables.tables, StorageUsage.tables, PublicTables.tables,
             SchemaTables.tables, QueryTables.tables, PushTables.tables,
         ].joined(separator: "\n"))

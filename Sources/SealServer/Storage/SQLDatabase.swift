@@ -12,6 +12,9 @@ protocol SQLDatabase: Sendable {
     ///
     /// Writes that wait at the same time share one commit, each inside a savepoint of its own: one that throws takes only
     /// its own changes back. `body` runs on the writer's thread and must not block on anything but the database.
+    ///
+    /// Who writes is told by `WriteTurn.current`: payers take turns, and what goes on for longer than the budget is taken back whole
+    /// (`overBudget`), also where `body` catches the error. Without a turn nothing is cut short.
     @discardableResult
     func write<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T
 
@@ -34,9 +37,23 @@ protocol SQLConnection {
 
     /// Tells the database's listener, if this transaction becomes durable. Without effect in a read.
     func announce(_ announcement: Announcement)
+
+    /// Whether everybody else who writes waits for this transaction.
+    var isWriter: Bool { get }
+
+    /// For work that runs no statements for long, which look by themselves.
+    /// - Throws: `overBudget`.
+    func checkBudget() throws(StorageError)
 }
 
+/// Of `dropSome`.
+let droppedAtOnce: Int64 = 100
+
 extension SQLConnection {
+    var isWriter: Bool { false }
+
+    func checkBudget() throws(StorageError) {}
+
     /// Runs a statement for its effect; returns how many rows it changed.
     @discardableResult
     func execute(_ sql: String, _ values: [SQLValue] = []) throws -> Int {
@@ -61,6 +78,19 @@ extension SQLConnection {
             return false
         }
         return result
+    }
+
+    /// Clears away what has expired, as far as the next one to come by need not wait for it: more than any request adds, and seldom all
+    /// that has gathered.
+    /// - Parameters:
+    ///   - key: what a row of the table is told by.
+    ///   - condition: with its values; nothing may go by whether such a row is still there.
+    /// - Returns: how many there were.
+    @discardableResult
+    func dropSome(of table: String, key: String, where condition: String, _ values: [SQLValue]) throws -> Int {
+        try execute(
+            "DELETE FROM \(table) WHERE \(key) IN (SELECT \(key) FROM \(table) WHERE \(condition) LIMIT $\(values.count + 1))",
+            values + [.integer(droppedAtOnce)])
     }
 
     /// Whether the query has any row.

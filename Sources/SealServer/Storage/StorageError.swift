@@ -22,6 +22,8 @@ enum StorageError: Error, Equatable {
     case closed
     /// More writes wait already than are answered in time; this one was not begun.
     case busy
+    /// The transaction had held the writer for as long as one request may; nothing of it was written.
+    case overBudget
 }
 
 extension StorageError: CustomStringConvertible {
@@ -41,6 +43,7 @@ extension StorageError: CustomStringConvertible {
         case .noNumber(let shard): "shard \(shard) has no numbers left. Make new accounts in another one."
         case .closed: "the database is closed"
         case .busy: "too many writes are waiting"
+        case .overBudget: "the request has used up its time on the writer"
         }
     }
 }

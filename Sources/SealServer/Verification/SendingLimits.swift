@@ -96,7 +96,7 @@ struct SendingLimits: Sendable {
                 [.integer(subject.kind.rawValue), .blob(subject.hash), .integer(now)])
         }
         let longest = rules.map(\.window).max() ?? 0
-        try connection.execute("DELETE FROM verification_sent WHERE sent <= $1", [.integer(now - longest)])
+        try connection.dropSome(of: "verification_sent", key: "id", where: "sent <= $1", [.integer(now - longest)])
         return [:]
     }
 

@@ -27,7 +27,7 @@ struct PendingVerification: Sendable {
 /// The rows of verifications, in the caller's transaction.
 enum Verifications {
     static func insert(_ verification: PendingVerification, now: Int64, in connection: any SQLConnection) throws {
-        try connection.execute("DELETE FROM verification WHERE expires <= $1", [.integer(now)])
+        try connection.dropSome(of: "verification", key: "id", where: "expires <= $1", [.integer(now)])
         try connection.execute(
             """
             INSERT INTO verification

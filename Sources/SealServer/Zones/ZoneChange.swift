@@ -14,6 +14,7 @@ struct ZoneChange {
     let connection: any SQLConnection
 
     /// Opens a zone; one that is open is returned as it is.
+    /// - Throws: also `zoneBusy`, which is the whole request's.
     func save(_ save: Sealkit_V1_ZoneSave) throws -> ZoneRow {
         try checkID(save.zoneID)
         let name = save.zoneID.zoneName
@@ -25,6 +26,7 @@ struct ZoneChange {
         let roster: Roster
         if let known {
             guard known.isClosed else { return known }
+            try ZoneRemains.checkGone(known, in: connection)
             var kept = try rosters.roster(of: known, in: connection)
             try ServerError.checking("The roster entry") { () throws(SealError) in try kept.append(entry) }
             roster = kept
@@ -47,7 +49,8 @@ struct ZoneChange {
     }
 
     /// Closes a zone and removes all that it held; its roster stays for ever.
-    func delete(_ delete: Sealkit_V1_ZoneDelete) throws {
+    /// - Parameter room: how much of it the request removes by itself.
+    func delete(_ delete: Sealkit_V1_ZoneDelete, _ room: inout ZoneRemains.Room) throws {
         try checkID(delete.zoneID)
         guard let reason = DatabaseFeed.Gone(rawValue: Int64(max(delete.reason, 1))), reason != .notShared else {
             throw ServerError(
@@ -66,28 +69,10 @@ struct ZoneChange {
         let shares = try closings(of: zone, delete)
         for share in shares { try ShareChanges.store(share, in: zone, by: caller, now: now, connection) }
         let closed = try RosterLog.store(entry, endOf: roster, zone: zone, in: connection)
-        try Self.empty(zone, in: connection)
+        try ZoneRemains.leave(zone, &room, in: connection)
         // Before it is closed to those who are to hear of it.
         try notifier(closed).zoneChanged(comesOrGoes: true)
         try DatabaseFeed.close(closed, at: closed.sequence, reason, in: connection)
-    }
-
-    /// What a life of a zone has held goes with it.
-    static func empty(_ zone: ZoneRow, in connection: any SQLConnection) throws {
-        let tables = [
-            "record", "delete_reference", "covering_deletion", "covered_record", "departure", "unsettled_parent", "unsettled_share",
-            "roots_below",
-        ]
-        for table in tables {
-            try connection.execute("DELETE FROM \(table) WHERE owner = $1 AND zone = $2", zone.key)
-        }
-        try RecordIndex(zone: zone, connection: connection).removeAll()
-        try StoredGrants.removeAll(of: zone, in: connection)
-        try StoredLinks.removeAll(of: zone, in: connection)
-        try SealedLinkSet.removeAll(of: zone, in: connection)
-        try AccessRequests.removeAll(of: zone, in: connection)
-        try Blobs.discardAll(of: zone, in: connection)
-        try StorageUsage.remove(zone, in: connection)
     }
 
     /// With a zone its hierarchical shares end: each by an entry of its own roster.

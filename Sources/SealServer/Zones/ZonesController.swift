@@ -8,6 +8,8 @@ struct ZonesController: Sendable {
     let services: Services
 
     private static let kind = "zones/modify"
+    /// Shares that end with the zones that one request deletes: each by an entry of its own roster.
+    static let mostShares = 400
 
     func addRoutes(to router: Router<SealRequestContext>) {
         let group = router.group(DatabasePath.route)
@@ -26,6 +28,11 @@ struct ZonesController: Sendable {
             throw ServerError(
                 .limitExceeded, "A request takes at most \(Limits.itemsPerRequest) zones.", remedy: "Send fewer at once.")
         }
+        guard message.deletes.reduce(0, { $0 + $1.shares.count }) <= Self.mostShares else {
+            throw ServerError(
+                .limitExceeded, "Zones are deleted with at most \(Self.mostShares) shares of hierarchies in them.",
+                remedy: "Delete shares first, or fewer zones at once.")
+        }
         let now = services.clock()
         let (rosters, quotas) = (services.rosters, services.quotas)
         let response = try await services.write(as: session) { connection -> Sealkit_V1_ModifyZonesResponse in
@@ -35,6 +42,7 @@ struct ZonesController: Sendable {
             }
             let change = ZoneChange(
                 caller: caller, path: path, rosters: rosters, quotas: quotas, now: now, connection: connection)
+            var room = ZoneRemains.Room.ofRequest
             var response = Sealkit_V1_ModifyZonesResponse()
             for save in message.saves {
                 response.results.append(
@@ -43,7 +51,7 @@ struct ZonesController: Sendable {
             for delete in message.deletes {
                 response.results.append(
                     try result(delete.zoneID) {
-                        try change.delete(delete)
+                        try change.delete(delete, &room)
                         return .deleted(true)
                     })
             }
@@ -122,7 +130,8 @@ struct ZonesController: Sendable {
     }
 }
 
-/// One item's outcome: what the server refuses about it is the item's failure, anything else ends the request.
+/// One item's outcome: what the server refuses about it is the item's failure. What passes by itself ends the request, as does
+/// anything else.
 private func result(
     _ id: Sealkit_V1_ZoneID, _ body: () throws -> Sealkit_V1_ZoneResult.OneOf_Outcome
 ) throws -> Sealkit_V1_ZoneResult {
@@ -130,7 +139,7 @@ private func result(
     result.zoneID = id
     do {
         result.outcome = try body()
-    } catch let error as ServerError where error.code != .internalError {
+    } catch let error as ServerError where error.code != .internalError && error.code != .zoneBusy {
         result.failure = error.failure
     }
     return result

@@ -23,6 +23,9 @@ struct LimitOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Bytes of requests that are worked on at once, and as much again of answers. Default: 256 MiB.", valueName: "bytes"))
     var bytesInFlight: String?
 
+    @Option(help: ArgumentHelp("How long one request may keep all other writes waiting. What takes longer is taken back. Default: 2.", valueName: "seconds"))
+    var writeBudget: String?
+
     @Option(help: ArgumentHelp("What one account may store, in all its zones. Default: no limit.", valueName: "bytes"))
     var storageQuota: String?
 
@@ -51,6 +54,7 @@ struct LimitOptions: ParsableArguments {
         flags["anonymous-rate"] = anonymousRate
         flags["requests-in-flight"] = requestsInFlight
         flags["bytes-in-flight"] = bytesInFlight
+        flags["write-budget"] = writeBudget
         flags["storage-quota"] = storageQuota
         flags["public-storage-quota"] = publicStorageQuota
         flags["records-per-zone"] = recordsPerZone

@@ -193,6 +193,22 @@ extension LimitProbe {
         LimitProbe(name: "bytesInFlightWithoutSession", limit: 30) { _, amount in
             held(LoadGate(requests: 0, bytes: 120), amount, areStrangers: true)
         },
+        LimitProbe(name: "writeBudget", limit: 3) { _, amount in
+            let (folder, clock) = (TemporaryFolder(), SteppingClock())
+            defer { withExtendedLifetime(folder) {} }
+            let database = try SQLiteDatabase(path: folder.file("db"), budget: WriteBudget(limit: 3_000_000, clock: clock.read))
+            do {
+                try await WriteTurn.$current.withValue(WriteTurn(payer: .account(1), route: "POST /")) {
+                    try await database.write { connection in
+                        clock.advance(Int64(amount) * 1_000_000)
+                        _ = try connection.exists("SELECT 1")
+                    }
+                }
+                return nil
+            } catch {
+                return ServerError.describing(error, requestID: "").error.code
+            }
+        },
     ]
 
     /// So many requests of a byte each.

@@ -129,6 +129,23 @@ struct LimitProbe: Sendable, CustomStringConvertible {
             top.parent = "c\(amount - 1)"
             return try await anna.codes([top], in: zone)[0]
         },
+        LimitProbe(name: "sharesEndedWithZones") { server, amount in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            // What they say is looked at later.
+            let request = Sealkit_V1_ModifyZonesRequest.with {
+                $0.operationID = Data(randomBytes(16))
+                $0.deletes = [
+                    .with {
+                        $0.zoneID = zone.id(for: anna)
+                        $0.shares = Array(repeating: Sealkit_V1_ShareClosing(), count: amount)
+                    }
+                ]
+            }
+            return try await refusal {
+                try await anna.client.call(anna.path("zones/modify"), request, as: Sealkit_V1_ModifyZonesResponse.self)
+            }
+        },
         LimitProbe(name: "sharesPerRequest") { server, amount in
             let anna = try await Person.ready(server)
             let zone = try await anna.makeZone()
@@ -190,6 +207,15 @@ struct LimitProbe: Sendable, CustomStringConvertible {
             let words = (0..<amount / 2).map { "w\($0)" }.joined(separator: " ")
             let numbers = Value.list((0..<amount - amount / 2).map { .int64(Int64($0)) })
             return try await refusal { try await anna.save([.thing("r", ["numbers": numbers, "text": .string(words)])], in: zone) }
+        },
+        LimitProbe(name: "indexedElementsPerRequest") { server, amount in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            let records = stride(from: 0, to: amount, by: 9_000).map { start in
+                let numbers = (start..<min(start + 9_000, amount)).map { Value.int64(Int64($0)) }
+                return Write.thing("r\(start)", ["numbers": .list(numbers)])
+            }
+            return try await refusal { try await anna.save(records, in: zone) }
         },
         LimitProbe(name: "fieldsPerRecord") { server, amount in
             let anna = try await Person.ready(server)

@@ -148,14 +148,14 @@ import Testing
             flags: [
                 "data": "/d", "request-rate": "7", "write-rate": "0", "read-rate": "8", "sharing-rate": "9",
                 "anonymous-rate": "10", "requests-in-flight": "11", "bytes-in-flight": "12", "storage-quota": "13",
-                "public-storage-quota": "14", "records-per-zone": "15", "zones-per-user": "16",
+                "public-storage-quota": "14", "records-per-zone": "15", "zones-per-user": "16", "write-budget": "17",
             ], environment: [:])
         var expected = ServerLimits()
         (expected.requestRate, expected.writeRate, expected.readRate) = (7, 0, 8)
         (expected.sharingRate, expected.anonymousRate) = (9, 10)
         (expected.requestsInFlight, expected.bytesInFlight) = (11, 12)
         (expected.storageQuota, expected.publicStorageQuota) = (13, 14)
-        (expected.recordsPerZone, expected.zonesPerUser) = (15, 16)
+        (expected.recordsPerZone, expected.zonesPerUser, expected.writeBudget) = (15, 16, 17)
         #expect(configuration.limits == expected)
         let rules = AbuseLimits(configuration.limits)
         #expect(rules.request == .init(count: 4_200, window: 600_000_000) && rules.write == nil)

@@ -21,6 +21,7 @@ struct RunningServer: Sendable {
     /// programs beside.
     private static let turnstile = Turnstile(atOnce: 16)
 
+    /// - Parameter steadyClock: stands still, so that no test's requests are cut short on a machine that is busy.
     static func with(
         limits: AbuseLimits? = nil, seats: (any PlaceholderSeats)? = nil, behindProxy: Bool = false, sendsMail: Bool = true,
         sendsTexts: Bool = false,
@@ -28,6 +29,7 @@ struct RunningServer: Sendable {
         clock: TestClock = TestClock(), instants: TestInstants? = nil, outboxWaits: [Duration] = [.milliseconds(5), .milliseconds(5)],
         logger: Logger? = nil, mostWaitingWrites: Int? = nil, serverLimits: ServerLimits = ServerLimits(),
         maximumAssetSize: Int64 = 16 << 30, counter: StatementCounter? = nil, hook: WriteHook? = nil,
+        steadyClock: @escaping @Sendable () -> Int64 = { 0 },
         webhookOrigins: [String] = [], fallbackURLs: [String: String] = [:],
         _ body: @Sendable (RunningServer) async throws -> Void
     ) async throws {
@@ -46,14 +48,15 @@ struct RunningServer: Sendable {
             replacing: ServiceReplacements(
                 clock: { clock.now }, instant: instants?.clock, messengers: sendsMail ? (sendsTexts ? [.email: mail, .phone: phones] : [.email: mail]) : nil, limits: limits, seats: seats,
                 outboxWaits: outboxWaits, logger: logger, mostWaitingWrites: mostWaitingWrites,
-                database: counter?.counting ?? hook?.hooking),
+                steadyClock: steadyClock, database: counter?.counting ?? hook?.hooking),
             onRunning: { continuation.yield($0) }
         ) { router, made in
             services.withLock { $0 = made }
             let all = router.routes.map { (method: $0.method.rawValue, path: $0.path.description) }
             routes.withLock { $0 = all }
         }
-        let made = try #require(services.withLock { $0 })
+        let found = services.withLock { $0 }
+        let made = try #require(found)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await server.run() }
             for await address in addresses {

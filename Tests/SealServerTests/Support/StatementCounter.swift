@@ -7,6 +7,7 @@ final class StatementCounter: Sendable {
     private struct Seen {
         var statements = 0
         var rows = 0
+        var rowsInWrites = 0
         var changed = 0
         var longestText = 0
         var longestBytes = 0
@@ -16,6 +17,8 @@ final class StatementCounter: Sendable {
     var count: Int { seen.withLock { $0.statements } }
     /// Rows that were handed over.
     var rows: Int { seen.withLock { $0.rows } }
+    /// Of these, those for which everybody else's writes waited.
+    var rowsInWrites: Int { seen.withLock { $0.rowsInWrites } }
     /// Rows that were written.
     var changed: Int { seen.withLock { $0.changed } }
     var longestText: Int { seen.withLock { $0.longestText } }
@@ -26,9 +29,10 @@ final class StatementCounter: Sendable {
         { [self] database in CountingDatabase(base: database, counter: self) }
     }
 
-    fileprivate func add(rows: Int, changed: Int) {
+    fileprivate func add(rows: Int, changed: Int, inWrite: Bool) {
         seen.withLock { seen in
             seen.rows += rows
+            if inWrite { seen.rowsInWrites += rows }
             seen.changed += changed
         }
     }
@@ -77,7 +81,7 @@ private struct CountingConnection: SQLConnection {
             return try eachRow(row)
         }
         let isWrite = ["INSERT", "UPDATE", "DELETE"].contains(String(sql.drop(while: \.isWhitespace).prefix(6)))
-        counter.add(rows: rows, changed: isWrite ? changed : 0)
+        counter.add(rows: rows, changed: isWrite ? changed : 0, inWrite: base.isWriter)
         return changed
     }
 
@@ -87,4 +91,8 @@ private struct CountingConnection: SQLConnection {
     }
 
     func announce(_ announcement: Announcement) { base.announce(announcement) }
+
+    var isWriter: Bool { base.isWriter }
+
+    func checkBudget() throws(StorageError) { try base.checkBudget() }
 }

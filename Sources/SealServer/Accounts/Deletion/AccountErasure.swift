@@ -25,6 +25,7 @@ struct AccountErasure {
         ("placeholder_address", "owner, zone, share, invitation"),
         ("sealed_link", "owner, zone, share, reader"),
         ("share_access", "owner, zone, share"),
+        ("zone_remains", "owner, zone"),
         ("access_request", "owner, zone, share, requester"),
         ("subscription", "owner, environment, database, id"),
         ("notification", "owner, environment, database, subscription, zone_owner, zone, record"),

@@ -7,8 +7,17 @@ import GRDBSQLite
 struct SQLiteConnection: SQLConnection {
     let database: Database
     var announcements: PendingAnnouncements?
+    /// Of the writer alone.
+    var deadline: WriteDeadline?
+
+    var isWriter: Bool { deadline != nil }
+
+    func checkBudget() throws(StorageError) {
+        guard deadline?.hasPassed != true else { throw .overBudget }
+    }
 
     func run(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws -> Int {
+        try checkBudget()
         let prepared: Statement
         do {
             let cached = try database.cachedStatement(sql: sql)
@@ -138,6 +147,8 @@ struct SQLiteConnection: SQLConnection {
                 guard try eachRow(row) else { return Int(sqlite3_changes64(database.sqliteConnection)) }
             case SQLITE_DONE:
                 return Int(sqlite3_changes64(database.sqliteConnection))
+            case let code where code & 0xff == SQLITE_INTERRUPT && deadline?.hasPassed == true:
+                throw StorageError.overBudget
             default:
                 throw lastError()
             }

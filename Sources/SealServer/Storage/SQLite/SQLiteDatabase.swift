@@ -12,9 +12,12 @@ final class SQLiteDatabase: SQLDatabase {
 
     /// Opens or creates the file (mode 0600) and brings its schema up to date.
     ///
-    /// - Parameter mostWaitingWrites: how many may wait for the writer before further ones are refused as `busy`.
+    /// - Parameters:
+    ///   - mostWaitingWrites: how many may wait for the writer before further ones are refused as `busy`.
+    ///   - budget: of the writes that have a turn (`WriteTurn`).
     init(
-        path: String, migrations: [Migration] = Migration.all, mostWaitingWrites: Int = SQLiteGroupWriter.defaultMostWaiting
+        path: String, migrations: [Migration] = Migration.all, mostWaitingWrites: Int = SQLiteGroupWriter.defaultMostWaiting,
+        budget: WriteBudget = WriteBudget()
     ) throws {
         self.path = path
         // SQLite gives its journal files the mode of the database file, so it is made first, for its owner alone.
@@ -43,7 +46,7 @@ final class SQLiteDatabase: SQLDatabase {
         } catch let error as DatabaseError {
             throw StorageError(code: error.extendedResultCode.rawValue, message: error.message ?? "", systemError: errno)
         }
-        writer = SQLiteGroupWriter(pool: pool, mostWaiting: mostWaitingWrites)
+        writer = SQLiteGroupWriter(pool: pool, mostWaiting: mostWaitingWrites, budget: budget)
         configuration.readonly = true
         readers = SQLiteReaders(
             path: path, configuration: configuration, capacity: max(4, ProcessInfo.processInfo.activeProcessorCount * 2))
@@ -87,6 +90,9 @@ final class SQLiteDatabase: SQLDatabase {
             try String.fetchOne(database, sql: "PRAGMA \(name)")
         }
     }
+
+    /// How many wait for the writer: for tests.
+    var waitingWrites: Int { writer.waitingCount }
 
     /// Limits the file's size, for tests of a full disk.
     func limitPages(to count: Int) async throws {

@@ -4,11 +4,16 @@ import Synchronization
 
 /// Groups concurrent writes into one commit, so that they share one fsync.
 ///
-/// Writes queue up while the one before them commits. The writer's own thread then takes all that wait, opens one
-/// transaction, runs each in a savepoint, commits once and answers everybody. A write that throws takes back its savepoint
-/// and gets its own error; if the commit fails, everybody in it gets that error and nothing was written.
+/// Writes queue up while the one before them commits. The writer's own thread then opens one transaction, runs one after the other
+/// in a savepoint, commits once and answers everybody. A write that throws takes back its savepoint and gets its own error; if the
+/// commit fails, everybody in it gets that error and nothing was written.
+///
+/// Accounts take turns (`WriteTurn`). Each has one write in a commit before any has two, and whoever comes while another one's are
+/// being run is next: beside its own write and its commit nobody waits for more than one write of each other account.
 final class SQLiteGroupWriter: Sendable {
     private let pool: DatabasePool
+    private let budget: WriteBudget
+    private let deadline: WriteDeadline
     /// Its own queue, so that waiting for a disk never holds a thread of Swift's cooperative pool.
     private let queue = DispatchQueue(label: "sealkit.storage.writer", qos: .userInitiated)
     private let state = Mutex(State())
@@ -18,20 +23,40 @@ final class SQLiteGroupWriter: Sendable {
 
     /// Bounds how long the first write of a group waits for the last.
     private static let largestGroup = 256
+    /// Microseconds for which a group takes further writes in.
+    private static let longestGroup: Int64 = 20_000
+    /// The same for second writes, once several accounts are in it.
+    private static let longestForSeconds: Int64 = 1_000
     /// Writes that may wait at once: less than a second's work. Behind more of them nobody would get an answer in time.
     static let defaultMostWaiting = 4096
+    /// One account fills that part of it: others find room.
+    private static let shareOfOne = 4
     private let mostWaiting: Int
 
+    /// Nil is the server itself.
+    private typealias Payer = RateLimiter.Subject?
+
     private struct State {
-        var waiting: [any WriteJob] = []
+        var waiting = TurnQueue<Payer, any WriteJob>()
         var isDraining = false
         var isClosed = false
     }
 
-    init(pool: DatabasePool, mostWaiting: Int = defaultMostWaiting) {
+    /// The writes of one commit, as far as they have been begun.
+    private struct Group {
+        var jobs: [any WriteJob] = []
+        var payers: Set<Payer> = []
+        var began: Int64 = 0
+    }
+
+    init(pool: DatabasePool, mostWaiting: Int = defaultMostWaiting, budget: WriteBudget = WriteBudget()) {
         self.pool = pool
         self.mostWaiting = mostWaiting
+        self.budget = budget
+        deadline = WriteDeadline(clock: budget.clock)
     }
+
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void) {
         self.listener.withLock { $0 = listener }
@@ -39,7 +64,7 @@ final class SQLiteGroupWriter: Sendable {
 
     func write<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
         try await withCheckedThrowingContinuation { continuation in
-            enqueue(PendingWrite(body: body, continuation: continuation))
+            enqueue(PendingWrite(body: body, turn: WriteTurn.current, continuation: continuation))
         }
     }
 
@@ -81,10 +106,13 @@ final class SQLiteGroupWriter: Sendable {
 
     private func enqueue(_ job: any WriteJob) {
         enum Next { case nothing, drain, refuse(StorageError) }
+        let payer = job.turn?.payer
         let next = state.withLock { state -> Next in
             guard !state.isClosed else { return .refuse(.closed) }
-            guard state.waiting.count < mostWaiting else { return .refuse(.busy) }
-            state.waiting.append(job)
+            guard state.waiting.count < mostWaiting,
+                payer == nil || state.waiting.count(of: payer) < max(1, mostWaiting / Self.shareOfOne)
+            else { return .refuse(.busy) }
+            state.waiting.append(job, of: payer)
             guard !state.isDraining else { return .nothing }
             state.isDraining = true
             return .drain
@@ -98,44 +126,54 @@ final class SQLiteGroupWriter: Sendable {
 
     private func drain() {
         while true {
-            let group = state.withLock { state -> [any WriteJob] in
-                guard !state.waiting.isEmpty else {
-                    state.isDraining = false
-                    return []
-                }
-                if state.waiting.count <= Self.largestGroup {
-                    defer { state.waiting.removeAll(keepingCapacity: true) }
-                    return state.waiting
-                }
-                defer { state.waiting.removeFirst(Self.largestGroup) }
-                return Array(state.waiting.prefix(Self.largestGroup))
-            }
-            if group.isEmpty { return }
-            let commitError = commit(group)
+            var group = Group()
+            guard let first = next(for: &group) else { return }
+            group.began = budget.clock()
+            let commitError = commit(first, &group)
             let announced = announcements.takeAll()
             if commitError == nil, !announced.isEmpty, let listener = listener.withLock({ $0 }) { listener(announced) }
-            for job in group { job.answer(commitError: commitError) }
+            for job in group.jobs { job.answer(commitError: commitError) }
         }
     }
 
+    /// Takes the next write into the group; nil once it is to be committed. Where it is empty, and nothing waits, draining ends.
+    private func next(for group: inout Group) -> (any WriteJob)? {
+        let time = group.jobs.isEmpty ? 0 : budget.clock() - group.began
+        guard group.jobs.count < Self.largestGroup, time < Self.longestGroup else { return nil }
+        let mayHaveTwo = group.payers.count < 2 || time < Self.longestForSeconds
+        let found = state.withLock { state in
+            let found = state.waiting.next(passing: group.payers) ?? (mayHaveTwo ? state.waiting.next() : nil)
+            if found == nil, group.jobs.isEmpty { state.isDraining = false }
+            return found
+        }
+        guard let found else { return nil }
+        group.payers.insert(found.payer)
+        group.jobs.append(found.element)
+        return found.element
+    }
+
     /// Runs a group in one transaction; returns the error that took all of it back, if one did.
-    private func commit(_ group: [any WriteJob]) -> (any Error)? {
+    private func commit(_ first: any WriteJob, _ group: inout Group) -> (any Error)? {
         do {
             try pool.writeWithoutTransaction { database in
-                let connection = SQLiteConnection(database: database, announcements: announcements)
+                deadline.watch(database)
+                defer { deadline.ignore(database) }
+                let connection = SQLiteConnection(database: database, announcements: announcements, deadline: deadline)
                 try connection.execute("BEGIN IMMEDIATE")
                 do {
-                    for job in group {
+                    var job: (any WriteJob)? = first
+                    while let running = job {
                         try connection.execute("SAVEPOINT job")
                         let announced = announcements.count
-                        if let error = job.run(in: connection) {
-                            // SQLite ends the whole transaction on some disk errors. Then the writes before this one are
-                            // gone as well, and must not be acknowledged.
+                        if let error = run(running, in: connection) {
+                            // SQLite ends the whole transaction on some disk errors, and when it is stopped while it writes. Then the
+                            // writes before this one are gone as well, and must not be acknowledged.
                             guard connection.isInTransaction else { throw error }
                             try connection.execute("ROLLBACK TO job")
                             announcements.rollBack(to: announced)
                         }
                         try connection.execute("RELEASE job")
+                        job = next(for: &group)
                     }
                     try connection.execute("COMMIT")
                 } catch {
@@ -147,29 +185,55 @@ final class SQLiteGroupWriter: Sendable {
         } catch let error as StorageError {
             switch error {
             case .full, .closed: return error
+            // Somebody else's write; these may be sent again as they were.
+            case .overBudget: return StorageError.busy
             default: return StorageError.commitFailed(message: "\(error)")
             }
         } catch {
             return StorageError.commitFailed(message: "\(type(of: error))")
         }
     }
+
+    /// Runs one write within its budget.
+    /// - Returns: why nothing of it is to stay.
+    private func run(_ job: any WriteJob, in connection: SQLiteConnection) -> (any Error)? {
+        guard let turn = job.turn, budget.limit != nil || budget.times != nil else { return job.run(in: connection) }
+        let start = budget.clock()
+        deadline.begin(budget.limit.map { start + $0 })
+        var error = job.run(in: connection)
+        let wasCutShort = deadline.finish()
+        if wasCutShort {
+            // Whatever the body made of it.
+            job.fail(StorageError.overBudget)
+            error = StorageError.overBudget
+        }
+        budget.times?.note(turn, microseconds: budget.clock() - start, wasCutShort: wasCutShort)
+        return error
+    }
 }
 
-/// A write that waits for its group. Both calls come from the writer's thread, in this order.
+/// A write that waits for its group. All calls come from the writer's thread, in this order.
 private protocol WriteJob: Sendable {
+    var turn: WriteTurn? { get }
     /// Runs the body and keeps its result; returns the error if it threw.
     func run(in connection: SQLiteConnection) -> (any Error)?
+    /// Puts an error in the place of what came of it.
+    func fail(_ error: any Error)
     /// Answers the caller: with its own error, else with the commit's, else with its value.
     func answer(commitError: (any Error)?)
 }
 
 private final class PendingWrite<T: Sendable>: WriteJob {
+    let turn: WriteTurn?
     private let body: @Sendable (any SQLConnection) throws -> T
     private let continuation: CheckedContinuation<T, any Error>
     private let result = Mutex<Result<T, any Error>?>(nil)
 
-    init(body: @escaping @Sendable (any SQLConnection) throws -> T, continuation: CheckedContinuation<T, any Error>) {
+    init(
+        body: @escaping @Sendable (any SQLConnection) throws -> T, turn: WriteTurn?, continuation: CheckedContinuation<T, any Error>
+    ) {
         self.body = body
+        self.turn = turn
         self.continuation = continuation
     }
 
@@ -179,6 +243,8 @@ private final class PendingWrite<T: Sendable>: WriteJob {
         if case .failure(let error) = outcome { return error }
         return nil
     }
+
+    func fail(_ error: any Error) { result.withLock { $0 = .failure(error) } }
 
     func answer(commitError: (any Error)?) {
         switch result.withLock({ $0 }) {

@@ -1,0 +1,12 @@
+/// In whose name, and for which route, the task at hand writes. Requests take turns by it, and the budget of time binds them; the
+/// server's own work has none.
+///
+/// It goes with the task, not with each call: no route can forget it. Work that a request only sets off has to be detached.
+struct WriteTurn: Sendable {
+    /// The account; without one, the client's address.
+    let payer: RateLimiter.Subject
+    /// Method and template of the path, as the log names it.
+    let route: String
+
+    @TaskLocal static var current: WriteTurn?
+}
