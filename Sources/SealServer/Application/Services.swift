@@ -18,7 +18,8 @@ final class Services: Sendable {
     let limits: AbuseLimits
     let limiter = RateLimiter()
     let gate: LoadGate
-    var quotas: Quotas { Quotas(configuration.limits) }
+    var quotas: Quotas { Quotas(configuration.limits, rosterEntries: limits.rosterEntries) }
+    let registration: Registration
     let challenges: LoginChallenges
     let sessions = Sessions()
     let addresses: AddressHasher
@@ -65,6 +66,7 @@ final class Services: Sendable {
         self.origin = origin
         limits = replacing.limits ?? AbuseLimits(configuration.limits)
         gate = LoadGate(requests: configuration.limits.requestsInFlight, bytes: configuration.limits.bytesInFlight)
+        registration = Registration(configuration.registration, key: secrets.registrationKey)
         challenges = LoginChallenges(key: SecretBytes(random: &random))
         addresses = secrets.addresses
         feedNames = secrets.addresses.feedNames()

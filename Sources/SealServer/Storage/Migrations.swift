@@ -17,7 +17,7 @@ extension Migration {
             SettingTables.tables, AccountTables.tables, AccountDeletionTables.tables, DeviceTables.tables, VerificationTables.tables,
             OutgoingMessages.tables, ManagementTables.tables, ServerRuns.tables, RepeatableOperation.tables, ZoneTables.tables,
             SharingTables.tables, RecordTables.tables, AssetTables.tables, StorageUsage.tables, PublicTables.tables,
-            SchemaTables.tables, QueryTables.tables, PushTables.tables,
+            SchemaTables.tables, QueryTables.tables, PushTables.tables, RegistrationTables.tables, BilledTable.triggers,
         ].joined(separator: "\n"))
 }
 

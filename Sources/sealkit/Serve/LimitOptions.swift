@@ -23,10 +23,10 @@ struct LimitOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Bytes of requests that are worked on at once, and as much again of answers. Default: 256 MiB.", valueName: "bytes"))
     var bytesInFlight: String?
 
-    @Option(help: ArgumentHelp("What one account may store, in all its zones. Default: no limit.", valueName: "bytes"))
+    @Option(help: ArgumentHelp("What one account may store: everything that is kept for it and in all its zones. Default: 10 GiB.", valueName: "bytes"))
     var storageQuota: String?
 
-    @Option(help: ArgumentHelp("What one container's public database may hold. Default: no limit.", valueName: "bytes"))
+    @Option(help: ArgumentHelp("What one container's public database may hold. Default: 10 GiB.", valueName: "bytes"))
     var publicStorageQuota: String?
 
     @Option(help: ArgumentHelp("Records in one zone. Default: no limit.", valueName: "number"))

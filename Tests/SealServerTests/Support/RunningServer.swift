@@ -28,7 +28,7 @@ struct RunningServer: Sendable {
         clock: TestClock = TestClock(), outboxWaits: [Duration] = [.milliseconds(5), .milliseconds(5)],
         logger: Logger? = nil, mostWaitingWrites: Int? = nil, serverLimits: ServerLimits = ServerLimits(),
         maximumAssetSize: Int64 = 16 << 30, counter: StatementCounter? = nil, hook: WriteHook? = nil,
-        webhookOrigins: [String] = [], fallbackURLs: [String: String] = [:],
+        webhookOrigins: [String] = [], fallbackURLs: [String: String] = [:], registration: ServerConfiguration.Registration = .open,
         _ body: @Sendable (RunningServer) async throws -> Void
     ) async throws {
         await turnstile.enter()
@@ -42,7 +42,8 @@ struct RunningServer: Sendable {
                 dataFolder: folder.file("data"), listen: ListenAddress(host: "127.0.0.1", port: 0),
                 publicOrigin: publicOrigin, isBehindProxy: behindProxy, mail: mailConfiguration, sms: smsConfiguration,
                 logLevel: .critical,
-                maximumAssetSize: maximumAssetSize, webhookOrigins: webhookOrigins, fallbackURLs: fallbackURLs, limits: serverLimits),
+                maximumAssetSize: maximumAssetSize, webhookOrigins: webhookOrigins, fallbackURLs: fallbackURLs,
+                registration: registration, limits: serverLimits),
             replacing: ServiceReplacements(
                 clock: { clock.now }, messengers: sendsMail ? (sendsTexts ? [.email: mail, .phone: phones] : [.email: mail]) : nil, limits: limits, seats: seats,
                 outboxWaits: outboxWaits, logger: logger, mostWaitingWrites: mostWaitingWrites,
