@@ -52,6 +52,9 @@ public nonisolated struct Sealkit_V1_LimitsResponse: Sendable {
 
   public var limits: [Sealkit_V1_Limit] = []
 
+  /// who may make an account: open (anybody), invite (whoever has a code), closed
+  public var registration: String = String()
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -68,7 +71,7 @@ public nonisolated struct Sealkit_V1_ContainerUsage: Sendable {
   /// development or production
   public var environment: String = String()
 
-  /// that hold anything
+  /// that there are
   public var zones: UInt64 = 0
 
   public var records: UInt64 = 0
@@ -87,7 +90,7 @@ public nonisolated struct Sealkit_V1_StorageUsageResponse: Sendable {
 
   public var records: UInt64 = 0
 
-  /// records and assets in all zones that the account owns, whoever wrote them
+  /// everything that is kept for the account, and in all zones that it owns, whoever wrote it
   public var bytes: UInt64 = 0
 
   /// 0: none
@@ -151,7 +154,7 @@ nonisolated extension Sealkit_V1_Limit: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Sealkit_V1_LimitsResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".LimitsResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}limits\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}limits\0\u{1}registration\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -160,6 +163,7 @@ nonisolated extension Sealkit_V1_LimitsResponse: SwiftProtobuf.Message, SwiftPro
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.limits) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.registration) }()
       default: break
       }
     }
@@ -169,11 +173,15 @@ nonisolated extension Sealkit_V1_LimitsResponse: SwiftProtobuf.Message, SwiftPro
     if !self.limits.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.limits, fieldNumber: 1)
     }
+    if !self.registration.isEmpty {
+      try visitor.visitSingularStringField(value: self.registration, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Sealkit_V1_LimitsResponse, rhs: Sealkit_V1_LimitsResponse) -> Bool {
     if lhs.limits != rhs.limits {return false}
+    if lhs.registration != rhs.registration {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -295,11 +295,24 @@ public nonisolated struct Sealkit_V1_ListManagementTokensRequest: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// empty: of all containers
   public var container: String = String()
+
+  /// the last one of the page before
+  public var after: Sealkit_V1_ManagementToken {
+    get {_after ?? Sealkit_V1_ManagementToken()}
+    set {_after = newValue}
+  }
+  /// Returns true if `after` has been explicitly set.
+  public var hasAfter: Bool {self._after != nil}
+  /// Clears the value of `after`. Subsequent reads from it will return its default value.
+  public mutating func clearAfter() {self._after = nil}
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
+
+  fileprivate var _after: Sealkit_V1_ManagementToken? = nil
 }
 
 public nonisolated struct Sealkit_V1_ListManagementTokensResponse: Sendable {
@@ -308,6 +321,8 @@ public nonisolated struct Sealkit_V1_ListManagementTokensResponse: Sendable {
   // methods supported on all messages.
 
   public var tokens: [Sealkit_V1_ManagementToken] = []
+
+  public var moreComing: Bool = false
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -896,7 +911,7 @@ nonisolated extension Sealkit_V1_CreateManagementTokenResponse: SwiftProtobuf.Me
 
 nonisolated extension Sealkit_V1_ListManagementTokensRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ListManagementTokensRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}container\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}container\0\u{1}after\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -905,20 +920,29 @@ nonisolated extension Sealkit_V1_ListManagementTokensRequest: SwiftProtobuf.Mess
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.container) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._after) }()
       default: break
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if !self.container.isEmpty {
       try visitor.visitSingularStringField(value: self.container, fieldNumber: 1)
     }
+    try { if let v = self._after {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Sealkit_V1_ListManagementTokensRequest, rhs: Sealkit_V1_ListManagementTokensRequest) -> Bool {
     if lhs.container != rhs.container {return false}
+    if lhs._after != rhs._after {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -926,7 +950,7 @@ nonisolated extension Sealkit_V1_ListManagementTokensRequest: SwiftProtobuf.Mess
 
 nonisolated extension Sealkit_V1_ListManagementTokensResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ListManagementTokensResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tokens\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tokens\0\u{3}more_coming\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -935,6 +959,7 @@ nonisolated extension Sealkit_V1_ListManagementTokensResponse: SwiftProtobuf.Mes
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.tokens) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.moreComing) }()
       default: break
       }
     }
@@ -944,11 +969,15 @@ nonisolated extension Sealkit_V1_ListManagementTokensResponse: SwiftProtobuf.Mes
     if !self.tokens.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.tokens, fieldNumber: 1)
     }
+    if self.moreComing != false {
+      try visitor.visitSingularBoolField(value: self.moreComing, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Sealkit_V1_ListManagementTokensResponse, rhs: Sealkit_V1_ListManagementTokensResponse) -> Bool {
     if lhs.tokens != rhs.tokens {return false}
+    if lhs.moreComing != rhs.moreComing {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -1328,6 +1328,9 @@ public nonisolated struct Sealkit_V1_RosterRequest: Sendable {
   /// the hash of the entry `after`, as the caller knows it
   public var head: Data = Data()
 
+  /// grants of lower epochs alone; 0: the newest
+  public var grantsBefore: UInt32 = 0
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1365,7 +1368,7 @@ public nonisolated struct Sealkit_V1_RosterTail: Sendable {
 
   public var entries: [Sealkit_V1_SignedEntry] = []
 
-  /// the caller's own, newest epoch last
+  /// the caller's own, newest epoch last; with the last page of entries
   public var grants: [Sealkit_V1_Grant] = []
 
   public var failure: Sealkit_V1_Failure {
@@ -1387,6 +1390,12 @@ public nonisolated struct Sealkit_V1_RosterTail: Sendable {
 
   /// of a branch that the owner has given up: what follows the caller's head in it
   public var abandoned: [Sealkit_V1_SignedEntry] = []
+
+  /// entries are left for another page: ask after the last of these
+  public var moreComing: Bool = false
+
+  /// grants of lower epochs are left: ask before the first of these
+  public var moreGrants: Bool = false
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1578,6 +1587,9 @@ public nonisolated struct Sealkit_V1_ShareMetadataRequest: Sendable {
 
   public var routingID: Data = Data()
 
+  /// entries from this one on
+  public var firstSequence: UInt64 = 0
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1606,7 +1618,7 @@ public nonisolated struct Sealkit_V1_ShareMetadataResponse: Sendable {
   /// the seat that the caller may take; empty for one who is a member
   public var invitationID: Data = Data()
 
-  /// the whole roster
+  /// of the roster, from the one that was asked for on
   public var entries: [Sealkit_V1_SignedEntry] = []
 
   /// the invitation's
@@ -1622,6 +1634,9 @@ public nonisolated struct Sealkit_V1_ShareMetadataResponse: Sendable {
   public var preview: Data = Data()
 
   public var alreadyMember: Bool = false
+
+  /// entries are left for another page: ask from the one after these
+  public var moreComing: Bool = false
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1868,6 +1883,9 @@ public nonisolated struct Sealkit_V1_CreateAccountRequest: Sendable {
 
   /// by the login key, over the device's id, name and time
   public var deviceSignature: Data = Data()
+
+  /// where the server makes accounts by invitation only
+  public var registrationCode: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -4455,7 +4473,7 @@ nonisolated extension Sealkit_V1_ZonesRecordChangesResponse: SwiftProtobuf.Messa
 
 nonisolated extension Sealkit_V1_RosterRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".RosterRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}zone\0\u{3}share_record_name\0\u{1}after\0\u{3}from_start\0\u{2}D\u{3}head\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}zone\0\u{3}share_record_name\0\u{1}after\0\u{3}from_start\0\u{2}D\u{3}head\0\u{3}grants_before\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4468,6 +4486,7 @@ nonisolated extension Sealkit_V1_RosterRequest: SwiftProtobuf.Message, SwiftProt
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.after) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.fromStart) }()
       case 200: try { try decoder.decodeSingularBytesField(value: &self.head) }()
+      case 201: try { try decoder.decodeSingularUInt32Field(value: &self.grantsBefore) }()
       default: break
       }
     }
@@ -4493,6 +4512,9 @@ nonisolated extension Sealkit_V1_RosterRequest: SwiftProtobuf.Message, SwiftProt
     if !self.head.isEmpty {
       try visitor.visitSingularBytesField(value: self.head, fieldNumber: 200)
     }
+    if self.grantsBefore != 0 {
+      try visitor.visitSingularUInt32Field(value: self.grantsBefore, fieldNumber: 201)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4502,6 +4524,7 @@ nonisolated extension Sealkit_V1_RosterRequest: SwiftProtobuf.Message, SwiftProt
     if lhs.after != rhs.after {return false}
     if lhs.fromStart != rhs.fromStart {return false}
     if lhs.head != rhs.head {return false}
+    if lhs.grantsBefore != rhs.grantsBefore {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4539,7 +4562,7 @@ nonisolated extension Sealkit_V1_FetchRostersRequest: SwiftProtobuf.Message, Swi
 
 nonisolated extension Sealkit_V1_RosterTail: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".RosterTail"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}zone\0\u{3}share_record_name\0\u{1}entries\0\u{1}grants\0\u{1}failure\0\u{4}C\u{3}head_sequence\0\u{1}head\0\u{1}ungranted\0\u{1}abandoned\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}zone\0\u{3}share_record_name\0\u{1}entries\0\u{1}grants\0\u{1}failure\0\u{4}C\u{3}head_sequence\0\u{1}head\0\u{1}ungranted\0\u{1}abandoned\0\u{3}more_coming\0\u{3}more_grants\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4556,6 +4579,8 @@ nonisolated extension Sealkit_V1_RosterTail: SwiftProtobuf.Message, SwiftProtobu
       case 201: try { try decoder.decodeSingularBytesField(value: &self.head) }()
       case 202: try { try decoder.decodeSingularBoolField(value: &self.ungranted) }()
       case 203: try { try decoder.decodeRepeatedMessageField(value: &self.abandoned) }()
+      case 204: try { try decoder.decodeSingularBoolField(value: &self.moreComing) }()
+      case 205: try { try decoder.decodeSingularBoolField(value: &self.moreGrants) }()
       default: break
       }
     }
@@ -4593,6 +4618,12 @@ nonisolated extension Sealkit_V1_RosterTail: SwiftProtobuf.Message, SwiftProtobu
     if !self.abandoned.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.abandoned, fieldNumber: 203)
     }
+    if self.moreComing != false {
+      try visitor.visitSingularBoolField(value: self.moreComing, fieldNumber: 204)
+    }
+    if self.moreGrants != false {
+      try visitor.visitSingularBoolField(value: self.moreGrants, fieldNumber: 205)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4606,6 +4637,8 @@ nonisolated extension Sealkit_V1_RosterTail: SwiftProtobuf.Message, SwiftProtobu
     if lhs.head != rhs.head {return false}
     if lhs.ungranted != rhs.ungranted {return false}
     if lhs.abandoned != rhs.abandoned {return false}
+    if lhs.moreComing != rhs.moreComing {return false}
+    if lhs.moreGrants != rhs.moreGrants {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4940,7 +4973,7 @@ nonisolated extension Sealkit_V1_LinksResponse: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension Sealkit_V1_ShareMetadataRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ShareMetadataRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}routing_id\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}routing_id\0\u{3}first_sequence\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4949,6 +4982,7 @@ nonisolated extension Sealkit_V1_ShareMetadataRequest: SwiftProtobuf.Message, Sw
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularBytesField(value: &self.routingID) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.firstSequence) }()
       default: break
       }
     }
@@ -4958,11 +4992,15 @@ nonisolated extension Sealkit_V1_ShareMetadataRequest: SwiftProtobuf.Message, Sw
     if !self.routingID.isEmpty {
       try visitor.visitSingularBytesField(value: self.routingID, fieldNumber: 1)
     }
+    if self.firstSequence != 0 {
+      try visitor.visitSingularUInt64Field(value: self.firstSequence, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Sealkit_V1_ShareMetadataRequest, rhs: Sealkit_V1_ShareMetadataRequest) -> Bool {
     if lhs.routingID != rhs.routingID {return false}
+    if lhs.firstSequence != rhs.firstSequence {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4970,7 +5008,7 @@ nonisolated extension Sealkit_V1_ShareMetadataRequest: SwiftProtobuf.Message, Sw
 
 nonisolated extension Sealkit_V1_ShareMetadataResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ShareMetadataResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}container\0\u{1}environment\0\u{1}zone\0\u{3}share_record_name\0\u{3}invitation_id\0\u{1}entries\0\u{1}grant\0\u{1}preview\0\u{3}already_member\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}container\0\u{1}environment\0\u{1}zone\0\u{3}share_record_name\0\u{3}invitation_id\0\u{1}entries\0\u{1}grant\0\u{1}preview\0\u{3}already_member\0\u{3}more_coming\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4987,6 +5025,7 @@ nonisolated extension Sealkit_V1_ShareMetadataResponse: SwiftProtobuf.Message, S
       case 7: try { try decoder.decodeSingularMessageField(value: &self._grant) }()
       case 8: try { try decoder.decodeSingularBytesField(value: &self.preview) }()
       case 9: try { try decoder.decodeSingularBoolField(value: &self.alreadyMember) }()
+      case 10: try { try decoder.decodeSingularBoolField(value: &self.moreComing) }()
       default: break
       }
     }
@@ -5024,6 +5063,9 @@ nonisolated extension Sealkit_V1_ShareMetadataResponse: SwiftProtobuf.Message, S
     if self.alreadyMember != false {
       try visitor.visitSingularBoolField(value: self.alreadyMember, fieldNumber: 9)
     }
+    if self.moreComing != false {
+      try visitor.visitSingularBoolField(value: self.moreComing, fieldNumber: 10)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -5037,6 +5079,7 @@ nonisolated extension Sealkit_V1_ShareMetadataResponse: SwiftProtobuf.Message, S
     if lhs._grant != rhs._grant {return false}
     if lhs.preview != rhs.preview {return false}
     if lhs.alreadyMember != rhs.alreadyMember {return false}
+    if lhs.moreComing != rhs.moreComing {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -5467,7 +5510,7 @@ nonisolated extension Sealkit_V1_RecoveryBundle: SwiftProtobuf.Message, SwiftPro
 
 nonisolated extension Sealkit_V1_CreateAccountRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".CreateAccountRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}login_key\0\u{1}challenge\0\u{1}time\0\u{1}signature\0\u{3}device_name\0\u{1}recovery\0\u{4}`\u{3}device_id\0\u{3}device_added\0\u{3}device_signature\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}login_key\0\u{1}challenge\0\u{1}time\0\u{1}signature\0\u{3}device_name\0\u{1}recovery\0\u{4}`\u{3}device_id\0\u{3}device_added\0\u{3}device_signature\0\u{3}registration_code\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5484,6 +5527,7 @@ nonisolated extension Sealkit_V1_CreateAccountRequest: SwiftProtobuf.Message, Sw
       case 230: try { try decoder.decodeSingularBytesField(value: &self.deviceID) }()
       case 231: try { try decoder.decodeSingularSInt64Field(value: &self.deviceAdded) }()
       case 232: try { try decoder.decodeSingularBytesField(value: &self.deviceSignature) }()
+      case 233: try { try decoder.decodeSingularStringField(value: &self.registrationCode) }()
       default: break
       }
     }
@@ -5521,6 +5565,9 @@ nonisolated extension Sealkit_V1_CreateAccountRequest: SwiftProtobuf.Message, Sw
     if !self.deviceSignature.isEmpty {
       try visitor.visitSingularBytesField(value: self.deviceSignature, fieldNumber: 232)
     }
+    if !self.registrationCode.isEmpty {
+      try visitor.visitSingularStringField(value: self.registrationCode, fieldNumber: 233)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -5534,6 +5581,7 @@ nonisolated extension Sealkit_V1_CreateAccountRequest: SwiftProtobuf.Message, Sw
     if lhs.deviceID != rhs.deviceID {return false}
     if lhs.deviceAdded != rhs.deviceAdded {return false}
     if lhs.deviceSignature != rhs.deviceSignature {return false}
+    if lhs.registrationCode != rhs.registrationCode {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -7,25 +7,28 @@ import Testing
 /// What an account stores, as the SDK and the command line tell it, and what happens when that is too much.
 @Suite(.timeLimit(.minutes(60))) struct UsageTests {
     @Test func anAccountLearnsWhatItStoresAndIsStoppedAtItsQuota() async throws {
-        let server = try ServerProcess(mail: false, arguments: ["--storage-quota", "20000"])
+        let server = try ServerProcess(mail: false, arguments: ["--storage-quota", "40000"])
         defer { server.stop() }
         let ann = try await Person(server)
+        // What is kept for the account itself: its login key, device, recovery bundle and identity.
         let nothing = try await ann.account.storageUsage()
-        #expect(nothing == StorageUsage(recordCount: 0, bytes: 0, bytesLimit: 20_000, containers: []))
+        #expect(nothing.recordCount == 0 && nothing.bytes > 1_500 && nothing.bytes < 8_000)
+        #expect(nothing.bytesLimit == 40_000 && nothing.containers.isEmpty)
         let noPart = try await ann.container.storageUsage()
         #expect(noPart == nil)
         let zone = try await ann.makeZone()
+        let empty = try await ann.account.storageUsage().bytes
         let first = try await ann.own.save(ann.note(in: zone, String(repeating: "a", count: 5_000)))
         let usage = try await ann.account.storageUsage()
-        #expect(usage.recordCount == 1 && usage.bytes > 6_000 && usage.bytes < 7_000)
+        #expect(usage.recordCount == 1 && usage.bytes > empty + 6_000 && usage.bytes < empty + 9_000)
         let found = try await ann.container.storageUsage()
         let part = try #require(found)
         #expect(part == usage.containers[0] && part.containerIdentifier == "org.example.notes" && part.environment == .development)
-        #expect(part.zoneCount == 1 && part.recordCount == 1 && part.bytes == usage.bytes)
+        #expect(part.zoneCount == 1 && part.recordCount == 1 && part.bytes > 6_000 && part.bytes < usage.bytes)
         let other = try await Container("org.example.other", account: ann.account).storageUsage()
         #expect(other == nil)
 
-        let large = ann.note(in: zone, String(repeating: "b", count: 15_000))
+        let large = ann.note(in: zone, String(repeating: "b", count: 28_000))
         await #expect {
             _ = try await ann.own.save(large)
         } throws: { error in
@@ -36,8 +39,9 @@ import Testing
         #expect(after == usage)
         try await ann.own.deleteRecord(withID: first.recordID)
         let freed = try await ann.account.storageUsage().bytes
-        #expect(freed == 0)
-        _ = try await ann.own.save(large)
+        // The tombstone stays, and the answers for a day.
+        #expect(freed < usage.bytes - 4_000 && freed > empty + 1_024)
+        _ = try await ann.own.save(ann.note(in: zone, String(repeating: "c", count: 5_000)))
     }
 
     @Test func theCommandLinePrintsIt() async throws {
@@ -46,9 +50,9 @@ import Testing
         let file = server.folder.appendingPathComponent("ann.json").path
         _ = try sealkit(["account", "create", "--server", server.origin, "--key-file", file])
         let text = try sealkit(["account", "status", "--key-file", file])
-        #expect(text == "available at \(server.origin)\n0 records, 0 bytes stored of 1000000\n")
+        #expect(text.hasPrefix("available at \(server.origin)\n0 records, ") && text.hasSuffix(" bytes stored of 1000000\n"))
         let json = try sealkit(["account", "status", "--key-file", file, "--json"])
-        #expect(json.contains("\"bytes\":0") && json.contains("\"bytesLimit\":1000000") && json.contains("\"status\":\"available\""))
+        #expect(json.contains("\"bytes\":") && !json.contains("\"bytes\":0") && json.contains("\"bytesLimit\":1000000") && json.contains("\"status\":\"available\""))
     }
 
     private func sealkit(_ arguments: [String]) throws -> String {

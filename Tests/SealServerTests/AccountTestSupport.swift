@@ -191,7 +191,7 @@ struct TestClient: Sendable {
         return try await call("/1/accounts/login", message, as: Sealkit_V1_SessionResponse.self)
     }
 
-    func create(recovery: Sealkit_V1_RecoveryBundle? = nil) async throws -> Sealkit_V1_SessionResponse {
+    func create(recovery: Sealkit_V1_RecoveryBundle? = nil, registrationCode: String = "") async throws -> Sealkit_V1_SessionResponse {
         let login = try await loginRequest()
         let request = Sealkit_V1_CreateAccountRequest.with {
             $0.loginKey = login.loginKey
@@ -203,6 +203,7 @@ struct TestClient: Sendable {
             $0.deviceAdded = login.deviceAdded
             $0.deviceSignature = login.deviceSignature
             if let recovery { $0.recovery = recovery }
+            $0.registrationCode = registrationCode
         }
         return try await call("/1/accounts/create", request, as: Sealkit_V1_SessionResponse.self)
     }

@@ -147,7 +147,7 @@ import Testing
     static func change(_ name: String, type: String = "Note", by user: UserID) throws -> RecordChange {
         RecordChange(
             kind: .created, name: name, type: type, position: 1, creator: user, author: user, created: 1, modified: 1,
-            fields: try Sealkit_V1_Record().serializedBytes(), formerFields: [], assetBytes: 0, shares: [], former: nil)
+            fields: try Sealkit_V1_Record().serializedBytes(), formerFields: [], isNewRow: true, shares: [], former: nil)
     }
 
     // MARK: Webhooks

@@ -30,13 +30,15 @@ extension Account {
     /// Makes an account on a server and keeps it in `store`, which must be empty.
     ///
     /// - Returns: the account, and its recovery key. Show the key to the user once and keep it nowhere.
-    /// - Throws: `constraintViolation` when the store keeps an account already: nothing was made. When the account cannot be
+    /// - Throws: as `create(transport:deviceName:trust:registrationCode:)`; `constraintViolation` when the store keeps an account already: nothing was made. When the account cannot be
     ///   kept, what the store throws: the account on the server is then nobody's, and holds nothing.
     public static func create(
-        transport: any Transport, deviceName: String = Account.defaultDeviceName, in store: any KeyStore
+        transport: any Transport, deviceName: String = Account.defaultDeviceName, registrationCode: String? = nil,
+        in store: any KeyStore
     ) async throws(SealKitError) -> (account: Account, recoveryKey: RecoveryKey) {
         try AccountSecrets?.none.checkIsStill(try await store.load())
-        let (account, recoveryKey) = try await create(transport: transport, deviceName: deviceName)
+        let (account, recoveryKey) = try await create(
+            transport: transport, deviceName: deviceName, registrationCode: registrationCode)
         return (try await account.kept(in: store), recoveryKey)
     }
 

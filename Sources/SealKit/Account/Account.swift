@@ -72,10 +72,15 @@ public final class Account: Sendable {
     ///
     /// - Returns: the account, and its recovery key. Show the key to the user once and keep it nowhere: it is the only
     ///   way back when every device is lost.
-    /// - Parameter trust: where this device keeps what it has verified, if it has such a place already.
-    /// - Throws: `networkFailure`, `serverRejectedRequest`, `requestRateLimited`.
+    /// - Parameters:
+    ///   - trust: where this device keeps what it has verified, if it has such a place already.
+    ///   - registrationCode: what the server's operator has given out, where accounts are made by invitation only
+    ///     (``registration(transport:)``); it is good for one account.
+    /// - Throws: `networkFailure`, `serverRejectedRequest`, `requestRateLimited`; `permissionFailure` where the server makes no
+    ///   accounts, or none without a code; `verificationFailed` for a code that is wrong, was used or has expired.
     public static func create(
-        transport: any Transport, deviceName: String = Account.defaultDeviceName, trust: TrustStore? = nil
+        transport: any Transport, deviceName: String = Account.defaultDeviceName, trust: TrustStore? = nil,
+        registrationCode: String? = nil
     ) async throws(SealKitError) -> (account: Account, recoveryKey: RecoveryKey) {
         var random = SystemRandom()
         let seed = AccountSeed(random: &random)
@@ -86,7 +91,7 @@ public final class Account: Sendable {
             $0.recoveryID = Data(recoveryKey.bundleID.bytes)
             $0.sealed = Data(recoveryKey.seal([seed], random: &random))
         }
-        try await account.session.create(recovery: bundle)
+        try await account.session.create(recovery: bundle, registrationCode: registrationCode)
         return (account, recoveryKey)
     }
 

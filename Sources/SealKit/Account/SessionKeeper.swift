@@ -45,7 +45,7 @@ actor SessionKeeper {
         return try await work.value()
     }
 
-    func create(recovery: Sealkit_V1_RecoveryBundle) async throws(SealKitError) {
+    func create(recovery: Sealkit_V1_RecoveryBundle, registrationCode: String? = nil) async throws(SealKitError) {
         current = begun(try await withAnsweredChallenge(by: keys.loginKey) { answer throws(SealKitError) in
             let request = Sealkit_V1_CreateAccountRequest.with {
                 $0.loginKey = answer.loginKey
@@ -57,6 +57,7 @@ actor SessionKeeper {
                 $0.deviceAdded = answer.deviceAdded
                 $0.deviceSignature = answer.deviceSignature
                 $0.recovery = recovery
+                $0.registrationCode = registrationCode ?? ""
             }
             return try await client.call(
                 "/1/accounts/create", request, as: Sealkit_V1_SessionResponse.self)

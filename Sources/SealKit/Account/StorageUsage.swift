@@ -2,12 +2,12 @@ import SealStatements
 import SealWire
 import SwiftProtobuf
 
-/// How much an account stores on its server: records and assets of all zones that it owns, whoever wrote them, as they are
-/// stored (sealed and padded). What others own counts for them.
+/// How much an account stores on its server: everything that is kept in all zones that it owns, whoever wrote it, as it is stored
+/// (sealed and padded), and everything that is kept for the account itself. What others own counts for them.
 public struct StorageUsage: Sendable, Equatable {
     /// Live records.
     public var recordCount: Int
-    /// Their fields, 1,024 bytes for each record, and assets.
+    /// Of all that is kept (<doc:Limits>): records and their tombstones, assets, rosters, subscriptions, devices, kept answers.
     public var bytes: Int64
     /// What the account may store; nil when the server has no limit.
     public var bytesLimit: Int64?

@@ -54,10 +54,18 @@ public struct ManagementTokens: Sendable {
 
     /// - Parameter containerIdentifier: nil for all.
     public func list(for containerIdentifier: String? = nil) async throws(SealKitError) -> [Entry] {
-        let answer: Sealkit_V1_ListManagementTokensResponse = try await client.call(
-            "/1/management-tokens/list",
-            Sealkit_V1_ListManagementTokensRequest.with { $0.container = containerIdentifier ?? "" }, token: token.text())
-        return answer.tokens.map(Entry.init)
+        var (entries, request) = ([Entry](), Sealkit_V1_ListManagementTokensRequest())
+        request.container = containerIdentifier ?? ""
+        while true {
+            let answer: Sealkit_V1_ListManagementTokensResponse = try await client.call(
+                "/1/management-tokens/list", request, token: token.text())
+            entries += answer.tokens.map(Entry.init)
+            guard answer.moreComing else { return entries }
+            guard let last = answer.tokens.last, last != request.after else {
+                throw SealKitError(.serverRejectedRequest, "the server's list of management tokens does not go on where it says so")
+            }
+            request.after = last
+        }
     }
 
     /// The token is no good any more, at once.

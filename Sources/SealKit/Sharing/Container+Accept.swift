@@ -89,20 +89,10 @@ extension Container {
     ///   this device has seen behind the URL.
     public func shareMetadata(for url: String) async throws(SealKitError) -> Share.Metadata {
         let url = try shareURL(url)
-        let request = Sealkit_V1_ShareMetadataRequest.with { $0.routingID = Data(url.routingID.bytes) }
-        let response: Sealkit_V1_ShareMetadataResponse
-        do throws(SealKitError) {
-            response = try await core.call(path: "/1/share/metadata", request)
-        } catch where error.code == .unknownItem {
-            // Both look alike to who is not in it, as everything that leads nowhere.
-            throw SealKitError(
-                error.code, error.reason,
-                remedy: "ask whoever sent the URL: the invitation may have been taken back, or the share have a newer URL")
-        }
-        try checkPlace(container: response.container, environment: response.environment)
+        let first = try await metadataPage(behind: url, from: 0)
         let core = core
         return try await core.witnessing { () async throws(SealKitError) in
-            let roster = try roster(behind: url, response)
+            let (roster, response) = try await roster(behind: url, first)
             let preview = try await preview(behind: url, response, roster)
             var metadata = try metadata(url, response, roster, preview)
             try await core.contacts.observe(roster.knownIdentities)
@@ -143,16 +133,56 @@ extension Container {
         return scope
     }
 
+    private func metadataPage(
+        behind url: ShareURL, from first: UInt64
+    ) async throws(SealKitError) -> Sealkit_V1_ShareMetadataResponse {
+        let request = Sealkit_V1_ShareMetadataRequest.with {
+            $0.routingID = Data(url.routingID.bytes)
+            $0.firstSequence = first
+        }
+        let response: Sealkit_V1_ShareMetadataResponse
+        do throws(SealKitError) {
+            response = try await core.call(path: "/1/share/metadata", request)
+        } catch where error.code == .unknownItem {
+            // Both look alike to who is not in it, as everything that leads nowhere.
+            throw SealKitError(
+                error.code, error.reason,
+                remedy: "ask whoever sent the URL: the invitation may have been taken back, or the share have a newer URL")
+        }
+        try checkPlace(container: response.container, environment: response.environment)
+        return response
+    }
+
+    /// The whole roster, each page verified before the next is asked for, and the last page, which says what the caller may do.
     private func roster(
-        behind url: ShareURL, _ response: Sealkit_V1_ShareMetadataResponse
-    ) throws(SealKitError) -> Roster {
-        try verifying("the share") { () throws(SealError) in
-            let scope = try self.scope(response.zone, response.shareRecordName, behind: url)
-            let entries = response.entries.lazy.map { SignedRosterEntry($0) }
-            guard let roster = try Roster(replaying: entries, scope: scope) else { throw .invalidURL }
-            guard !roster.isClosed else { throw .changeNotApplicable }
+        behind url: ShareURL, _ first: Sealkit_V1_ShareMetadataResponse
+    ) async throws(SealKitError) -> (Roster, Sealkit_V1_ShareMetadataResponse) {
+        var page = first
+        var roster = try verifying("the share") { () throws(SealError) in
+            let scope = try self.scope(first.zone, first.shareRecordName, behind: url)
+            guard let roster = try Roster(replaying: first.entries.lazy.map { SignedRosterEntry($0) }, scope: scope) else {
+                throw .invalidURL
+            }
             return roster
         }
+        while page.moreComing {
+            page = try await metadataPage(behind: url, from: roster.nextSequence)
+            guard !page.entries.isEmpty || !page.moreComing, page.zone == first.zone, page.shareRecordName == first.shareRecordName else {
+                throw SealKitError(
+                    .serverRejectedRequest, "the server says that the share's roster goes on, and gives nothing more of it",
+                    remedy: "try again, and distrust a server that keeps doing so")
+            }
+            let entries = page.entries.map { SignedRosterEntry($0) }
+            roster = try verifying("the share") { [roster] () throws(SealError) in
+                var next = roster
+                for entry in entries { try next.append(entry) }
+                return next
+            }
+        }
+        _ = try verifying("the share") { [roster] () throws(SealError) in
+            guard !roster.isClosed else { throw .changeNotApplicable }
+        }
+        return (roster, page)
     }
 
     /// - Returns: nil where nobody vouches for it.

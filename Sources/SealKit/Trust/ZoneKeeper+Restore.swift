@@ -103,18 +103,17 @@ extension ZoneKeeper {
     private func succeed(
         _ roster: Roster, abandoned: [SignedRosterEntry]
     ) async throws(SealKitError) {
-        let whole = try await fetch(after: nil)
-        let entries = whole.entries.map { SignedRosterEntry($0) }
+        let whole = try await whole()
         var branch = roster
         for entry in abandoned {
             do throws(SealError) { try branch.append(entry) } catch { break }
         }
         // One that does not even replay is no better than another one.
-        guard let theirs = try? Roster(replaying: entries, scope: scope), theirs.succeeds(branch), self.roster?.head == roster.head
+        guard case .success(let theirs) = whole.roster, theirs.succeeds(branch), self.roster?.head == roster.head
         else {
             throw forked(from: roster)
         }
-        _ = try await takeOver(entries, theirs, grants: whole.grants)
+        _ = try await takeOver(whole.entries, theirs, grants: whole.grants)
     }
 
     // MARK: Ending a fork
@@ -123,12 +122,9 @@ extension ZoneKeeper {
     /// - Parameter head: nil for this device's own branch.
     func endFork(abandoning head: RosterFork.Head?) async throws(SealKitError) {
         try await load()
-        let whole = try await fetch(after: nil)
-        let entries = whole.entries.map { SignedRosterEntry($0) }
-        let theirs = try verifying("the roster of the zone \(scope.zoneName)") { () throws(SealError) in
-            guard let roster = try Roster(replaying: entries, scope: scope) else { throw .notNextEntry }
-            return roster
-        }
+        let whole = try await whole()
+        let entries = whole.entries
+        let theirs = try verifying("the roster of the zone \(scope.zoneName)") { () throws(SealError) in try whole.roster.get() }
         let parting = zip(stored, entries).prefix { $0 == $1 }.count
         let isOurs = parting < stored.count
         guard let given = head ?? (isOurs ? roster.map { RosterFork.Head($0) } : nil) else {

@@ -22,6 +22,8 @@ actor ZoneKeeper {
     var givenBack: UInt64?
     /// The server lacks grants of the epoch in force, as it says; believed once, since it costs a new key.
     private var lacksGrants: Bool?
+    /// The life whose earlier grants were asked for, for want of keys: what they did not open then they do not open later.
+    private var hasAllGrants: Incarnations?
 
     init(scope: Scope, core: ContainerCore) {
         self.scope = scope
@@ -71,13 +73,54 @@ actor ZoneKeeper {
 
     private func fetched() async throws(SealKitError) -> ZoneView {
         try await load()
-        guard let tail = try await tail() else { return try await current() }
-        if tail.ungranted, lacksGrants == nil { lacksGrants = true }
-        return try await adopt(tail.entries.map { SignedRosterEntry($0) }, grants: tail.grants)
+        while true {
+            let known = roster?.nextSequence ?? 0
+            guard let tail = try await tail() else { return try await current() }
+            if tail.ungranted, lacksGrants == nil { lacksGrants = true }
+            let entries = tail.entries.map { SignedRosterEntry($0) }
+            guard tail.moreComing else {
+                let view = try await adopt(entries, grants: tail.grants)
+                return try await openEarlier(than: tail) ?? view
+            }
+            // Page by page, each verified and kept before the next: what this device has come to is where it goes on.
+            _ = try await take(entries, isLast: false)
+            guard roster?.nextSequence ?? 0 > known else { throw Self.endless }
+        }
     }
 
-    /// - Parameter known: the last entry that is not asked for; nil for all.
-    func fetch(after known: UInt64?) async throws(SealKitError) -> Sealkit_V1_RosterTail {
+    /// Opens epochs of this life that no newer grant opens, by the caller's earlier ones.
+    /// - Returns: nil where there is nothing to open.
+    private func openEarlier(than tail: Sealkit_V1_RosterTail) async throws(SealKitError) -> ZoneView? {
+        guard tail.moreGrants, let roster, !roster.isClosed, hasAllGrants != roster.incarnations else { return nil }
+        let epochs = roster.epochs.filter { $0.context.incarnations == roster.incarnations }
+        var last = tail
+        while last.moreGrants, epochs.contains(where: { keys[$0.context] == nil }) {
+            last = try await earlierGrants(than: last)
+            openKeys(roster, grants: last.grants)
+            try await core.trust.keep(last.grants, of: core.userID(), in: roster)
+        }
+        if !last.moreGrants { hasAllGrants = roster.incarnations }
+        return publish(self.roster ?? roster)
+    }
+
+    /// The page of grants before the one that came with a tail.
+    private func earlierGrants(than tail: Sealkit_V1_RosterTail) async throws(SealKitError) -> Sealkit_V1_RosterTail {
+        let before = tail.grants.first?.epoch ?? 0
+        let page = try await fetch(after: tail.headSequence, grantsBefore: before)
+        let goesOn = page.grants.last.map { before == 0 || $0.epoch < before } ?? !page.moreGrants
+        guard !page.moreComing, goesOn else { throw Self.endless }
+        return page
+    }
+
+    private static let endless = SealKitError(
+        .serverRejectedRequest, "the server says that a roster goes on, and gives nothing more of it",
+        remedy: "try again, and distrust a server that keeps doing so")
+
+    /// One page of the log; with the last one, the newest of the caller's grants.
+    /// - Parameters:
+    ///   - known: the last entry that is not asked for; nil for all.
+    ///   - epoch: grants of lower epochs alone; 0 for the newest.
+    func fetch(after known: UInt64?, grantsBefore epoch: UInt32 = 0) async throws(SealKitError) -> Sealkit_V1_RosterTail {
         let head = roster?.head.bytes ?? []
         let request = Sealkit_V1_FetchRostersRequest.with {
             $0.rosters = [
@@ -87,6 +130,7 @@ actor ZoneKeeper {
                     $0.after = known ?? 0
                     $0.fromStart = known == nil
                     $0.head = Data(head)
+                    $0.grantsBefore = epoch
                 }
             ]
         }
@@ -96,6 +140,7 @@ actor ZoneKeeper {
             throw SealKitError(.serverRejectedRequest, "the server's answer lacks the roster that was asked for")
         }
         if tail.hasFailure { throw SealKitError(tail.failure) }
+        guard !tail.moreComing || !tail.entries.isEmpty else { throw Self.endless }
         return tail
     }
 
@@ -103,20 +148,68 @@ actor ZoneKeeper {
     /// - Throws: `rollback` unless the entries are those that this device has verified.
     func everything() async throws(SealKitError) -> Sealkit_V1_RosterTail {
         let known = try await refresh()
-        let tail = try await fetch(after: nil)
-        guard tail.entries.map({ SignedRosterEntry($0) }).starts(with: stored), tail.entries.count >= known.roster.hashes.count else {
+        var page = try await fetch(after: nil)
+        var entries: [Sealkit_V1_SignedEntry] = []
+        while true {
+            let start = entries.count
+            entries += page.entries
+            // What came meanwhile is verified as everything else is; a server that shows more than that ends nowhere.
+            if entries.count > stored.count { _ = try await refresh() }
+            guard entries.count <= stored.count,
+                page.entries.lazy.map({ SignedRosterEntry($0) }).elementsEqual(stored[start..<entries.count])
+            else { throw await core.noted(forked(from: known.roster), scope: scope) }
+            guard page.moreComing else { break }
+            page = try await fetch(after: UInt64(entries.count) - 1)
+        }
+        guard entries.count >= known.roster.hashes.count else {
             throw await core.noted(forked(from: known.roster), scope: scope)
         }
-        return tail
+        var (whole, grants) = (page, page.grants)
+        while page.moreGrants {
+            page = try await earlierGrants(than: page)
+            grants = page.grants + grants
+        }
+        (whole.entries, whole.grants, whole.moreGrants) = (entries, grants, false)
+        return whole
+    }
+
+    /// The server's own log from its first entry on, verified as its pages come, and what there is of the caller's newest grants.
+    /// - Returns: of a log that breaks a rule, the entries up to there.
+    func whole() async throws(SealKitError) -> (
+        entries: [SignedRosterEntry], roster: Result<Roster, SealError>, grants: [Sealkit_V1_Grant]
+    ) {
+        var (entries, replayed) = ([SignedRosterEntry](), Roster?.none)
+        var page = try await fetch(after: nil)
+        while true {
+            let next = page.entries.map { SignedRosterEntry($0) }
+            entries += next
+            do throws(SealError) {
+                for entry in next {
+                    if replayed == nil { replayed = try Roster(opening: entry, scope: scope) } else { try replayed?.append(entry) }
+                }
+            } catch {
+                return (entries, .failure(error), page.grants)
+            }
+            guard page.moreComing else { return (entries, replayed.map { .success($0) } ?? .failure(.notNextEntry), page.grants) }
+            page = try await fetch(after: UInt64(entries.count) - 1)
+        }
     }
 
     /// Takes over entries that follow the head, as a whole or not at all, and the caller's own grants.
     func adopt(_ entries: [SignedRosterEntry], grants: [Sealkit_V1_Grant]) async throws(SealKitError) -> ZoneView {
+        let next = try await take(entries, isLast: true)
+        openKeys(next, grants: grants)
+        try await core.trust.keep(grants, of: core.userID(), in: next)
+        return publish(next)
+    }
+
+    /// Verifies entries and keeps them.
+    /// - Parameter isLast: the log ends with them.
+    private func take(_ entries: [SignedRosterEntry], isLast: Bool) async throws(SealKitError) -> Roster {
         try await load()
         // While this actor waited for an answer another call may have adopted the same entries.
         let known = stored.count
-        let held = Set(stored)
-        let fresh = entries.filter { !held.contains($0) }
+        let fresh = entries.filter { !isStored($0) }
         var next = roster
         for entry in fresh {
             do {
@@ -131,8 +224,13 @@ actor ZoneKeeper {
             throw SealKitError(.zoneNotFound, "there is no zone \(scope.zoneName)", remedy: "make it, or accept its share, first")
         }
         if let floor {
-            guard next.reaches(floor) else { throw next.sequence < floor.sequence ? shortened() : forked(from: nil) }
-            self.floor = nil
+            if next.reaches(floor) {
+                self.floor = nil
+            } else if next.sequence >= floor.sequence {
+                throw forked(from: nil)
+            } else if isLast {
+                throw shortened()
+            }
         }
         if !fresh.isEmpty {
             try core.identity().check(next)
@@ -142,12 +240,17 @@ actor ZoneKeeper {
         if !fresh.isEmpty, !scope.shareRecordName.isEmpty {
             try await core.trust.noteShare(scope.shareRecordName, of: scope.ofZone.id)
         }
-        guard stored.count == known else { return try await adopt(entries, grants: grants) }
+        guard stored.count == known else { return try await take(entries, isLast: isLast) }
         stored += fresh
         roster = next
-        openKeys(next, grants: grants)
-        try await core.trust.keep(grants, of: core.userID(), in: next)
-        return publish(next)
+        return next
+    }
+
+    private func isStored(_ entry: SignedRosterEntry) -> Bool {
+        guard let sequence = try? RosterEntry(canonicalBytes: entry.bytes, container: scope.container).sequence,
+            sequence < UInt64(stored.count)
+        else { return false }
+        return stored[Int(sequence)] == entry
     }
 
     /// Goes over to the log with which the owner has ended a fork.

@@ -40,10 +40,16 @@ struct AccountsController: Sendable {
         if let bundle { try services.countGuesses([bundle], by: [.client(client)]) }
         let token = services.randomBytes(32)
         let name = Hex.encode(services.randomBytes(16))
+        let registration = services.registration
         let answer = try await services.database.write { connection in
-            let account =
-                try Accounts.find(loginKey: login.loginKey, in: connection)
-                ?? Accounts.create(loginKey: login.loginKey, name: name, now: now, in: connection)
+            let account: Accounts.Row
+            if let known = try Accounts.find(loginKey: login.loginKey, in: connection) {
+                account = known
+            } else {
+                account = try Accounts.create(loginKey: login.loginKey, name: name, now: now, in: connection)
+                // What is thrown takes the account back, and leaves the code good.
+                try registration.admit(message.registrationCode, now: now, in: connection)
+            }
             try bundle?.save(account: account.id, now: now, in: connection)
             return try login.begin(account, token: token, now: now, in: connection)
         }

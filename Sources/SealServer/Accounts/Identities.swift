@@ -100,11 +100,14 @@ enum Identities {
 
     /// Registers a verified chain, or a longer one in place of its own beginning.
     ///
+    /// - Returns: whether the account had none here.
+    ///
     /// Throws `serverRejectedRequest` when the account has another identity in the container, the identity belongs to
     /// another account, or the chain leaves out or contradicts generations that the server has.
+    @discardableResult
     static func register(
         _ chain: IdentityChain, account: Int64, container: String, in connection: any SQLConnection
-    ) throws {
+    ) throws -> Bool {
         let bytes = try chain.wire.serializedData()
         if let known = try find(user: chain.userID, container: container, in: connection) {
             guard known.accountID == account else {
@@ -117,10 +120,10 @@ enum Identities {
                     .serverRejectedRequest, "The server has other or later generations of this identity.",
                     remedy: "Fetch the identity and continue from its newest generation.")
             }
-            guard chain.signed.count > known.chain.signed.count else { return }
+            guard chain.signed.count > known.chain.signed.count else { return false }
             try connection.execute(
                 "UPDATE identity SET chain = $1 WHERE id = $2", [.data(bytes), .integer(known.id)])
-            return
+            return false
         }
         guard try idAndName(account: account, container: container, in: connection) == nil else {
             throw ServerError(
@@ -131,6 +134,7 @@ enum Identities {
         try connection.execute(
             "INSERT INTO identity (id, account, container, user_name, chain) VALUES ($1, $2, $3, $4, $5)",
             [.integer(id), .integer(account), .text(container), .text(chain.userID.recordName), .data(bytes)])
+        return true
     }
 
     private static func row(_ row: any SQLRow, _ container: String) throws -> IdentityRow {

@@ -20,9 +20,12 @@ struct IdentityController: Sendable {
         let container = try Self.container(message.container)
         let chain = try Identities.chain(message.chain, container: container)
         let binding = [UInt8](message.loginBinding)
+        let quotas = services.quotas
         try await services.write(as: session) { connection in
             try Identities.checkBinding(binding, of: chain, to: session.accountID, in: connection)
-            try Identities.register(chain, account: session.accountID, container: container, in: connection)
+            let isNew = try Identities.register(chain, account: session.accountID, container: container, in: connection)
+            // New keys are always taken.
+            if isNew { try StorageUsage.checkRoom(for: 0, on: .init(account: session.accountID), quotas: quotas, connection) }
         }
         return try Response(
             Sealkit_V1_RegisterIdentityResponse.with { $0.userRecordName = chain.userID.recordName }, for: request)

@@ -20,6 +20,7 @@ enum ServerHash {
         case zoneFeed = "sealkit/1/server/zone-feed"
         case enrolmentTicket = "sealkit/1/server/enrolment-ticket"
         case operation = "sealkit/1/server/operation"
+        case registrationCode = "sealkit/1/server/registration-code"
     }
 
     /// For values that nobody can guess.

@@ -71,6 +71,13 @@ public struct Server: Sendable {
             database: database, blobs: blobs, messengers: messengers, secrets: secrets, configuration: configuration,
             writeTimes: writeTimes, logger: logger, replacing: replacing)
 
+        let quota = configuration.limits.storageQuota
+        logger.notice(
+            "who may make an account, and how much each may store",
+            metadata: [
+                "registration": "\(configuration.registration.rawValue)",
+                "storageQuota": quota > 0 ? "\(quota)" : "none",
+            ])
         PushService.listen(services)
         let router = try Self.router(services, addRoutes: addRoutes)
         let application = Application(

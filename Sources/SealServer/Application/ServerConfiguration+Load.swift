@@ -13,7 +13,7 @@ extension ServerConfiguration {
         "log-level": ["log", "level"], "log-format": ["log", "format"],
         "max-message-size": ["max", "message", "size"], "max-asset-size": ["max", "asset", "size"],
         "tombstone-age": ["tombstone", "age"], "shutdown-grace": ["shutdown", "grace"], "webhook-allow": ["webhook", "allow"],
-        "fallback-url": ["fallback", "url"],
+        "fallback-url": ["fallback", "url"], "registration": ["registration"],
         "request-rate": ["request", "rate"], "write-rate": ["write", "rate"], "read-rate": ["read", "rate"],
         "sharing-rate": ["sharing", "rate"], "anonymous-rate": ["anonymous", "rate"],
         "requests-in-flight": ["requests", "in", "flight"], "bytes-in-flight": ["bytes", "in", "flight"],
@@ -138,6 +138,7 @@ extension ServerConfiguration {
                 result.webhookOrigins = origins.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
             }
             if let pairs = text("fallback-url") { result.fallbackURLs = try fallbackURLs(pairs) }
+            if let registration = try choice("registration", Registration.self) { result.registration = registration }
             result.limits = try limits()
             return result
         }

@@ -26,6 +26,8 @@ public struct ServerConfiguration: Sendable {
     public var webhookOrigins: [String]
     /// Where somebody who opens a share URL in a browser gets the app of a container, by container.
     public var fallbackURLs: [String: String]
+    /// Who may make an account.
+    public var registration: Registration
     /// Rates, quotas, and what is under way at once.
     public var limits: ServerLimits
 
@@ -49,6 +51,7 @@ public struct ServerConfiguration: Sendable {
         shutdownGrace: Int = 30,
         webhookOrigins: [String] = [],
         fallbackURLs: [String: String] = [:],
+        registration: Registration = .open,
         limits: ServerLimits = ServerLimits()
     ) {
         self.dataFolder = Self.withoutTrailingSlashes(dataFolder)
@@ -67,6 +70,7 @@ public struct ServerConfiguration: Sendable {
         self.shutdownGrace = shutdownGrace
         self.webhookOrigins = webhookOrigins
         self.fallbackURLs = fallbackURLs
+        self.registration = registration
         self.limits = limits
     }
 
@@ -82,6 +86,14 @@ public struct ServerConfiguration: Sendable {
     }
 
     public enum LogLevel: String, Sendable, CaseIterable { case trace, debug, info, notice, warning, error, critical }
+    public enum Registration: String, Sendable, CaseIterable {
+        /// Anybody who reaches the server.
+        case open
+        /// Whoever has a code that the operator made (`RegistrationCodes`).
+        case invite
+        case closed
+    }
+
     public enum LogFormat: String, Sendable, CaseIterable { case json, text }
 
     /// The origin for URLs, when the server listens on `port`.

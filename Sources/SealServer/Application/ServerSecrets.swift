@@ -7,12 +7,14 @@ struct ServerSecrets: Sendable {
     let tokenKeys: TokenKeys
     let management: ManagementTokens
     let webhookKeys: TokenKeys
+    let registrationKey: SecretBytes
 
     init(folder: String) throws {
         Sodium.start()
         addresses = try AddressHasher(secretsFolder: folder, randomBytes: systemRandomBytes)
         tokenKeys = try TokenKeys(secretsFolder: folder, randomBytes: systemRandomBytes)
         management = try ManagementTokens(secretsFolder: folder, randomBytes: systemRandomBytes)
+        registrationKey = try Registration.loadKey(secretsFolder: folder, randomBytes: systemRandomBytes)
         webhookKeys = try TokenKeys(secretsFolder: folder, name: "webhook-keys", randomBytes: systemRandomBytes)
     }
 }

@@ -19,7 +19,8 @@ final class Services: Sendable {
     let limiter = RateLimiter()
     let gate: LoadGate
     let transfers: Transfers
-    var quotas: Quotas { Quotas(configuration.limits) }
+    var quotas: Quotas { Quotas(configuration.limits, rosterEntries: limits.rosterEntries) }
+    let registration: Registration
     let challenges: LoginChallenges
     let sessions = Sessions()
     let addresses: AddressHasher
@@ -70,6 +71,7 @@ final class Services: Sendable {
         limits = replacing.limits ?? AbuseLimits(configuration.limits)
         gate = LoadGate(requests: configuration.limits.requestsInFlight, bytes: configuration.limits.bytesInFlight)
         transfers = Transfers(now: replacing.instant ?? { .now })
+        registration = Registration(configuration.registration, key: secrets.registrationKey)
         challenges = LoginChallenges(key: SecretBytes(random: &random))
         addresses = secrets.addresses
         feedNames = secrets.addresses.feedNames()

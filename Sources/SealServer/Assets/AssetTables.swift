@@ -21,7 +21,6 @@ enum AssetTables {
         CREATE INDEX blob_staged ON blob (created) WHERE record IS NULL;
         CREATE INDEX blob_uploader ON blob (uploader, announced) WHERE record IS NULL;
         CREATE INDEX blob_open ON blob (uploader) WHERE size IS NULL AND content IS NOT NULL;
-        CREATE INDEX blob_room ON blob (owner, announced) WHERE record IS NULL;
         CREATE TABLE asset_part (
             owner BIGINT NOT NULL,
             zone BIGINT NOT NULL,

@@ -41,7 +41,10 @@ enum Blobs {
         quotas: Quotas, now: Int64, _ connection: any SQLConnection
     ) throws {
         try checkStaged(adding: announced, by: caller, limits, connection)
-        try StorageUsage.checkRoom(for: announced, in: zone, by: caller, quotas: quotas, connection)
+        // From now on it counts as much as was announced.
+        try StorageUsage.checkRoom(
+            for: announced + BilledTable.rowOverhead, on: try StorageUsage.Bill(zone, caller: caller, in: connection), quotas: quotas,
+            connection)
         let count = try connection.execute(
             """
             INSERT INTO blob (owner, zone, id, uploader, stored, created, announced, content)
@@ -94,37 +97,30 @@ enum Blobs {
     }
 
     /// Gives a saved record its blobs, and those that it does not refer to any more to the garbage.
-    /// - Returns: whether there is garbage now; the bytes that the record has more than before.
+    /// - Returns: whether there is garbage now.
     static func attach(
         _ assets: [RecordBatch.AssetClaim], to record: String, hadAssets: Bool, zone: ZoneRow,
         in connection: any SQLConnection
-    ) throws -> (leftGarbage: Bool, bytes: Int64) {
+    ) throws -> Bool {
         var leftGarbage = false
-        var bytes: Int64 = 0
         if hadAssets {
             let before = try connection.rows(
-                "SELECT id, stored, size FROM blob WHERE owner = $1 AND zone = $2 AND record = $3",
-                zone.key + [.text(record)]
-            ) { (id: try $0.text(0), stored: try $0.text(1), size: try $0.optionalInt64(2) ?? 0) }
+                "SELECT id, stored FROM blob WHERE owner = $1 AND zone = $2 AND record = $3", zone.key + [.text(record)]
+            ) { (id: try $0.text(0), stored: try $0.text(1)) }
             for blob in before where !assets.contains(where: { $0.blob == blob.id }) {
                 try discard(blob.stored, in: connection)
                 try connection.execute(
                     "DELETE FROM blob WHERE owner = $1 AND zone = $2 AND id = $3", zone.key + [.text(blob.id)])
                 leftGarbage = true
-                bytes -= blob.size
             }
         }
         for asset in assets {
             // What the record had before stays as it is.
-            let added = try connection.first(
-                """
-                UPDATE blob SET record = $4, field = $5 WHERE owner = $1 AND zone = $2 AND id = $3 AND record IS NULL
-                RETURNING size
-                """, zone.key + [.text(asset.blob), .text(record), .text(asset.field)]
-            ) { try $0.optionalInt64(0) ?? 0 }
-            bytes += added ?? 0
+            try connection.execute(
+                "UPDATE blob SET record = $4, field = $5 WHERE owner = $1 AND zone = $2 AND id = $3 AND record IS NULL",
+                zone.key + [.text(asset.blob), .text(record), .text(asset.field)])
         }
-        return (leftGarbage, bytes)
+        return leftGarbage
     }
 
     /// Some of those of a zone that has ended, whose parts have gone before them.

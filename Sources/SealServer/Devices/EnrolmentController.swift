@@ -8,6 +8,9 @@ import SwiftProtobuf
 struct EnrolmentController: Sendable {
     let services: Services
 
+    /// Of what one device seals to the other: seeds, and the heads of some 29,000 rosters.
+    static let mostPackageBytes = 2 << 20
+
     func addRoutes(to router: Router<SealRequestContext>) {
         router.post("1/devices/enrol/open") { try await open($0, $1) }
         router.post("1/devices/enrol/claim") { try await claim($0, $1) }
@@ -75,6 +78,11 @@ struct EnrolmentController: Sendable {
         let id = try Self.id(message.enrolmentID)
         guard !message.sealed.isEmpty else {
             throw ServerError(.invalidArguments, "There is nothing to deliver.", remedy: "Send the sealed package.")
+        }
+        guard message.sealed.count <= Self.mostPackageBytes else {
+            throw ServerError(
+                .limitExceeded, "The sealed package has more than \(Self.mostPackageBytes) bytes.",
+                remedy: "Leave heads of rosters out that are seldom read.")
         }
         try await put([("sealed", [UInt8](message.sealed))], after: "nonce", id, by: .old(session))
         return try Response(Sealkit_V1_EnrolmentResponse(), for: request)

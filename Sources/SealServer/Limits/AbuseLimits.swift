@@ -31,6 +31,11 @@ struct AbuseLimits: Sendable {
     var accessRequest = RateLimiter.Rule(count: 60, window: hour)
     /// Server-to-server keys that one account makes: each leaves a user behind.
     var serverKeyCreation = RateLimiter.Rule(count: 60, window: hour)
+    /// Entries of one roster. Whoever reads it for the first time checks the signatures of all.
+    static let rosterEntries = 10_000
+    var rosterEntries = Self.rosterEntries
+    /// Entries of one roster beyond those, which take something away.
+    var rosterEntriesBeyond = RateLimiter.Rule(count: 1_000, window: hour)
     /// What one account has uploaded and no record refers to yet: bytes, announced ones included, and uploads. Whoever
     /// has nothing staged may upload one asset of any size that the server takes.
     var stagedBytesPerAccount: Int64 = 64 << 30
@@ -70,6 +75,7 @@ struct AbuseLimits: Sendable {
         case .epochOpening: epochOpening
         case .accessRequest: accessRequest
         case .serverKeyCreation: serverKeyCreation
+        case .rosterEntry: rosterEntriesBeyond
         }
     }
 }

@@ -2,7 +2,7 @@ import Hummingbird
 import SealWire
 import SwiftProtobuf
 
-/// `GET /1/limits`: what this server limits, for everybody. `GET /1/accounts/usage`: how much of it an account has used.
+/// `GET /1/limits`: what this server limits and who may make an account, for everybody. `GET /1/accounts/usage`: how much of it an account has used.
 struct LimitsController: Sendable {
     let services: Services
 
@@ -12,7 +12,10 @@ struct LimitsController: Sendable {
     }
 
     private func limits(_ request: Request) throws -> Response {
-        let answer = Sealkit_V1_LimitsResponse.with { $0.limits = LimitTable.all(services.configuration, services.limits) }
+        let answer = Sealkit_V1_LimitsResponse.with {
+            $0.limits = LimitTable.all(services.configuration, services.limits)
+            $0.registration = services.configuration.registration.rawValue
+        }
         return try Response(answer, for: request)
     }
 

@@ -6,12 +6,23 @@ struct Quotas: Sendable {
     var publicStorage: Int64?
     var recordsPerZone: Int64?
     var zonesPerUser: Int64?
+    /// Entries of one roster, but for those that take something away.
+    var rosterEntries: UInt64
 
-    init(_ limits: ServerLimits = ServerLimits()) {
+    init(_ limits: ServerLimits = ServerLimits(), rosterEntries: Int = AbuseLimits.rosterEntries) {
         storage = Self.limit(limits.storageQuota)
         publicStorage = Self.limit(limits.publicStorageQuota)
         recordsPerZone = Self.limit(limits.recordsPerZone)
         zonesPerUser = Self.limit(limits.zonesPerUser)
+        self.rosterEntries = UInt64(clamping: rosterEntries)
+    }
+
+    /// Twice as much may be stored.
+    var doubled: Quotas {
+        var doubled = self
+        doubled.storage = storage.map { min($0, Int64.max / 2) * 2 }
+        doubled.publicStorage = publicStorage.map { min($0, Int64.max / 2) * 2 }
+        return doubled
     }
 
     private static func limit(_ value: Int64) -> Int64? { value > 0 ? value : nil }

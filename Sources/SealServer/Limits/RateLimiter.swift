@@ -19,6 +19,7 @@ final class RateLimiter: Sendable {
         case epochOpening
         case accessRequest
         case serverKeyCreation
+        case rosterEntry
     }
 
     /// Who is counted.
@@ -26,7 +27,7 @@ final class RateLimiter: Sendable {
         case account(Int64)
         /// `ClientAddress.bytes`.
         case client([UInt8])
-        /// One author in one zone.
+        /// One author in one zone; for entries, one of its scopes.
         case author(owner: Int64, zone: Int64, caller: Int64)
     }
 

@@ -31,10 +31,10 @@ public struct ServerLimits: Sendable, Equatable {
 
     // What may be stored
 
-    /// Bytes of one account: of all zones that it owns, in all containers.
-    public var storageQuota: Int64 = 0
+    /// Bytes of one account: of all zones that it owns, in all containers, and of what is kept for itself.
+    public var storageQuota: Int64 = 10 << 30
     /// Bytes of one container's public database.
-    public var publicStorageQuota: Int64 = 0
+    public var publicStorageQuota: Int64 = 10 << 30
     public var recordsPerZone: Int64 = 0
     /// Open zones that one user owns in one container.
     public var zonesPerUser: Int64 = 10_000

@@ -1,33 +1,21 @@
 /// The sums again, from what is there: to notice sums that have drifted.
 extension StorageUsage {
-    /// What each zone holds.
-    private static let counted = """
-        SELECT COALESCE((SELECT account FROM identity WHERE id = held.owner), -ABS(held.owner)) AS account, owner, zone,
-            CAST(SUM(records) AS BIGINT) AS records, CAST(SUM(bytes) AS BIGINT) AS bytes
-        FROM (
-            SELECT owner, zone, COUNT(*) AS records, SUM(LENGTH(fields) + \(recordOverhead)) AS bytes
-            FROM record WHERE deleted = 0 GROUP BY owner, zone
-            UNION ALL
-            SELECT owner, zone, 0, SUM(size) FROM blob WHERE record IS NOT NULL GROUP BY owner, zone
-        ) held GROUP BY owner, zone
-        """
-
     private static let recountScript = """
         DELETE FROM storage_usage;
-        INSERT INTO storage_usage (account, owner, zone, records, bytes) \(counted);
+        INSERT INTO storage_usage (account, owner, zone, records, bytes) \(BilledTable.counted);
         INSERT INTO storage_usage (account, owner, zone, records, bytes)
             SELECT account, 0, 0, CAST(SUM(records) AS BIGINT), CAST(SUM(bytes) AS BIGINT) FROM storage_usage GROUP BY account;
         """
 
-    /// Whether any sum differs from what is there. Reads every record's row.
+    /// Whether any sum differs from what is there. Reads every billed row.
     static func hasDrifted(in connection: any SQLConnection) throws -> Bool {
-        // Zones that hold nothing may have a row or not.
+        // What holds nothing may have a row or not.
         try connection.exists(
             """
             SELECT 1 FROM (
                 SELECT account, owner, zone, records, bytes FROM storage_usage WHERE owner <> 0
                 UNION ALL
-                SELECT account, owner, zone, -records, -bytes FROM (\(counted)) now
+                SELECT account, owner, zone, -records, -bytes FROM (\(BilledTable.counted)) now
             ) both_sides GROUP BY account, owner, zone HAVING SUM(records) <> 0 OR SUM(bytes) <> 0
             UNION ALL
             SELECT 1 FROM (

@@ -1,15 +1,15 @@
 import SealStatements
 import SealWire
 
-/// How much is stored, kept up to date inside each save's transaction: a row for each zone and one for each account's total.
+/// How much is stored, kept up to date in the transaction of each change: a row for each zone, one for what a user or an account has
+/// beside its zones, and one for each account's total.
 ///
-/// Everything is billed to the zone's owner, whoever wrote it. What counts of a record are its fields as they are stored,
-/// plus a fixed amount for its statement, proof and place; tombstones are free; of an asset, its sealed bytes.
+/// Everything is billed to the zone's owner, whoever wrote it, or to the account that it is kept for (`BilledTable`): as long as a row
+/// is there it counts, whatever it says. Triggers follow every table but the hottest: what happens to records, a save reports for all
+/// of them at once.
 enum StorageUsage {
-    /// Bytes that each live record counts beside its fields.
-    static let recordOverhead: Int64 = 1_024
-
-    /// Keyed by account, whose quota it is; within it by owner and zone. Owner 0 is the account's total.
+    /// Keyed by account, whose quota it is; within it by the number that it is kept for and the zone, which is 0 beside zones.
+    /// Owner 0 is the account's total.
     static let tables = """
         CREATE TABLE storage_usage (
             account BIGINT NOT NULL,
@@ -33,32 +33,34 @@ enum StorageUsage {
             isOwner = caller.id == zone.owner
             account = isOwner ? caller.accountID : try StorageUsage.account(of: zone, in: connection)
         }
+
+        /// An account's own.
+        init(account: Int64) {
+            self.account = account
+            isOwner = true
+        }
     }
 
     private static func account(of zone: ZoneRow, in connection: any SQLConnection) throws -> Int64 {
-        try connection.first("SELECT account FROM identity WHERE id = $1", [.integer(zone.owner)]) { try $0.int64(0) }
-            ?? -abs(zone.owner)
+        try connection.first("SELECT \(BilledTable.account(of: "$1"))", [.integer(zone.owner)]) { try $0.int64(0) } ?? zone.owner
     }
 
     /// Adds what a batch has changed: one statement, and none where sums stay the same.
+    /// - Parameter grows: something else of the request adds to the bill, and was stored already.
     /// - Throws: `quotaExceeded` for what makes more of something of which there would be too much then.
     static func follow(
-        _ changes: [RecordChange], in zone: ZoneRow, by caller: Caller, quotas: Quotas, _ connection: any SQLConnection
+        _ changes: [RecordChange], in zone: ZoneRow, by caller: Caller, grows: Bool, quotas: Quotas, _ connection: any SQLConnection
     ) throws {
         var records: Int64 = 0
         var bytes: Int64 = 0
         for change in changes {
-            if change.kind != .deleted {
-                records += 1
-                bytes += Int64(change.fields.count) + recordOverhead
-            }
-            if change.kind != .created {
-                records -= 1
-                bytes -= Int64(change.formerFields.count) + recordOverhead
-            }
-            bytes += change.assetBytes
+            if change.kind != .deleted { records += 1 }
+            if change.kind != .created { records -= 1 }
+            // A tombstone keeps the record's row.
+            if change.isNewRow { bytes += BilledTable.recordOverhead }
+            bytes += Int64(change.fields.count - change.formerFields.count)
         }
-        guard records != 0 || bytes != 0 else { return }
+        guard records != 0 || bytes != 0 || grows else { return }
         let bill = try Bill(zone, caller: caller, in: connection)
         let sums = try connection.rows(
             """
@@ -70,7 +72,7 @@ enum StorageUsage {
         ) { (isTotal: try $0.int64(0) == 0, records: try $0.int64(1), bytes: try $0.int64(2)) }
         for sum in sums {
             if sum.isTotal {
-                guard bytes > 0 else { continue }
+                guard bytes > 0 || grows else { continue }
                 try quotas.checkStorage(sum.bytes, isPublic: bill.isPublic, isOwner: bill.isOwner)
             } else if records > 0 {
                 try quotas.checkRecords(sum.records, isOwner: bill.isOwner)
@@ -78,38 +80,45 @@ enum StorageUsage {
         }
     }
 
-    /// Whether an upload may begin: what would not fit, beside what is stored and what was announced and no record has yet, is refused
-    /// before its bytes are sent.
-    static func checkRoom(
-        for bytes: Int64, in zone: ZoneRow, by caller: Caller, quotas: Quotas, _ connection: any SQLConnection
-    ) throws {
+    /// Whether so much may be added: what would not fit is refused before anything of it is stored.
+    /// - Throws: `quotaExceeded`.
+    static func checkRoom(for bytes: Int64, on bill: Bill, quotas: Quotas, _ connection: any SQLConnection) throws {
         guard quotas.storage != nil || quotas.publicStorage != nil else { return }
-        let bill = try Bill(zone, caller: caller, in: connection)
         let stored = try total(of: bill.account, in: connection)?.bytes ?? 0
-        // A public database is billed by the number that owns it.
-        let announced = try connection.first(
-            """
-            SELECT CAST(COALESCE(SUM(announced), 0) AS BIGINT) FROM blob
-            WHERE record IS NULL AND (owner = $1 OR owner IN (SELECT id FROM identity WHERE account = $1))
-            """, [.integer(bill.account)]
-        ) { try $0.int64(0) } ?? 0
-        let (used, isOver) = stored.addingReportingOverflow(announced)
-        let (sum, isTooLarge) = used.addingReportingOverflow(bytes)
-        try quotas.checkStorage(isOver || isTooLarge ? Int64.max : sum, isPublic: bill.isPublic, isOwner: bill.isOwner)
+        let (sum, isTooLarge) = stored.addingReportingOverflow(bytes)
+        try quotas.checkStorage(isTooLarge ? Int64.max : sum, isPublic: bill.isPublic, isOwner: bill.isOwner)
     }
 
-    /// Takes a zone off its account's bill, with all that it held.
-    static func remove(_ zone: ZoneRow, in connection: any SQLConnection) throws {
-        let key = [.integer(try account(of: zone, in: connection))] + zone.key
-        let held = try connection.first(
-            "DELETE FROM storage_usage WHERE account = $1 AND owner = $2 AND zone = $3 RETURNING records, bytes", key
-        ) { (records: try $0.int64(0), bytes: try $0.int64(1)) }
-        guard let held else { return }
+    /// Does what may add to a bill, and takes it back where it did and there is too much then. What frees room goes through.
+    /// - Throws: `quotaExceeded`, and what `body` throws.
+    static func within<T>(
+        _ quotas: Quotas, of bill: Bill, _ connection: any SQLConnection, _ body: () throws -> T
+    ) throws -> T {
+        guard quotas.storage != nil || quotas.publicStorage != nil else { return try body() }
+        let before = try total(of: bill.account, in: connection)?.bytes ?? 0
+        let result = try body()
+        let after = try total(of: bill.account, in: connection)?.bytes ?? 0
+        if after > before { try quotas.checkStorage(after, isPublic: bill.isPublic, isOwner: bill.isOwner) }
+        return result
+    }
+
+    /// An account is closed: what its identities have goes over to the number that they have from now on. To be called once they have it.
+    static func close(_ account: Int64, in connection: any SQLConnection) throws {
+        let both: [SQLValue] = [.integer(account), .integer(-account)]
         try connection.execute(
             """
-            UPDATE storage_usage SET records = records - $2, bytes = bytes - $3
-            WHERE account = $1 AND owner = 0 AND zone = 0
-            """, [key[0], .integer(held.records), .integer(held.bytes)])
+            UPDATE storage_usage SET account = $2
+            WHERE account = $1 AND owner IN (SELECT id FROM identity WHERE account = $2)
+            """, both)
+        for number in both {
+            try connection.execute("DELETE FROM storage_usage WHERE account = $1 AND owner = 0", [number])
+            try connection.execute(
+                """
+                INSERT INTO storage_usage (account, owner, zone, records, bytes)
+                SELECT account, 0, 0, CAST(SUM(records) AS BIGINT), CAST(SUM(bytes) AS BIGINT)
+                FROM storage_usage WHERE account = $1 GROUP BY account
+                """, [number])
+        }
     }
 
     static func total(of account: Int64, in connection: any SQLConnection) throws -> (records: Int64, bytes: Int64)? {
@@ -121,7 +130,8 @@ enum StorageUsage {
     static func containers(of account: Int64, in connection: any SQLConnection) throws -> [Sealkit_V1_ContainerUsage] {
         try connection.rows(
             """
-            SELECT z.container, z.environment, COUNT(*), CAST(SUM(u.records) AS BIGINT), CAST(SUM(u.bytes) AS BIGINT)
+            SELECT z.container, z.environment, SUM(CASE WHEN z.closed = 0 THEN 1 ELSE 0 END), CAST(SUM(u.records) AS BIGINT),
+                CAST(SUM(u.bytes) AS BIGINT)
             FROM storage_usage u JOIN zone z ON z.owner = u.owner AND z.zone = u.zone
             WHERE u.account = $1 AND u.owner <> 0 GROUP BY z.container, z.environment ORDER BY z.container, z.environment
             """, [.integer(account)]

@@ -11,6 +11,7 @@ import SealWire
 struct ManagementTokens: Sendable {
     static let prefix = "sealkit-management-"
     static let mostPerContainer = 100
+    static let mostPerPage = 1_000
     static let fileName = "management.token"
 
     /// What a token is good for.

@@ -76,13 +76,18 @@ struct ManagementTokensController: Sendable {
         try await services.management.requireOperator(request, services)
         let message = try await request.decode(Sealkit_V1_ListManagementTokensRequest.self, context)
         if !message.container.isEmpty { try Self.check(container: message.container) }
-        let now = services.clock()
-        let tokens = try await services.database.read { connection in
+        let (now, after) = (services.clock(), message.after)
+        var tokens = try await services.database.read { connection in
             try connection.rows(
                 """
                 SELECT id, container, name, created, expires FROM management_token
-                WHERE (container = $1 OR $1 = '') AND (expires IS NULL OR expires > $2) ORDER BY container, created, id
-                """, [.text(message.container), .integer(now)]
+                WHERE (container = $1 OR $1 = '') AND (expires IS NULL OR expires > $2)
+                    AND (container, created, id) > ($3, $4, $5) ORDER BY container, created, id LIMIT $6
+                """,
+                [
+                    .text(message.container), .integer(now), .text(after.container), .integer(after.created), .text(after.id),
+                    .integer(Int64(ManagementTokens.mostPerPage + 1)),
+                ]
             ) { row in
                 let (id, container, name) = (try row.text(0), try row.text(1), try row.text(2))
                 let (created, expires) = (try row.int64(3), try row.optionalInt64(4) ?? 0)
@@ -91,7 +96,13 @@ struct ManagementTokensController: Sendable {
                 }
             }
         }
-        return try Response(Sealkit_V1_ListManagementTokensResponse.with { $0.tokens = tokens }, for: request)
+        let moreComing = tokens.count > ManagementTokens.mostPerPage
+        if moreComing { tokens.removeLast() }
+        return try Response(
+            Sealkit_V1_ListManagementTokensResponse.with { [tokens] in
+                $0.tokens = tokens
+                $0.moreComing = moreComing
+            }, for: request)
     }
 
     /// At once, on every route.

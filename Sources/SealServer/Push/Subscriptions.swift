@@ -47,8 +47,8 @@ struct Subscriptions {
         .unknownItem, "The user has no subscription of this id in this database.", remedy: "List the subscriptions.")
 
     /// Makes the subscription, or puts it in the place of the one that has its id.
-    /// - Throws: `zoneNotFound`, `limitExceeded`; `invalidArguments` for a predicate over what the server cannot read.
-    mutating func save(_ draft: SubscriptionDraft, _ schemas: SchemaStore) throws -> Sealkit_V1_Subscription {
+    /// - Throws: `zoneNotFound`, `limitExceeded`, `quotaExceeded`; `invalidArguments` for a predicate over what the server cannot read.
+    mutating func save(_ draft: SubscriptionDraft, _ schemas: SchemaStore, _ quotas: Quotas) throws -> Sealkit_V1_Subscription {
         var message = draft.message
         let zone = try zone(of: message)
         if message.hasZone, let zone { message.zone = zone.wireID }
@@ -57,9 +57,15 @@ struct Subscriptions {
             if let type = schema.indexed[message.recordType] { try QueryRules.checkReadable(draft.keys, type) }
         }
         let body: Data = try message.serializedData()
-        if try self.body(draft.id) == body { return message }
+        let former = try self.body(draft.id)
+        if former == body { return message }
         // The last that may be refused: what fails alone leaves the former one as it is.
         try checkCount(draft.kind, beside: draft.id)
+        if body.count > former?.count ?? -1 {
+            try StorageUsage.checkRoom(
+                for: Int64(body.count - (former?.count ?? 0)) + (former == nil ? BilledTable.rowOverhead : 0),
+                on: .init(account: caller.accountID), quotas: quotas, connection)
+        }
         // What the former one gave rise to is not this one's; one that fired once has gone before it.
         try remove(draft.id)
         if let zone { gained.insert([zone.owner, zone.zone]) }

@@ -30,7 +30,7 @@ struct SubscriptionsController: Sendable {
                 try SubscriptionDraft(save, in: path.database, webhooks: services.webhookTargets)
             })
         }
-        let (now, schemas) = (services.clock(), services.schemas)
+        let (now, schemas, quotas) = (services.clock(), services.schemas, services.quotas)
         let response = try await services.write(as: session) { connection -> Sealkit_V1_ModifySubscriptionsResponse in
             let caller = try Caller(session, container: path.container, in: connection)
             if let answer = try operation.answer(of: caller.accountID, in: connection) {
@@ -39,7 +39,7 @@ struct SubscriptionsController: Sendable {
             var subscriptions = Subscriptions(caller: caller, path: path, connection: connection)
             var response = Sealkit_V1_ModifySubscriptionsResponse()
             for (id, draft) in drafts {
-                response.results.append(try result(id) { .subscription(try subscriptions.save(try draft.get(), schemas)) })
+                response.results.append(try result(id) { .subscription(try subscriptions.save(try draft.get(), schemas, quotas)) })
             }
             for id in message.deletes {
                 response.results.append(

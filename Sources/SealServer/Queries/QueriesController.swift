@@ -102,7 +102,7 @@ struct QueriesController: Sendable {
             cursor: message.cursor.isEmpty
                 ? nil : try QueryCursor(message.cursor, seal, keys: max(1, query.sortDescriptors.count)),
             seal: seal, limit: limit, connection: connection)
-        let desired = message.hasDesiredKeys ? Set(message.desiredKeys.names) : nil
+        let desired = message.hasDesiredKeys ? try message.desiredKeys.fields() : nil
         return try QueryAnswer.serialized(pager, try pager.page(), asked: scope.asked, desired: desired)
     }
 

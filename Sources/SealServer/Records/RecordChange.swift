@@ -20,8 +20,8 @@ struct RecordChange: Sendable {
     let fields: [UInt8]
     /// As they were stored before; empty for a new record.
     let formerFields: [UInt8]
-    /// Bytes of assets that the record has now, less those that it had.
-    let assetBytes: Int64
+    /// There was nothing of this name before, not even a tombstone.
+    let isNewRow: Bool
     /// The hierarchical shares that it is in, or was in until now.
     let shares: Set<Int64>
     /// What the record's last save left; nil for a new record.
@@ -39,11 +39,11 @@ struct RecordChange: Sendable {
 enum RecordFollowers {
     /// - Parameter schema: knows every type and field of these records.
     static func follow(
-        _ changes: [RecordChange], _ schema: StoredSchema, in zone: ZoneRow, by caller: Caller, now: Int64, quotas: Quotas,
-        _ connection: any SQLConnection
+        _ changes: [RecordChange], _ schema: StoredSchema, in zone: ZoneRow, by caller: Caller, opensShares: Bool, now: Int64,
+        quotas: Quotas, _ connection: any SQLConnection
     ) throws {
         // First: what is too much is refused before anybody has worked for it.
-        try StorageUsage.follow(changes, in: zone, by: caller, quotas: quotas, connection)
+        try StorageUsage.follow(changes, in: zone, by: caller, grows: opensShares, quotas: quotas, connection)
         try RecordIndex(zone: zone, connection: connection).follow(changes, schema)
         try Notifier(zone: zone, caller: caller, now: now, connection: connection).recordsChanged(changes)
     }

@@ -19,9 +19,8 @@ extension RecordSave {
             try keep(member, deletion: root.position)
             try remove(name, at: position, deletion: root.position)
             try DeleteReference.store([], of: name, hadSome: true, in: zone, connection)
-            let blobs = try Blobs.attach([], to: name, hadAssets: member.record.assets > 0, zone: zone, in: connection)
-            if blobs.leftGarbage { leftGarbage = true }
-            changes.append(try change(member, at: position, assetBytes: blobs.bytes))
+            if try Blobs.attach([], to: name, hadAssets: member.record.assets > 0, zone: zone, in: connection) { leftGarbage = true }
+            changes.append(try change(member, at: position))
             position += 1
         }
         return (changes, leftGarbage)
@@ -67,14 +66,14 @@ extension RecordSave {
         try connection.execute("DELETE FROM covering_deletion WHERE owner = $1 AND zone = $2 AND deletion = $3", key)
     }
 
-    private func change(_ member: Cascade.Member, at position: Int64, assetBytes: Int64) throws -> RecordChange {
+    private func change(_ member: Cascade.Member, at position: Int64) throws -> RecordChange {
         let statement = try ServerError.checking("The stored statement") { () throws(SealError) in
             try Statement(canonicalBytes: member.record.statement)
         }
         return RecordChange(
             kind: .deleted, name: member.record.name, type: member.record.type, position: position,
             creator: statement.creator, author: caller.userID, created: member.record.created, modified: now, fields: [],
-            formerFields: member.record.fields, assetBytes: assetBytes,
+            formerFields: member.record.fields, isNewRow: false,
             shares: member.record.share > 0 ? [member.record.share] : [],
             former: .init(modified: member.record.modified, statement: member.record.statement))
     }

@@ -9,7 +9,7 @@ extension RecordSave {
         guard count > 0 else { return (outcomes, false, false) }
         var roots = RootsBelow(in: zone, connection)
         try roots.detach(changingRoots(outcomes))
-        try shareChanges.storeOpenings(in: zone, by: caller, rosters, now: now, connection)
+        try shareChanges.storeOpenings(in: zone, by: caller, rosters, quotas, now: now, connection)
         let schema = try self.schema.growing(by: outcomes, now: now, connection)
         let parents = parentsToTag(outcomes)
         var position = try Zones.takePositions(
@@ -27,12 +27,12 @@ extension RecordSave {
             try store(accepted, name)
             if let deletion = accepted.predecessor?.wentWith { try forgetCover(of: name, by: deletion) }
             try noteMove(accepted, name)
-            let blobs = try Blobs.attach(
-                accepted.content.assets, to: name, hadAssets: (accepted.predecessor?.assets ?? 0) > 0, zone: zone,
-                in: connection)
-            if blobs.leftGarbage { leftGarbage = true }
+            let hadAssets = (accepted.predecessor?.assets ?? 0) > 0
+            if try Blobs.attach(accepted.content.assets, to: name, hadAssets: hadAssets, zone: zone, in: connection) {
+                leftGarbage = true
+            }
             written[index] = .accepted(accepted)
-            changes.append(change(accepted, name, assetBytes: blobs.bytes))
+            changes.append(change(accepted, name))
         }
         if !cascade.members.isEmpty {
             let gone = try write(cascade, from: position, written)
@@ -43,20 +43,21 @@ extension RecordSave {
         try tag(parents, from: position)
         try shareChanges.storeClosings(in: zone, by: caller, now: now, connection)
         try roots.attach()
-        try RecordFollowers.follow(changes, schema, in: zone, by: caller, now: now, quotas: quotas, connection)
+        try RecordFollowers.follow(
+            changes, schema, in: zone, by: caller, opensShares: !shareChanges.openings.isEmpty, now: now, quotas: quotas, connection)
         let shares = changes.reduce(into: Set<Int64>()) { $0.formUnion($1.shares) }
         try DatabaseFeed.touch(zone, shares: shares, in: connection)
         return (written, true, leftGarbage)
     }
 
-    private func change(_ accepted: Accepted, _ name: String, assetBytes: Int64) -> RecordChange {
+    private func change(_ accepted: Accepted, _ name: String) -> RecordChange {
         let statement = accepted.content.statement
         let isNew = accepted.predecessor?.isDeleted ?? true
         return RecordChange(
             kind: accepted.isDeletion ? .deleted : isNew ? .created : .updated, name: name, type: statement.recordType,
             position: accepted.position, creator: statement.creator, author: statement.author,
             created: accepted.created(now: now), modified: accepted.modified(now: now), fields: accepted.content.fields,
-            formerFields: accepted.predecessor?.fields ?? [], assetBytes: assetBytes,
+            formerFields: accepted.predecessor?.fields ?? [], isNewRow: accepted.predecessor == nil,
             shares: shares(of: accepted),
             former: accepted.predecessor.flatMap { $0.isDeleted ? nil : .init(modified: $0.modified, statement: $0.statement) })
     }

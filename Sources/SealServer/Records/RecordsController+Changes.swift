@@ -71,6 +71,6 @@ extension RecordsController {
         let limit = message.resultsLimit == 0 ? Limits.itemsPerRequest : min(Int(message.resultsLimit), Limits.itemsPerRequest)
         return try RecordFeed.page(
             of: zone, name: name, after: place, limit: limit,
-            desired: message.hasDesiredKeys ? Set(message.desiredKeys.names) : nil, room: room, in: connection)
+            desired: message.hasDesiredKeys ? try message.desiredKeys.fields() : nil, room: room, in: connection)
     }
 }

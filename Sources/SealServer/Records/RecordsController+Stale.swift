@@ -14,7 +14,7 @@ extension RecordsController {
                 .invalidArguments, "There is no such place in a feed.", remedy: "Send the position of a record of the answer before.")
         }
         let limit = message.resultsLimit == 0 ? Limits.itemsPerRequest : min(Int(message.resultsLimit), Limits.itemsPerRequest)
-        let desired = message.hasDesiredKeys ? Set(message.desiredKeys.names) : nil
+        let desired = message.hasDesiredKeys ? try message.desiredKeys.fields() : nil
         let rosters = services.rosters
         let answer = try await services.database.read { connection -> [UInt8] in
             let caller = try Caller(session, container: path.container, in: connection)

@@ -43,7 +43,7 @@ struct RecordsController: Sendable {
             return try Self.answer(answer, as: Sealkit_V1_ModifyRecordsResponse.self, to: request)
         }
         let (rosters, schemas, grounds) = (services.rosters, services.schemas, services.saveGrounds)
-        let addresses = services.addresses
+        let (addresses, quotas) = (services.addresses, services.quotas)
         let snapshot = try await services.database.read { connection -> Snapshot in
             let caller = try Caller(session, container: path.container, in: connection)
             if let answer = try operation.answer(of: caller.accountID, in: connection) { return .answered(answer) }
@@ -65,7 +65,7 @@ struct RecordsController: Sendable {
                     SaveGround(callerID: caller.id, userID: caller.userID, owner: zone.owner, zone: zone.zone),
                     message.ground(session, path))
             }
-            let changes = try ShareChanges(message, zone, caller, path, rosters, addresses, connection)
+            let changes = try ShareChanges(message, zone, caller, path, rosters, quotas, addresses, connection)
             return .fresh(
                 caller, try SaveJudge(message, changes, zone, caller, path, rosters, in: connection), changes,
                 try schemas.schema(path.container, path.environment, in: connection), predecessors: predecessors)
@@ -80,7 +80,7 @@ struct RecordsController: Sendable {
         let batch = try RecordBatch(
             message, caller: caller, judge: judge, predecessors: predecessors, schema: schema)
         let now = services.clock()
-        let (quotas, sessions) = (services.quotas, services.sessions)
+        let sessions = services.sessions
         var (answer, leftGarbage, wantsRecords) = try await services.write { connection -> ([UInt8], Bool, Bool) in
             try sessions.recheck(session, now: now, in: connection)
             if let answer = try operation.answer(of: caller.accountID, in: connection) { return ([UInt8](answer), false, true) }
@@ -135,7 +135,7 @@ struct RecordsController: Sendable {
         let message = try await request.decode(Sealkit_V1_LookupRecordsRequest.self, context)
         try Self.checkCount(message.recordNames.count)
         try RecordLookup.check(message.recordNames)
-        let desired = message.hasDesiredKeys ? Set(message.desiredKeys.names) : nil
+        let desired = message.hasDesiredKeys ? try message.desiredKeys.fields() : nil
         let answer = try await services.database.read { connection -> [UInt8] in
             let (zone, rights) = try Zones.readable(message.zone, by: session, path, services.schemas, in: connection)
             return try RecordLookup.answer(message.recordNames, in: zone, desired: desired, rights: rights, connection)

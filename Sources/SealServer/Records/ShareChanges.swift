@@ -41,7 +41,7 @@ struct ShareChanges: Sendable {
     ///   for entries that the rules refuse.
     init(
         _ message: Sealkit_V1_ModifyRecordsRequest, _ zone: ZoneRow, _ caller: Caller, _ path: DatabasePath,
-        _ rosters: RosterCache, _ hasher: AddressHasher, _ connection: any SQLConnection
+        _ rosters: RosterCache, _ quotas: Quotas, _ hasher: AddressHasher, _ connection: any SQLConnection
     ) throws {
         guard !message.openings.isEmpty || !message.closings.isEmpty else { return }
         guard path.database == .private, caller.id == zone.owner else {
@@ -63,6 +63,7 @@ struct ShareChanges: Sendable {
         }
         for (index, opening) in message.openings.enumerated() {
             openings.append(try Self.opening(opening, at: index, in: zone, rosters, hasher, connection))
+            try RosterRoom.check(entry: openings[index].scope.roster.sequence, quotas)
         }
         for closing in message.closings {
             closings.append(
@@ -194,7 +195,7 @@ struct ShareChanges: Sendable {
 
     /// Before the save's records, which are in these scopes.
     func storeOpenings(
-        in zone: ZoneRow, by caller: Caller, _ rosters: RosterCache, now: Int64, _ connection: any SQLConnection
+        in zone: ZoneRow, by caller: Caller, _ rosters: RosterCache, _ quotas: Quotas, now: Int64, _ connection: any SQLConnection
     ) throws {
         for opening in openings {
             let row = try row(for: opening, in: zone, connection)
@@ -204,7 +205,7 @@ struct ShareChanges: Sendable {
             let stored = try RosterLog.store(opening.entry, endOf: opening.scope.roster, zone: row, in: connection)
             try StoredGrants.store(
                 opening.grant.sealed, for: .member(zone.ownerName), epoch: epoch, zone: stored, in: connection)
-            _ = try opening.following?.run(on: stored, by: caller, rosters: rosters, now: now, in: connection)
+            _ = try opening.following?.run(on: stored, by: caller, rosters: rosters, quotas: quotas, now: now, in: connection)
         }
     }
 

@@ -59,7 +59,7 @@ struct RosterAppend: Sendable {
     /// Appends under the rules, compare-and-append, with everything that follows from it, in the caller's transaction.
     /// - Returns: the zone as it is now.
     func run(
-        on zone: ZoneRow, by caller: Caller, rosters: RosterCache, now: Int64, in connection: any SQLConnection
+        on zone: ZoneRow, by caller: Caller, rosters: RosterCache, quotas: Quotas, now: Int64, in connection: any SQLConnection
     ) throws -> ZoneRow {
         guard entry.author == caller.userID else {
             throw ServerError(
@@ -75,6 +75,19 @@ struct RosterAppend: Sendable {
         let grants = try StoredGrants.check(
             grants, required: required(after), epoch: after.currentEpoch.number)
 
+        guard !RosterRoom.isAlwaysTaken(entry, after: before) else {
+            return try store(grants, on: zone, by: caller, before: before, after: after, now: now, in: connection)
+        }
+        try RosterRoom.check(entry: after.sequence, quotas)
+        return try StorageUsage.within(quotas, of: StorageUsage.Bill(zone, caller: caller, in: connection), connection) {
+            try store(grants, on: zone, by: caller, before: before, after: after, now: now, in: connection)
+        }
+    }
+
+    private func store(
+        _ grants: [(subject: GrantSubject, sealed: Data)], on zone: ZoneRow, by caller: Caller, before: Roster, after: Roster, now: Int64,
+        in connection: any SQLConnection
+    ) throws -> ZoneRow {
         let stored = try RosterLog.store(signed, endOf: after, zone: zone, in: connection)
         // Those who lose the zone by this hear of it too.
         try Notifier(zone: stored, caller: caller, now: now, connection: connection).zoneChanged(

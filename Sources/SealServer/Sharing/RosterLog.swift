@@ -10,28 +10,29 @@ enum RosterLog {
     static func entries(
         of zone: ZoneRow, from first: UInt64, through last: UInt64, in connection: any SQLConnection
     ) throws -> [(entry: SignedRosterEntry, position: UInt64)] {
-        guard first <= last, let lower = Int64(exactly: first) else { return [] }
-        return try connection.rows(
+        var entries: [(entry: SignedRosterEntry, position: UInt64)] = []
+        try each(of: zone, from: first, through: last, in: connection) { entry, position in
+            entries.append((entry, position))
+            return true
+        }
+        return entries
+    }
+
+    /// The same one by one, until `body` returns false.
+    static func each(
+        of zone: ZoneRow, from first: UInt64, through last: UInt64, in connection: any SQLConnection,
+        _ body: (SignedRosterEntry, _ position: UInt64) throws -> Bool
+    ) throws {
+        guard first <= last, let lower = Int64(exactly: first) else { return }
+        try connection.run(
             """
             SELECT entry, signature, position FROM roster_entry
             WHERE owner = $1 AND zone = $2 AND share = $3 AND sequence >= $4 AND sequence <= $5 ORDER BY sequence
             """,
             zone.scopeKey + [.integer(lower), .integer(Int64(clamping: last))]
         ) { row in
-            (
-                SignedRosterEntry(bytes: try row.bytes(0), signature: try row.bytes(1)),
-                UInt64(bitPattern: try row.int64(2))
-            )
-        }
-    }
-
-    static func wireEntries(
-        of zone: ZoneRow, from first: UInt64, through last: UInt64, in connection: any SQLConnection
-    ) throws -> [Sealkit_V1_SignedEntry] {
-        try entries(of: zone, from: first, through: last, in: connection).map { entry, position in
-            var wire = entry.wire
-            wire.position = position
-            return wire
+            try body(
+                SignedRosterEntry(bytes: try row.bytes(0), signature: try row.bytes(1)), UInt64(bitPattern: try row.int64(2)))
         }
     }
 

@@ -22,8 +22,8 @@ extension RosterRestore {
             """
             SELECT e.entry, e.signature FROM abandoned_entry k JOIN abandoned_entry e ON e.owner = k.owner AND e.zone = k.zone
                 AND e.share = k.share AND e.branch = k.branch AND e.sequence > k.sequence
-            WHERE k.owner = $1 AND k.zone = $2 AND k.share = $3 AND k.hash = $4 ORDER BY e.branch, e.sequence
-            """, zone.scopeKey + [.data(wanted.head)]
+            WHERE k.owner = $1 AND k.zone = $2 AND k.share = $3 AND k.hash = $4 ORDER BY e.branch, e.sequence LIMIT $5
+            """, zone.scopeKey + [.data(wanted.head), .integer(Int64(most))]
         ) { SignedRosterEntry(bytes: try $0.bytes(0), signature: try $0.bytes(1)).wire }
     }
 

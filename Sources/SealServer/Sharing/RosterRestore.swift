@@ -84,9 +84,13 @@ struct RosterRestore: Sendable {
         }
         let row = given.scope
         try countEpochs(given, by: caller, services, now: now, connection)
+        try RosterRoom.count(given.entries.count, endingAt: row, services, now: now)
         try storeGrants(by: caller, given.roster, row, connection)
         guard !given.entries.isEmpty else { return row }
         try storeAbandoned(given.roster, row, connection)
+        // What was lost was billed before, and may be what an owner over its quota removes somebody with.
+        try StorageUsage.checkRoom(
+            for: 0, on: StorageUsage.Bill(row, caller: caller, in: connection), quotas: services.quotas.doubled, connection)
         try connection.execute(
             "INSERT INTO restored_scope (owner, zone, share) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", row.scopeKey)
         try Notifier(zone: row, caller: caller, now: now, connection: connection).zoneChanged(
@@ -115,6 +119,7 @@ struct RosterRestore: Sendable {
             let before = roster
             let after = try Self.following(before, signed, found.id)
             try checkSeat(entry, before: before, by: caller, now: now)
+            if before.map({ !RosterRoom.isAlwaysTaken(entry, after: $0) }) ?? true { try RosterRoom.check(entry: entry.sequence, quotas) }
             let target = try row ?? insert(after, found, by: caller, quotas, connection)
             row = try store(signed, entry, before: before, after: after, in: target, connection)
             comesOrGoes = comesOrGoes || before.map { Set($0.members.keys) != Set(after.members.keys) } ?? true

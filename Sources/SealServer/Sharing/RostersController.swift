@@ -33,12 +33,13 @@ struct RostersController: Sendable {
             let caller = try Caller(session, container: path.container, in: connection)
             try Self.checkDistinct(message.rosters, caller)
             var response = Sealkit_V1_FetchRostersResponse()
+            var page = RosterPage()
             for wanted in message.rosters {
                 var tail = Sealkit_V1_RosterTail()
                 tail.zone = wanted.zone
                 tail.shareRecordName = wanted.shareRecordName
                 do {
-                    try Self.fill(&tail, wanted, caller, path, rosters, connection)
+                    try Self.fill(&tail, wanted, &page, caller, path, rosters, connection)
                 } catch let error as ServerError {
                     tail.failure = error.failure
                 }
@@ -62,8 +63,8 @@ struct RostersController: Sendable {
     }
 
     private static func fill(
-        _ tail: inout Sealkit_V1_RosterTail, _ wanted: Sealkit_V1_RosterRequest, _ caller: Caller, _ path: DatabasePath,
-        _ rosters: RosterCache, _ connection: any SQLConnection
+        _ tail: inout Sealkit_V1_RosterTail, _ wanted: Sealkit_V1_RosterRequest, _ page: inout RosterPage, _ caller: Caller,
+        _ path: DatabasePath, _ rosters: RosterCache, _ connection: any SQLConnection
     ) throws {
         guard let seen = try Zones.seen(wanted.zone, by: caller, path, in: connection) else { throw Zones.notFound }
         var (zone, goneSince) = seen
@@ -76,11 +77,12 @@ struct RostersController: Sendable {
         // Former members read on to the entry that ended them; the owner reads its closed rosters, to open them again.
         let last = min(goneSince ?? zone.sequence, zone.sequence)
         tail.zone = zone.wireID
-        tail.entries = try RosterLog.wireEntries(of: zone, from: first, through: last, in: connection)
+        (tail.entries, tail.moreComing) = try page.entries(of: zone, from: first, through: last, in: connection)
         try RosterRestore.describe(&tail, wanted, endingAt: last, of: zone, rosters, connection)
         // A share that has ended has records until its owner's devices have moved them.
-        guard goneSince == nil, !zone.isClosed || zone.share != nil else { return }
-        tail.grants = try StoredGrants.all(of: .member(caller.userID), zone: zone, in: connection)
+        guard !tail.moreComing, goneSince == nil, !zone.isClosed || zone.share != nil else { return }
+        (tail.grants, tail.moreGrants) = try page.grants(
+            of: .member(caller.userID), before: wanted.grantsBefore, zone: zone, in: connection)
         tail.ungranted = try RosterRestore.lacksGrants(zone, for: caller, rosters, connection)
     }
 
@@ -106,19 +108,20 @@ struct RostersController: Sendable {
         let append = try RosterAppend(message, container: path.container, hasher: services.addresses)
         let now = services.clock()
         let rosters = services.rosters
-        let (limiter, rule) = (services.limiter, services.limits.epochOpening)
-        let response = try await services.write(as: session) { connection -> Sealkit_V1_AppendRosterResponse in
+        let response = try await services.write(as: session) { [services] connection -> Sealkit_V1_AppendRosterResponse in
             let caller = try Caller(session, container: path.container, in: connection)
             if let answer = try operation.answer(of: caller.accountID, in: connection) {
                 return try Sealkit_V1_AppendRosterResponse(serializedBytes: answer)
             }
             let zone = try Shares.scope(
                 message.shareRecordName, in: message.zone, to: caller, path, in: connection)
-            let stored = try append.run(on: zone, by: caller, rosters: rosters, now: now, in: connection)
+            let stored = try append.run(on: zone, by: caller, rosters: rosters, quotas: services.quotas, now: now, in: connection)
+            try RosterRoom.count(1, endingAt: stored, services, now: now)
             if append.entry.epoch != nil, zone.owner != caller.id {
                 // Last: what is refused for another reason, a lost race say, does not count. Throwing takes all back.
-                try limiter.count(
-                    .epochOpening, .author(owner: zone.owner, zone: zone.zone, caller: caller.id), rule: rule, now: now)
+                try services.limiter.count(
+                    .epochOpening, .author(owner: zone.owner, zone: zone.zone, caller: caller.id),
+                    rule: services.limits.epochOpening, now: now)
             }
             var response = Sealkit_V1_AppendRosterResponse()
             response.position = UInt64(stored.position)
@@ -157,17 +160,18 @@ struct RostersController: Sendable {
         }
         for link in message.links { try StoredLinks.check(link) }
         let sealedLinks = try SealedLinkSet(message.sealedLinks)
-        let rosters = services.rosters
+        let (rosters, quotas) = (services.rosters, services.quotas)
         try await services.write(as: session) { connection in
             let caller = try Caller(session, container: path.container, in: connection)
             let zone = try Shares.scope(
                 message.shareRecordName, in: message.zone, to: caller, path, in: connection)
             let roster = try Self.administrated(zone, by: caller, rosters, in: connection)
             try sealedLinks.check(roster)
-            for link in message.links {
-                try StoredLinks.update(link, by: caller, zone: zone, in: connection)
+            let bill = try StorageUsage.Bill(zone, caller: caller, in: connection)
+            try StorageUsage.within(quotas, of: bill, connection) {
+                for link in message.links { try StoredLinks.update(link, by: caller, zone: zone, in: connection) }
+                try sealedLinks.store(zone: zone, in: connection)
             }
-            try sealedLinks.store(zone: zone, in: connection)
         }
         return try Response(Sealkit_V1_UpdateLinksResponse(), for: request)
     }

@@ -53,10 +53,13 @@ struct ShareAccessController: Sendable {
                 remedy: "Make 16 random bytes as id; seal at most \(Self.mostContactBytes) bytes of contact.")
         }
         let (now, rosters) = (services.clock(), services.rosters)
-        let (limiter, rule) = (services.limiter, services.limits.accessRequest)
+        let (limiter, rule, quotas) = (services.limiter, services.limits.accessRequest, services.quotas)
         try await services.write(as: session) { connection in
             let (zone, caller, roster) = try Self.open(message.routingID, to: session, rosters, now: now, in: connection)
-            let isNew = try AccessRequests.add(message, by: caller, zone: zone, now: now, in: connection)
+            let bill = try StorageUsage.Bill(zone, caller: caller, in: connection)
+            let isNew = try StorageUsage.within(quotas, of: bill, connection) {
+                try AccessRequests.add(message, by: caller, zone: zone, now: now, in: connection)
+            }
             if isNew {
                 let answerers = roster.members.values.filter(\.mayAdminister).map(\.userID)
                 try DatabaseFeed.touch(zone, for: answerers, in: connection)

@@ -34,7 +34,11 @@ struct ShareController: Sendable {
             response.environment = zone.environment.name
             response.zone = zone.wireID
             response.shareRecordName = zone.share?.recordName ?? ""
-            response.entries = try RosterLog.wireEntries(of: zone, from: 0, through: zone.sequence, in: connection)
+            var page = RosterPage()
+            (response.entries, response.moreComing) = try page.entries(
+                of: zone, from: message.firstSequence, through: zone.sequence, in: connection)
+            // With what the last entries say it is judged.
+            guard !response.moreComing else { return response }
             response.preview = link.preview
             switch seat {
             case .taken: response.alreadyMember = true
@@ -55,7 +59,7 @@ struct ShareController: Sendable {
         let operation = try RepeatableOperation(message.operationID, kind: Self.kind, nil, try message.serializedBytes())
         let now = services.clock()
         let rosters = services.rosters
-        let verifier = services.tokenVerifier
+        let (verifier, quotas) = (services.tokenVerifier, services.quotas)
         let response = try await services.write(as: session) { connection -> Sealkit_V1_AcceptShareResponse in
             if let answer = try operation.answer(of: session.accountID, in: connection) {
                 return try Sealkit_V1_AcceptShareResponse(serializedBytes: answer)
@@ -86,10 +90,15 @@ struct ShareController: Sendable {
                         in: connection)
                 }
             }
-            let zone = try RosterLog.store(signed, endOf: after, zone: link.zone, in: connection)
-            try RosterEffects.apply(before: before, after: after, zone: zone, in: connection)
-            try StoredGrants.store(
-                grant, for: .member(caller.userID), epoch: after.currentEpoch.number, zone: zone, in: connection)
+            try RosterRoom.check(entry: after.sequence, quotas)
+            let bill = try StorageUsage.Bill(link.zone, caller: caller, in: connection)
+            let zone = try StorageUsage.within(quotas, of: bill, connection) {
+                let zone = try RosterLog.store(signed, endOf: after, zone: link.zone, in: connection)
+                try RosterEffects.apply(before: before, after: after, zone: zone, in: connection)
+                try StoredGrants.store(
+                    grant, for: .member(caller.userID), epoch: after.currentEpoch.number, zone: zone, in: connection)
+                return zone
+            }
             try DatabaseFeed.touch(zone, in: connection)
             try DatabaseFeed.show(zone, to: caller.id, in: connection)
             try Notifier(zone: zone, caller: caller, now: now, connection: connection).zoneChanged(comesOrGoes: true)

@@ -69,6 +69,25 @@ enum StoredGrants {
         }
     }
 
+    /// Those of one subject of the epochs before one, newest first, until `body` returns false.
+    /// - Parameter epoch: 0 for all.
+    static func eachFromNewest(
+        of subject: GrantSubject, before epoch: UInt32, zone: ZoneRow, in connection: any SQLConnection,
+        _ body: (Sealkit_V1_Grant) throws -> Bool
+    ) throws {
+        try connection.run(
+            """
+            SELECT epoch, sealed FROM epoch_grant WHERE owner = $1 AND zone = $2 AND share = $3 AND kind = $4 AND subject = $5
+                AND epoch < $6 ORDER BY epoch DESC
+            """,
+            zone.scopeKey + [
+                .integer(Int64(subject.kind)), .blob(subject.id.bytes), .integer(epoch == 0 ? Int64.max : Int64(epoch)),
+            ]
+        ) { row in
+            try body(Sealkit_V1_Grant(subject: subject, epoch: UInt32(truncatingIfNeeded: try row.int64(0)), sealed: try row.bytes(1)))
+        }
+    }
+
     static func remove(_ subject: GrantSubject, zone: ZoneRow, in connection: any SQLConnection) throws {
         try connection.execute(
             "DELETE FROM epoch_grant WHERE owner = $1 AND zone = $2 AND share = $3 AND kind = $4 AND subject = $5",

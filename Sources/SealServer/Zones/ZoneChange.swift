@@ -37,6 +37,11 @@ struct ZoneChange {
         }
         let grants = try StoredGrants.check(
             save.hasGrant ? [save.grant] : [], required: roster.currentEpoch.grantHashes, epoch: roster.currentEpoch.number)
+        try RosterRoom.check(entry: roster.sequence, quotas)
+        let grown = entry.bytes.count + entry.signature.count + grants.reduce(0) { $0 + $1.sealed.count }
+        try StorageUsage.checkRoom(
+            for: Int64(grown) + Int64(grants.count + 2) * BilledTable.rowOverhead, on: .init(account: caller.accountID), quotas: quotas,
+            connection)
         let zone = try RosterLog.store(
             entry, endOf: roster, zone: try known ?? Self.insert(roster, scope, owner: caller.id, in: connection), in: connection)
         for grant in grants {

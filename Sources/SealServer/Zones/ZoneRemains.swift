@@ -35,8 +35,6 @@ enum ZoneRemains {
 
     /// Removes what there is room for, and notes the zone where that is not all.
     static func leave(_ zone: ZoneRow, _ room: inout Room, in connection: any SQLConnection) throws {
-        // It frees its account's room at once.
-        try StorageUsage.remove(zone, in: connection)
         guard try !remove(zone.key, &room, in: connection) else { return }
         try connection.execute(
             "INSERT INTO zone_remains (owner, zone) VALUES ($1, $2) ON CONFLICT (owner, zone) DO NOTHING", zone.key)
@@ -50,7 +48,6 @@ enum ZoneRemains {
 
     /// Removes all of it, where the zone's next life begins in the same transaction.
     static func removeAll(of zone: ZoneRow, in connection: any SQLConnection) throws {
-        try StorageUsage.remove(zone, in: connection)
         var isGone = false
         while !isGone {
             var room = Room.ofStep
@@ -70,8 +67,6 @@ enum ZoneRemains {
         guard let zone else { return false }
         var room = Room.ofStep
         guard try remove(zone.key, &room, in: connection) else { return true }
-        // Should it have been counted again meanwhile.
-        try StorageUsage.remove(zone, in: connection)
         try forget(zone.key, in: connection)
         return true
     }

@@ -18,10 +18,14 @@ struct AccountCreate: ClientCommand {
     @Flag(help: "Ask for a passphrase to seal the key file with.")
     var passphrase = false
 
+    @Option(help: ArgumentHelp("A code from the server's operator, where the server makes accounts by invitation only.", valueName: "code"))
+    var registrationCode: String?
+
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
-        let made = try await NewAccount.make(global, server: server, passphrase: passphrase, output)
+        let made = try await NewAccount.make(
+            global, server: server, passphrase: passphrase, registrationCode: registrationCode, output)
         await made.end()
     }
 }

@@ -4,20 +4,24 @@ import SealKit
 
 /// Makes an account on a server together with its key file, and shows its recovery key.
 enum NewAccount {
-    /// - Parameter ask: for a passphrase to seal the key file with.
+    /// - Parameters:
+    ///   - ask: for a passphrase to seal the key file with.
+    ///   - registrationCode: from the server's operator; nil where it asks for none.
     static func make(
-        _ global: GlobalOptions, server: String, passphrase ask: Bool, _ output: Output
+        _ global: GlobalOptions, server: String, passphrase ask: Bool, registrationCode: String? = nil, _ output: Output
     ) async throws -> Client {
         let target = NewKeyFile(global)
         try target.check()
         let passphrase = try global.newPassphrase(ask: ask)
-        return try await target.make { trust in try await make(target, global, server: server, passphrase, trust, output) }
+        return try await target.make { trust in try await make(target, global, server: server, passphrase, registrationCode, trust, output) }
     }
 
     private static func make(
-        _ target: NewKeyFile, _ global: GlobalOptions, server: String, _ passphrase: String?, _ trust: TrustStore, _ output: Output
+        _ target: NewKeyFile, _ global: GlobalOptions, server: String, _ passphrase: String?, _ registrationCode: String?,
+        _ trust: TrustStore, _ output: Output
     ) async throws -> Client {
-        let (account, recoveryKey) = try await Account.create(transport: try global.transport(server: server), trust: trust)
+        let (account, recoveryKey) = try await Account.create(
+            transport: try global.transport(server: server), trust: trust, registrationCode: registrationCode)
         let container = try global.makeContainer(account, trust: trust)
         let name = try container.userRecordID().recordName
         let key = recoveryKey.text()

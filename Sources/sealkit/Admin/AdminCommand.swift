@@ -4,5 +4,5 @@ struct AdminCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "admin",
         abstract: "What the server's operator does on the server's machine.",
-        subcommands: [TokenKeysCommand.self])
+        subcommands: [TokenKeysCommand.self, InviteCommand.self])
 }

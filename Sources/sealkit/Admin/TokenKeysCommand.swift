@@ -31,6 +31,12 @@ struct SecretsOptions: ParsableArguments {
 
     /// - Throws: `badInput`, whatever is wrong with the folder.
     func rotation<T>(_ body: (TokenKeyRotation) throws -> T) throws -> T {
+        try working { try body(try TokenKeyRotation(secretsFolder: $0)) }
+    }
+
+    /// - Parameter body: gets the secrets folder.
+    /// - Throws: `badInput`, whatever is wrong with the folder.
+    func working<T>(_ body: (String) throws -> T) throws -> T {
         let environment = ProcessInfo.processInfo.environment
         let secrets = secrets ?? environment["SEALKIT_SECRETS"]
         guard let data = data ?? environment["SEALKIT_DATA"] ?? secrets, !data.isEmpty else {
@@ -39,7 +45,7 @@ struct SecretsOptions: ParsableArguments {
         }
         let configuration = ServerConfiguration(dataFolder: data, secretsFolder: secrets)
         do {
-            return try body(try TokenKeyRotation(secretsFolder: configuration.secretsFolder))
+            return try body(configuration.secretsFolder)
         } catch {
             throw Failure.Local(status: .badInput, reason: "\(error)")
         }

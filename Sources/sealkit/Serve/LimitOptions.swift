@@ -26,10 +26,10 @@ struct LimitOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How long one request may keep all other writes waiting. What takes longer is taken back. Default: 2.", valueName: "seconds"))
     var writeBudget: String?
 
-    @Option(help: ArgumentHelp("What one account may store, in all its zones. Default: no limit.", valueName: "bytes"))
+    @Option(help: ArgumentHelp("What one account may store: everything that is kept for it and in all its zones. Default: 10 GiB.", valueName: "bytes"))
     var storageQuota: String?
 
-    @Option(help: ArgumentHelp("What one container's public database may hold. Default: no limit.", valueName: "bytes"))
+    @Option(help: ArgumentHelp("What one container's public database may hold. Default: 10 GiB.", valueName: "bytes"))
     var publicStorageQuota: String?
 
     @Option(help: ArgumentHelp("Records in one zone. Default: no limit.", valueName: "number"))

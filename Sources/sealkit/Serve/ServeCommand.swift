@@ -86,6 +86,9 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Where the page of a share URL sends people for a container's app: org.example.notes=https://notes.example.org/get. Repeat it for more containers. Default: none.", valueName: "container=url"))
     var fallbackUrl: [String] = []
 
+    @Option(help: ArgumentHelp("Who may make an account: open (anybody who reaches the server), invite (whoever has a code of sealkit admin invite), closed (nobody). Default: open.", valueName: "mode"))
+    var registration: String?
+
     @OptionGroup(title: "Limits") var limits: LimitOptions
 
     @Option(help: ArgumentHelp("Settings file, YAML or JSON by its name.", valueName: "file"))
@@ -137,6 +140,7 @@ struct ServeCommand: AsyncParsableCommand {
         flags["tombstone-age"] = tombstoneAge
         flags["shutdown-grace"] = shutdownGrace
         flags["webhook-allow"] = webhookAllow.isEmpty ? nil : webhookAllow.joined(separator: ",")
+        flags["registration"] = registration
         flags["fallback-url"] = fallbackUrl.isEmpty ? nil : fallbackUrl.joined(separator: " ")
         flags.merge(limits.flags) { $1 }
         return flags

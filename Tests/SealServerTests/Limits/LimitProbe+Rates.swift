@@ -117,6 +117,25 @@ extension LimitProbe {
                 try await refusal { try await anna.client.complete(Data(randomBytes(16)), "00000000") }
             }
         },
+        LimitProbe(
+            name: "rosterEntriesBeyond", limit: 3,
+            rules: {
+                $0.rosterEntries = 2
+                $0.rosterEntriesBeyond = three
+            }
+        ) { server, amount in
+            let anna = try await Person.ready(server)
+            var zone = try await anna.makeSharedZone()
+            var code: ErrorCode?
+            for _ in 0..<amount {
+                do {
+                    try await anna.append(try anna.next(on: zone, rotating: true), to: &zone)
+                } catch let refusal as Refusal {
+                    code = refusal.code
+                }
+            }
+            return code
+        },
         LimitProbe(name: "epochOpenings", limit: 3, rules: { $0.epochOpening = three }) { server, amount in
             // SharingTests opens real epochs.
             try await last(amount) { _ in

@@ -173,6 +173,14 @@ struct LimitProbe: Sendable, CustomStringConvertible {
                 try await anna.client.call(anna.path("rosters/fetch"), request, as: Sealkit_V1_FetchRostersResponse.self)
             }
         },
+        LimitProbe(name: "fieldsWanted") { server, amount in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            let keys = (0..<amount).map { "field\($0)" }
+            let looked = try await refusal { try await anna.lookup(["a"], in: zone, keys: keys) }
+            let changed = try await refusal { try await anna.changes(in: zone, keys: keys) }
+            return looked == changed ? looked : .internalError
+        },
         LimitProbe(name: "handlesPerLookup") { server, amount in try await lookUp(amount, try await Person.ready(server)) },
     ]
 
@@ -266,6 +274,14 @@ struct LimitProbe: Sendable, CustomStringConvertible {
                 try await anna.client.call("/1/accounts/recovery", bundle, as: Sealkit_V1_AccountResponse.self)
             }
         },
+        LimitProbe(name: "enrolmentPackageBytes") { server, amount in
+            let (new, old, id) = (try TestClient(server), try await TestClient.ready(server), ID16.random())
+            let opened = try await new.openEnrolment(id)
+            _ = try await old.claimEnrolment(id)
+            try await old.answerEnrolment(id, randomBytes(32))
+            try await new.revealEnrolment(id, ticket: opened.ticket, key: randomBytes(1_216), nonce: randomBytes(32))
+            return try await refusal { try await old.deliverEnrolment(id, [UInt8](repeating: 1, count: amount)) }
+        },
         LimitProbe(name: "deviceNameBytes") { server, amount in
             let client = try TestClient(server)
             _ = try await client.create()
@@ -328,10 +344,13 @@ struct LimitProbe: Sendable, CustomStringConvertible {
             }
             return try await refusal { try await first.me() }
         },
-        LimitProbe(name: "storageBytes", limit: 5_000, serverLimits: setting { $0.storageQuota = 5_000 }) { server, amount in
+        LimitProbe(name: "storageBytes", limit: 50_000, serverLimits: setting { $0.storageQuota = 50_000 }) { server, amount in
             let anna = try await Person.ready(server)
-            let write = try record(storedAs: amount - Int(StorageUsage.recordOverhead))
-            return try await refusal { try await anna.save([write], in: try await anna.makeZone()) }
+            let zone = try await anna.makeZone()
+            // Beside what the account, its device and the zone count already.
+            let used = try await anna.client.call("/1/accounts/usage", nil, as: Sealkit_V1_StorageUsageResponse.self).bytes
+            let write = try record(storedAs: amount - Int(used) - Int(BilledTable.recordOverhead))
+            return try await refusal { try await anna.save([write], in: zone) }
         },
         LimitProbe(name: "publicStorageBytes", limit: 5_000, serverLimits: setting { $0.publicStorageQuota = 5_000 }) {
             server, amount in
@@ -353,6 +372,22 @@ struct LimitProbe: Sendable, CustomStringConvertible {
             let results = try await anna.modifyZones(saving: saves)
             if case .failure(let failure)? = results.last?.outcome { return failure.errorCode }
             return nil
+        },
+        LimitProbe(name: "rosterEntries", limit: 4, rules: { $0.rosterEntries = 4 }) { server, amount in
+            let anna = try await Person.ready(server)
+            var zone = try await anna.makeSharedZone()
+            var code: ErrorCode?
+            for _ in 2..<max(3, amount) {
+                let made = zone
+                code = try await refusal {
+                    var next = made
+                    let invitation = try anna.invitation(to: nil, in: next)
+                    try await anna.append(try anna.next(on: next, invitations: [invitation.draft]), to: &next, links: [invitation.link])
+                }
+                let tail = try await anna.fetchRoster(zone, after: zone.roster.sequence)
+                for entry in tail.entries { try zone.roster.append(SignedRosterEntry(entry)) }
+            }
+            return code
         },
         LimitProbe(name: "stagedAssets", limit: 3, rules: { $0.stagedBlobsPerAccount = 3 }) { server, amount in
             let anna = try await Person.ready(server)

@@ -30,7 +30,7 @@ struct RunningServer: Sendable {
         logger: Logger? = nil, mostWaitingWrites: Int? = nil, serverLimits: ServerLimits = ServerLimits(),
         maximumAssetSize: Int64 = 16 << 30, counter: StatementCounter? = nil, hook: WriteHook? = nil,
         steadyClock: @escaping @Sendable () -> Int64 = { 0 },
-        webhookOrigins: [String] = [], fallbackURLs: [String: String] = [:],
+        webhookOrigins: [String] = [], fallbackURLs: [String: String] = [:], registration: ServerConfiguration.Registration = .open,
         _ body: @Sendable (RunningServer) async throws -> Void
     ) async throws {
         await turnstile.enter()
@@ -44,7 +44,8 @@ struct RunningServer: Sendable {
                 dataFolder: folder.file("data"), listen: ListenAddress(host: "127.0.0.1", port: 0),
                 publicOrigin: publicOrigin, isBehindProxy: behindProxy, mail: mailConfiguration, sms: smsConfiguration,
                 logLevel: .critical,
-                maximumAssetSize: maximumAssetSize, webhookOrigins: webhookOrigins, fallbackURLs: fallbackURLs, limits: serverLimits),
+                maximumAssetSize: maximumAssetSize, webhookOrigins: webhookOrigins, fallbackURLs: fallbackURLs,
+                registration: registration, limits: serverLimits),
             replacing: ServiceReplacements(
                 clock: { clock.now }, instant: instants?.clock, messengers: sendsMail ? (sendsTexts ? [.email: mail, .phone: phones] : [.email: mail]) : nil, limits: limits, seats: seats,
                 outboxWaits: outboxWaits, logger: logger, mostWaitingWrites: mostWaitingWrites,

@@ -62,6 +62,7 @@ enum AccountDeletion {
             "INSERT INTO account (id, name, created) VALUES ($1, $2, 0)", [.integer(-account), .text("deleted-\(account)")])
         try connection.execute("UPDATE login_key SET account = $2 WHERE account = $1", both)
         try connection.execute("UPDATE identity SET account = $2 WHERE account = $1", both)
+        try StorageUsage.close(account, in: connection)
         for table in ["session", "device", "enrolment", "recovery_bundle", "linked_address", "verification"] {
             try connection.execute("DELETE FROM \(table) WHERE account = $1", [.integer(account)])
         }

@@ -57,7 +57,8 @@ struct AccountErasure {
             try $0.int64(0)
         }
         for identity in identities where try eraseSome(of: identity) { return }
-        guard try !eraseSomeUsage(), try !eraseSomeRequests(), try !eraseSomeAnswers() else { return }
+        // The sums last: they follow everything before.
+        guard try !eraseSomeRequests(), try !eraseSomeAnswers(), try !eraseSomeUsage() else { return }
         // Its number stays taken: what the process remembers by it is never another account's.
         try connection.execute(
             "UPDATE account SET name = $2, created = 0 WHERE id = $1", [.integer(account), .text("erased-\(account)")])
@@ -115,8 +116,10 @@ struct AccountErasure {
         return try shares + ends > 0 || erase("zone_view", "viewer, environment, shared, owner, zone", "viewer = $1", identity) > 0
     }
 
+    /// What others have seen of the account's zones stays, and its sums with it.
     private func eraseSomeUsage() throws -> Bool {
         try erase("storage_usage", "account, owner, zone", "account = $1", account) > 0
+            || erase("storage_usage", "account, owner, zone", "account = $1 AND records = 0 AND bytes = 0", -account) > 0
     }
 
     private func eraseSomeRequests() throws -> Bool {

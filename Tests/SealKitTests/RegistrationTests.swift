@@ -1,0 +1,46 @@
+import Foundation
+import SealLab
+import Testing
+
+@testable import SealKit
+
+/// A server that makes accounts by invitation only, as the SDK and the command line meet it.
+@Suite struct RegistrationTests {
+    @Test func aCodeFromTheOperatorMakesAnAccount() async throws {
+        let server = try ServerProcess(mail: false, arguments: ["--registration", "invite"])
+        defer { server.stop() }
+        let transport = try HTTPTransport(server: server.origin)
+        #expect(try await Account.registration(transport: transport) == .invite)
+        #expect(await failure { _ = try await Account.create(transport: transport) } == .permissionFailure)
+        let invited = try Command.run(
+            ServerProcess.executable, ["admin", "invite", "--data", server.dataFolder.path, "--count", "2", "--days", "1", "--quiet"])
+        let codes = invited.output.split(separator: "\n").map(String.init)
+        #expect(invited.status == 0 && codes.count == 2 && Set(codes).count == 2)
+
+        let account = try await Account.create(transport: transport, registrationCode: codes[0]).account
+        #expect(try await account.status() == .available)
+        await #expect {
+            _ = try await Account.create(transport: transport, registrationCode: codes[0])
+        } throws: { error in
+            guard let error = error as? SealKitError else { return false }
+            return error.code == .verificationFailed && error.reason.contains("used")
+        }
+        // By the command, which leaves no file behind where it was refused.
+        let file = server.folder.appendingPathComponent("ann.json").path
+        let arguments = ["account", "create", "--server", server.origin, "--key-file", file]
+        let refused = try Command.run(ServerProcess.executable, arguments)
+        #expect(refused.status == 77 && refused.errors.contains("invitation"))
+        #expect(!FileManager.default.fileExists(atPath: file))
+        let made = try Command.run(ServerProcess.executable, arguments + ["--registration-code", codes[1]])
+        #expect(made.status == 0)
+    }
+
+    @Test func theOperatorsCommandSaysWhatItCannotDo() throws {
+        let nowhere = try Command.run(ServerProcess.executable, ["admin", "invite", "--data", "/nonexistent/sealkit"])
+        #expect(nowhere.status == 65 && nowhere.errors.contains("registration.key"))
+        for wrong in [["--count", "0"], ["--days", "0"], ["--count", "1001"]] {
+            let refused = try Command.run(ServerProcess.executable, ["admin", "invite", "--data", "/nonexistent/sealkit"] + wrong)
+            #expect(refused.status == 64)
+        }
+    }
+}
