@@ -73,7 +73,9 @@ import Testing
             let leaves = sealed.map { chunk in chunk.withUnsafeBytes { AssetHash.leaf($0) } }
             let asset = SealedAsset(
                 fileKey: key, size: UInt64(size), salt: salt, chunkCount: layout.chunkCount, root: try AssetTree.root(leaves))
-            let opener = try AssetOpener(asset: asset, leaves: leaves, file: folder.appendingPathComponent(name), recordName: "film")
+            let remote = Asset.Remote(content: .sealed(asset), blob: "blob", recordID: Record.ID(recordName: "film"), key: "file")
+            let opener = try AssetOpener(
+                asset, remote, leafBytes: leaves.flatMap(\.bytes), file: folder.appendingPathComponent(name))
             do {
                 for chunk in sealed { try opener.take(ByteBuffer(bytes: chunk)) }
                 try opener.finish()

@@ -7,7 +7,7 @@ import Testing
 @testable import SealKit
 
 /// A member's records and keys that do not open, on their owner's command line.
-@Suite struct InsiderCommandTests {
+@Suite(.timeLimit(.minutes(60))) struct InsiderCommandTests {
     let temporary: TemporaryFolder
 
     init() throws { temporary = try TemporaryFolder() }

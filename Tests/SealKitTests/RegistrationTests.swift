@@ -5,7 +5,7 @@ import Testing
 @testable import SealKit
 
 /// A server that makes accounts by invitation only, as the SDK and the command line meet it.
-@Suite struct RegistrationTests {
+@Suite(.timeLimit(.minutes(60))) struct RegistrationTests {
     @Test func aCodeFromTheOperatorMakesAnAccount() async throws {
         let server = try ServerProcess(mail: false, arguments: ["--registration", "invite"])
         defer { server.stop() }

@@ -7,7 +7,7 @@ import Testing
 @testable import SealKit
 
 /// What whoever shares is told of: URLs that were replaced, seats that are still open, and whose keys nobody has compared.
-@Suite struct ShareTrustTests {
+@Suite(.timeLimit(.minutes(60))) struct ShareTrustTests {
     @Test func whoWasInvitedByNameGetsTheNewURL() async throws {
         let (ann, bob, carol) = (try await Person(), try await Person(), try await Person())
         let (zone, note, share) = try await ann.share(with: [(bob, .readWrite)])

@@ -46,14 +46,14 @@ import Testing
     }
 
     private func advance(
-        _ trust: TrustStore, from since: String?, to token: String, _ caughtUp: [TrustStore.ScopePlace: UInt32]
+        _ trust: TrustStore, from since: String?, to token: String, _ caughtUp: [TrustStore.ScopePlace: Int64]
     ) async throws {
         try await trust.advance(
             zone: zone, incarnation: 1, since: since.map { Data($0.utf8) }, token: Data(token.utf8), caughtUp: caughtUp)
     }
 
     private func noteCaughtUp(
-        _ trust: TrustStore, from start: String?, to end: String, _ caughtUp: [TrustStore.ScopePlace: UInt32]
+        _ trust: TrustStore, from start: String?, to end: String, _ caughtUp: [TrustStore.ScopePlace: Int64]
     ) async throws {
         try await trust.noteCaughtUp(
             zone: zone, incarnation: 1, from: start.map { Data($0.utf8) }, to: Data(end.utf8), caughtUp: caughtUp)

@@ -8,7 +8,7 @@ import Testing
 @testable import SealServer
 
 /// Who may make an account.
-@Suite struct RegistrationTests {
+@Suite(.timeLimit(.minutes(60))) struct RegistrationTests {
     private func codes(_ server: RunningServer) throws -> RegistrationCodes {
         try RegistrationCodes(secretsFolder: server.folder.file("data.secrets"))
     }

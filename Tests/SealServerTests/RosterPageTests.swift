@@ -11,7 +11,7 @@ import Testing
 @testable import SealServer
 
 /// How long rosters may become, and how they are read.
-@Suite struct RosterPageTests {
+@Suite(.timeLimit(.minutes(60))) struct RosterPageTests {
     private func limits(entries: Int) -> AbuseLimits {
         var limits = AbuseLimits()
         limits.rosterEntries = entries

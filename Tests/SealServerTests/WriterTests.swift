@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import SealWire
 import Synchronization
 import Testing
 
@@ -107,11 +108,15 @@ import Testing
         #expect(try await Self.ids(database) == [2])
     }
 
+    private final class Outcomes: Sendable {
+        let all = Mutex<[Int64: StorageError?]>([:])
+    }
+
     /// SQLite takes the whole commit back then: nobody in it is told that its write is there.
     @Test func aStatementIsStoppedWhileItWrites() async throws {
         let database = try open(limit: 100_000)
         clock.step(100)
-        let outcomes = Mutex<[Int64: StorageError?]>([:])
+        let outcomes = Outcomes()
         let first = try await Self.holding(1, database, { try $0.execute("INSERT INTO t (id) VALUES (1)") }) { group in
             for account in Int64(2)...4 {
                 group.addTask {
@@ -120,16 +125,17 @@ import Testing
                             try connection.execute("INSERT INTO t (id) VALUES ($1)", [.integer(account)])
                             if account == 3 { try connection.execute("INSERT INTO t (id) \(Self.endless) SELECT i FROM n") }
                         }
-                        outcomes.withLock { $0[account] = .some(nil) }
+                        outcomes.all.withLock { $0[account] = .some(nil) }
                     } catch {
-                        outcomes.withLock { $0[account] = error as? StorageError }
+                        outcomes.all.withLock { $0[account] = error as? StorageError }
                     }
                 }
                 try await Self.wait(for: Int(account) - 1, database)
             }
         }
         #expect(first as? StorageError == .busy)
-        #expect(outcomes.withLock { $0 } == [2: .busy, 3: .overBudget, 4: nil])
+        let all = outcomes.all.withLock { $0 }
+        #expect(all == [2: .busy, 3: .overBudget, 4: nil])
         #expect(try await Self.ids(database) == [4])
         try await Self.write(1, database) { try $0.execute("INSERT INTO t (id) VALUES (1)") }
         #expect(try await Self.ids(database) == [1, 4])

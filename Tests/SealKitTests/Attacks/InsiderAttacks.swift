@@ -9,7 +9,7 @@ import Testing
 @testable import SealKit
 
 /// Members who sign what the server has no way to look into: their owner is told who it was, and goes on.
-@Suite struct InsiderAttacks {
+@Suite(.timeLimit(.minutes(60))) struct InsiderAttacks {
     let temporary: TemporaryFolder
 
     init() throws { temporary = try TemporaryFolder() }

@@ -8,7 +8,7 @@ import Testing
 @testable import SealKit
 
 /// Attacks on what all share: memory, places, and mail.
-@Suite struct LoadAttacks {
+@Suite(.timeLimit(.minutes(60))) struct LoadAttacks {
     @Test("Somebody asks again and again for codes to an address, or with a share's URL: its owner and invitees still get theirs.")
     func attack80_codesUsedUp() async throws {
         let server = try ServerProcess()

@@ -10,7 +10,7 @@ import Testing
 @testable import SealKit
 
 /// A server that shows less than there is, or the same for ever.
-@Suite struct OmissionAttacks {
+@Suite(.timeLimit(.minutes(60))) struct OmissionAttacks {
     let temporary: TemporaryFolder
     init() throws { temporary = try TemporaryFolder() }
 

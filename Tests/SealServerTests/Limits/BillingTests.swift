@@ -11,7 +11,7 @@ import Testing
 @testable import SealServer
 
 /// That everything that is stored is billed, and that whoever is over the limit can still take something away.
-@Suite struct BillingTests {
+@Suite(.timeLimit(.minutes(60))) struct BillingTests {
     private func bytes(_ person: Person) async throws -> Int64 {
         Int64(try await person.client.call("/1/accounts/usage", nil, as: Sealkit_V1_StorageUsageResponse.self).bytes)
     }

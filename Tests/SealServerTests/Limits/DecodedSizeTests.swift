@@ -4,7 +4,7 @@ import SwiftProtobuf
 import Testing
 
 /// What a message takes in memory is known before it is decoded.
-@Suite struct DecodedSizeTests {
+@Suite(.timeLimit(.minutes(60))) struct DecodedSizeTests {
     private static func measure<M: Message>(_ message: M) throws -> (binary: Int, json: Int) {
         (
             try DecodedSize.measure(M.self, protobuf: try message.serializedData()),
