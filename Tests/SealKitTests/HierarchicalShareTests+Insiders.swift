@@ -52,7 +52,10 @@ extension HierarchicalShareTests {
         let junk = Record.ID(recordName: "junk", zoneID: it.zone)
         let error = await #expect(throws: SealKitError.self) { _ = try await it.ann.own.record(for: junk) }
         #expect(error?.code == .integrityFailure && error?.reason.contains(it.bob.name) == true)
-        // It is deleted from where it was left.
+        // A deletion moves nothing: what takes its place is in the zone's own scope, and goes like any other.
+        #expect(await failure { try await it.ann.own.deleteRecord(withID: junk) } == .constraintViolation)
+        let draft = it.ann.note(in: it.zone, "mended", name: "junk")
+        _ = try await it.ann.own.modifyRecords(saving: [draft], savePolicy: .allKeys).saveResults[junk]?.get()
         try await it.ann.own.deleteRecord(withID: junk)
         #expect(await failure { _ = try await it.ann.own.record(for: junk) } == .unknownItem)
         #expect(await failure { _ = try await it.ann.onFreshDevice().own.record(for: junk) } == .unknownItem)

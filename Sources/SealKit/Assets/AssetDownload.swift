@@ -62,16 +62,16 @@ extension Asset.Remote {
         let what = "an asset of record \(recordID.recordName)"
         guard let author = author?.recordName else { return .integrity(.invalidProof, what) }
         return SealKitError(
-            .integrityFailure, "\(what), signed by \(author), is not what was signed for (\(SealError.invalidProof)); nothing of it was opened",
-            remedy: "either \(author) has uploaded something else, or the server altered it: ask \(author); where it stays so, delete the record or give it another file")
+            .integrityFailure, "\(what), signed last by \(author), is not what was signed for (\(SealError.invalidProof)); nothing of it was opened",
+            remedy: "either who uploaded it signed for something else, or the server altered it: ask \(author); where it stays so, delete the record or give it another file")
     }
 
-    /// Those bytes came, and do not open: whoever signed for them sealed them so.
+    /// Those bytes came, and do not open: whoever uploaded them sealed them so.
     fileprivate func unopened(_ error: SealError) -> SealKitError {
         let what = "an asset of record \(recordID.recordName)"
         guard let author = author?.recordName else { return .integrity(error, what) }
         return SealKitError(
-            .integrityFailure, "\(what) does not open (\(error)): \(author), who signed it, made it so; nothing of it was given out",
+            .integrityFailure, "\(what) does not open (\(error)): \(author), who signed it last, made it so or took that over; nothing of it was given out",
             remedy: "ask \(author) about it; delete the record, or give it another file")
     }
 }

@@ -9,6 +9,13 @@ extension ZoneBatch {
             remedy: "set its parent to a record of the share")
     }
 
+    /// A deletion moves nothing, and nothing is signed for a share that has ended.
+    private static func leftBehind(_ id: Record.ID) -> SealKitError {
+        SealKitError(
+            .constraintViolation, "record \(id.recordName) is in a share that has ended still",
+            remedy: "settleShares(in:) moves it out; where it does not open, save over it with the policy allKeys, then delete it")
+    }
+
     private static func moves(_ id: Record.ID) -> SealKitError {
         SealKitError(
             .permissionFailure, "record \(id.recordName) would leave its share, and only the zone's owner moves records",
@@ -53,6 +60,11 @@ extension ZoneBatch {
             let scope = places.scope(of: item)
             let isMove = item.base.map { $0.statement.scopeID != scope } ?? false
             let view: ZoneView? = if let scope { try await database.view(of: scope, in: &ground) } else { nil }
+            if case .delete = item, let view, view.roster.isClosed, !view.scope.shareRecordName.isEmpty {
+                hasFailed = true
+                fail(item, ZoneBatch.leftBehind(item.id))
+                continue
+            }
             if let scope, view != nil, !isMove || ground.zone.owner == database.core.userID() {
                 placed.append(Placed(item: item, scopeID: scope))
             } else {
@@ -198,11 +210,7 @@ private struct Places {
         var next = item
         while seen.insert(next.id.recordName).inserted {
             if let target = targets[next.id.recordName] { return target }
-            guard case .save(let record) = next else {
-                // What an ended share has left, and could not be moved, goes from the zone's own scope.
-                if let left = next.base.flatMap({ ground.view(of: $0.statement) }), left.roster.isClosed { return ground.own?.roster.scopeID }
-                return next.base?.statement.scopeID
-            }
+            guard case .save(let record) = next else { return next.base?.statement.scopeID }
             if let place = stays(record) { return place }
             guard let parent = record.parent?.recordName else { return ground.own?.roster.scopeID }
             guard let above = items[parent] else {

@@ -2,8 +2,8 @@ import SealPrimitives
 import SealStatements
 
 /// A record whose signed statement holds, and which does not open: under a key that was never given out, or with fields, files or
-/// wrapped keys that are something else than they say. Its statement covers every stored byte, so that is its author's doing; nobody
-/// else is blamed for it, and nothing of it is given out. Whoever may write deletes it, or saves something else in its place.
+/// wrapped keys that are something else than they say. Its statement covers every stored byte, so that its author made it so, or took
+/// over what another member had made: no server can. Nothing of it is given out. Whoever may write deletes it, or saves something else in its place.
 struct UnopenedRecord: Sendable {
     /// What its statement says, and its plain fields: nothing that it holds sealed, and no key.
     let record: Record
@@ -28,7 +28,8 @@ struct UnopenedRecord: Sendable {
                     remedy: "update SealKit; or, if \(author) means harm, \(remedy)")
             default:
                 SealKitError(
-                    .integrityFailure, "record \(name) does not open (\(error)): \(author), who signed it, made it so; nothing of it was given out",
+                    .integrityFailure,
+                    "record \(name) does not open (\(error)): \(author), who signed it last, made it so or took that over; nothing of it was given out",
                     remedy: "ask \(author) about it; \(remedy)")
             }
     }

@@ -178,7 +178,9 @@ import Testing
             // Each a later one: what a member signed is remembered, whether or not it opens.
             let forged = try Forgery.resign(good, by: bob.identity.keys.signingKey) { statement in
                 cause(&statement)
+                guard index > 0 else { return }
                 statement.revision += 2 * UInt64(index)
+                statement.previous = Statement.hash([UInt8](good.statement))
             }
             #expect(try Forgery.verifies(forged, view.roster))
             network.beHonest()
