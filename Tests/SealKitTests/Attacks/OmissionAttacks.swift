@@ -69,7 +69,7 @@ import Testing
         await expectRefused(.rollback) { _ = try await device.own.exportRaw(zone, recordNames: ["b"], to: folder("none")) }
         try await ann.container.forget(ann.container.violations())
         let found = try await device.container.audit()
-        #expect(found.outcome == .violated && found.failures.map(\.error.code) == [.rollback])
+        #expect(found.outcome == .violated && found.violations.map(\.recordName) == ["b"] && found.violations.map(\.code) == [.rollback])
         // A device that has never seen it cannot miss it.
         let (novice, hers) = try ann.freshBehindAttacker()
         hers.leaveOut("b")
@@ -304,7 +304,7 @@ import Testing
         ]
         for (what, lie) in lies {
             func deceived() throws -> (Person, HostileNetwork) {
-                let (person, network) = try ann.behindAttacker()
+                let (person, network) = try ann.freshBehindAttacker()
                 // Whatever is asked for, the answer is that of the beginning.
                 let first = LockedValue(Data())
                 network.lie { path, request, response in
