@@ -252,7 +252,7 @@ import Testing
                 var answer = try Sealkit_V1_StaleRecordsResponse(serializedBytes: body)
                 guard !answer.records.isEmpty else { return body }
                 var slipped = forged
-                slipped.position = answer.records.map(\.position).max() ?? 1
+                slipped.position = (answer.records.map(\.position).max() ?? 0) + 1
                 answer.records.append(slipped)
                 return try answer.serializedData()
             })

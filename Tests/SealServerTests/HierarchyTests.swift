@@ -252,6 +252,10 @@ import Testing
             let all = try await bert.changes(in: second)
             #expect(names(all) == ["list", "share", "item", "note", "second"])
             #expect(Set(all.scopes.map(\.shareRecordName)) == ["share", "second"])
+            // Page by page, as the owner has them.
+            for (after, expected) in [("", ["share", "second"]), ("share", ["second"]), ("second", [])] {
+                #expect(try await bert.shares(in: second, after: after).map(\.scope.shareRecordName) == expected)
+            }
             // And who leaves one of them, keeps the other.
             let leave = bert.author.plain(.leave, on: second.roster, time: 5)
             _ = try await bert.send(bert.appendRequest(leave, to: second), to: second)

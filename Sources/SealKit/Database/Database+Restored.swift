@@ -8,7 +8,7 @@ extension Database {
     /// given back.
     /// - Returns: the error, or `rollback` where nothing signed shows that the zone is gone.
     func confirmed(_ refusal: SealKitError, _ zoneID: RecordZone.ID) async -> SealKitError {
-        guard refusal.code == .zoneNotFound, scope != .public else { return refusal }
+        guard [.zoneNotFound, .userDeletedZone].contains(refusal.code), scope != .public else { return refusal }
         do throws(SealKitError) {
             try await confirmGone(zoneID)
         } catch where error.code == .rollback {

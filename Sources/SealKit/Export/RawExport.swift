@@ -111,7 +111,8 @@ extension Database {
                 $0.token = token
             }
             ground.asked = try await core.trust.moment()
-            let response: Sealkit_V1_RecordChangesResponse = try await core.call(scope, "records/changes", request)
+            let response: Sealkit_V1_RecordChangesResponse
+            do { response = try await core.call(scope, "records/changes", request) } catch { throw await confirmed(error, zoneID) }
             let came = FeedReading.Part(
                 response.records.map { FeedReading.Item($0) }, from: token, to: response.token, isMoreComing: response.moreComing)
             try reading.check(came)

@@ -59,7 +59,11 @@ extension Database {
             $0.resultsLimit = UInt32(clamping: limit)
             if let fetchedKeys { $0.desiredKeys = Sealkit_V1_DesiredKeys(fetchedKeys) }
         }
-        let response: Sealkit_V1_QueryRecordsResponse = try await core.call(scope, "records/query", request)
+        let response: Sealkit_V1_QueryRecordsResponse
+        do { response = try await core.call(scope, "records/query", request) } catch {
+            guard let zoneID = cursor.zoneID else { throw error }
+            throw await confirmed(error, zoneID)
+        }
         let place = cursor.place.isEmpty ? nil : cursor.place
         let reading = core.readings.reading(of: "query", at: place, isWhole: false)
         let part = FeedReading.Part(

@@ -75,7 +75,10 @@ extension ZoneBatch {
             request.closings = sharing.closingsOnWire
             request.records = zip(items, signed).map { $1.wire($0) }
         }
-        let response: Sealkit_V1_ModifyRecordsResponse = try await database.core.call(database.scope, "records/modify", request)
+        let response: Sealkit_V1_ModifyRecordsResponse
+        do { response = try await database.core.call(database.scope, "records/modify", request) } catch {
+            throw await database.confirmed(error, zoneID)
+        }
         guard response.results.count == items.count else {
             throw SealKitError(.serverRejectedRequest, "the server answered \(response.results.count) of \(items.count) records")
         }

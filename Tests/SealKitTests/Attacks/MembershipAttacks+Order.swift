@@ -169,7 +169,8 @@ extension MembershipAttacks {
         let id = Record.ID(recordName: saved.recordID.recordName, zoneID: world.zone)
         let failures: [(Int, ErrorCode, SealKitError.Code)] = [
             (503, .serviceUnavailable, .serviceUnavailable), (500, .internalError, .internalError), (403, .permissionFailure, .permissionFailure),
-            (404, .unknownItem, .unknownItem), (429, .requestRateLimited, .requestRateLimited),
+            // Of a roster that this device knows as open that is no answer.
+            (404, .unknownItem, .rollback), (429, .requestRateLimited, .requestRateLimited),
         ]
         for (status, code, told) in failures {
             let device = try world.ann.onFreshDevice(transport: network)

@@ -69,7 +69,7 @@ import Testing
         await expectRefused(.rollback) { _ = try await device.own.exportRaw(zone, recordNames: ["b"], to: folder("none")) }
         try await ann.container.forget(ann.container.violations())
         let found = try await device.container.audit()
-        #expect(found.outcome == .violated && found.failures.map(\.error.code) == [.rollback])
+        #expect(found.outcome == .violated && found.violations.map(\.recordName) == ["b"] && found.violations.map(\.code) == [.rollback])
         // A device that has never seen it cannot miss it.
         let (novice, hers) = try ann.freshBehindAttacker()
         hers.leaveOut("b")
@@ -148,7 +148,8 @@ import Testing
             network.rewrite("records/lookup", Sealkit_V1_LookupRecordsResponse.self) { $0.results = [answer] }
             await expectRefused(.rollback) { _ = try await device.own.record(for: id) }
             await expectRefused(.rollback, "nothing is deleted by that") { try await device.own.deleteRecord(withID: id) }
-            await expectRefused(.rollback) { _ = try await device.own.exportRaw(zone, recordNames: ["other", "note"].suffix(1), to: folder("raw")) }
+            network.leaveOut("note")
+            await expectRefused(.rollback) { _ = try await device.own.exportRaw(zone, recordNames: ["note"], to: folder("raw")) }
             // Nobody is told that something is not there by silence.
             let code = await failure { _ = try await device.own.record(for: Record.ID(recordName: "other", zoneID: zone)) }
             #expect(code == unseen)
@@ -162,6 +163,18 @@ import Testing
         edited.encryptedValues["body"] = "edited"
         let change = edited
         await expectRefused(.rollback) { _ = try await device.own.save(change) }
+        // Of the whole zone: also that its user has purged it, on which an app drops what it has.
+        for code in [ErrorCode.zoneNotFound, .userDeletedZone] {
+            network.beHonest()
+            network.lie { path, _, response in
+                guard path.hasSuffix("records/modify") || path.hasSuffix("records/changes") || path.hasSuffix("records/query") else { return }
+                response = TransportResponse(status: 404, body: try Sealkit_V1_Failure(code, "gone").serializedData())
+            }
+            await expectRefused(.rollback) { _ = try await device.own.save(change) }
+            await expectRefused(.rollback) { _ = try await device.own.recordZoneChanges(inZoneWith: zone) }
+            await expectRefused(.rollback) { _ = try await device.own.exportRaw(zone, to: folder("raw")) }
+            await expectRefused(.rollback) { _ = try await device.own.records(matching: Query(recordType: "Note", predicate: try Query.Predicate("age > 0")), inZoneWith: zone) }
+        }
         // A share that the server denies is not left out of an export.
         _ = try await ann.share(zone, [])
         network.beHonest()
@@ -291,7 +304,7 @@ import Testing
         ]
         for (what, lie) in lies {
             func deceived() throws -> (Person, HostileNetwork) {
-                let (person, network) = try ann.behindAttacker()
+                let (person, network) = try ann.freshBehindAttacker()
                 // Whatever is asked for, the answer is that of the beginning.
                 let first = LockedValue(Data())
                 network.lie { path, request, response in

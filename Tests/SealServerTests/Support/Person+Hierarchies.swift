@@ -150,9 +150,13 @@ extension Person {
             as: Sealkit_V1_UnsettledRecordsResponse.self)
     }
 
-    func shares(in zone: TestZone) async throws -> [Sealkit_V1_OpenShare] {
-        try await client.call(
-            path("shares/lookup", shared: zone.owner != user), Sealkit_V1_LookupSharesRequest.with { $0.zone = zone.id(for: self) },
+    func shares(in zone: TestZone, after: String = "") async throws -> [Sealkit_V1_OpenShare] {
+        let request = Sealkit_V1_LookupSharesRequest.with {
+            $0.zone = zone.id(for: self)
+            $0.after = after
+        }
+        return try await client.call(
+            path("shares/lookup", shared: zone.owner != user), request,
             as: Sealkit_V1_LookupSharesResponse.self).shares
     }
 }
