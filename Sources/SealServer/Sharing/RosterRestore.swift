@@ -238,10 +238,12 @@ struct RosterRestore: Sendable {
             throw ServerError(
                 .rosterChanged, "With the zone its shares end.", remedy: "Give the entries back first that end them.")
         }
+        // All the way up from the root: for the few entries by which a share begins, ends or gets another root, not for each.
+        let movesRoot = before?.rootRecordName != after.rootRecordName || before?.isClosed != after.isClosed
         var roots = RootsBelow(in: zone, connection)
-        try roots.detach(Set([before?.rootRecordName, after.rootRecordName].compactMap { $0 }))
+        if movesRoot { try roots.detach(Set([before?.rootRecordName, after.rootRecordName].compactMap { $0 })) }
         let stored = try RosterLog.store(signed, endOf: after, zone: zone, in: connection)
-        try roots.attach()
+        if movesRoot { try roots.attach() }
         if let before { try RosterEffects.apply(before: before, after: after, zone: stored, in: connection) }
         if isZone, begins, before != nil {
             try ZoneRemains.removeAll(of: stored, in: connection)
