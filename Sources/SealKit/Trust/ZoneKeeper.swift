@@ -115,7 +115,7 @@ actor ZoneKeeper {
         return page
     }
 
-    private static let endless = SealKitError(
+    static let endless = SealKitError(
         .serverRejectedRequest, "the server says that a roster goes on, and gives nothing more of it",
         remedy: "try again, and distrust a server that keeps doing so")
 
@@ -249,7 +249,7 @@ actor ZoneKeeper {
         return next
     }
 
-    private func isStored(_ entry: SignedRosterEntry) -> Bool {
+    func isStored(_ entry: SignedRosterEntry) -> Bool {
         guard let sequence = try? RosterEntry(canonicalBytes: entry.bytes, container: scope.container).sequence,
             sequence < UInt64(stored.count)
         else { return false }
