@@ -90,6 +90,19 @@ import Testing
             #expect(await failure { _ = try await fresh.own.record(for: id) } == .serverRejectedRequest)
             #expect(network.sent(to: "rosters/fetch").count <= 3)
         }
+        // Grants: the same page again and again, and more before the first epoch.
+        for epoch in [nil, 2, 0] as [UInt32?] {
+            let (fresh, network) = try ann.freshBehindAttacker()
+            network.rewrite("rosters/fetch", Sealkit_V1_FetchRostersResponse.self) { answer in
+                guard !answer.rosters.isEmpty else { return }
+                if let epoch { answer.rosters[0].grants = answer.rosters[0].grants.filter { $0.epoch == epoch } }
+                answer.rosters[0].moreGrants = true
+            }
+            let core = fresh.container.core
+            let keeper = try core.keeper(of: core.scope(of: zone))
+            #expect(await failure { _ = try await keeper.everything() } == .serverRejectedRequest)
+            #expect(network.sent(to: "rosters/fetch").count <= 8)
+        }
         let (stranger, network) = try bob.behindAttacker()
         network.rewrite("share/metadata", Sealkit_V1_ShareMetadataResponse.self) { answer in
             if answer.entries.count > 2 { answer.entries = Array(answer.entries.prefix(2)) } else { answer.entries = [] }

@@ -27,7 +27,7 @@ extension AccountDeletionTests {
         "unsettled_share": ["owner"], "roots_below": ["owner"],
         "share_access": ["owner"], "access_request": ["owner", "requester"], "account_deletion": ["account"],
         "device": ["account"], "enrolment": ["account"], "zone_end": ["owner"], "view_end": ["viewer"],
-        "restored_scope": ["owner"], "abandoned_entry": ["owner"],
+        "restored_scope": ["owner"], "abandoned_entry": ["owner"], "zone_remains": ["owner"],
     ]
 
     /// What stays: the names, so that nobody else gets them, and a number that says nothing.

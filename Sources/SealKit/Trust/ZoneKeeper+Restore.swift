@@ -13,8 +13,9 @@ extension ZoneKeeper {
     /// - Returns: nil where the owner has ended a fork, and this device has gone over to the log that counts now.
     /// - Throws: `rollback` for a roster that stays shorter, and for another one.
     func tail() async throws(SealKitError) -> Sealkit_V1_RosterTail? {
+        let asked = roster
         let tail: Sealkit_V1_RosterTail
-        do { tail = try await fetch(after: roster?.sequence) } catch {
+        do { tail = try await fetch(after: asked?.sequence) } catch {
             guard error.saysThatThereIsNone, let roster, mayKnowBetter(roster) else { throw error }
             // Of a roster that is open, with this account in it, "there is none" is no answer.
             let refusal = roster.isClosed || roster.members[core.userID()] == nil ? error : Database.gone(core.zoneID(of: scope))
@@ -27,6 +28,8 @@ extension ZoneKeeper {
             _ = await core.noted(mended(), scope: scope)
             return tail
         }
+        // Another call has come further meanwhile: what was asked for no longer follows.
+        guard roster?.head == asked?.head else { return try await self.tail() }
         guard let roster else { return tail }
         guard tail.head.count == Digest.byteCount else {
             throw SealKitError(.serverRejectedRequest, "the server's answer does not say where its roster ends")
@@ -46,6 +49,8 @@ extension ZoneKeeper {
         }
         if head.sequence > roster.sequence, next?.previous ?? roster.head == roster.head { return tail }
         if head.sequence == roster.sequence, head.hash == roster.head.bytes { return tail }
+        // What was not asked for is no fork.
+        if let first = tail.entries.first, isStored(SignedRosterEntry(first)) { throw Self.endless }
         try await succeed(roster, abandoned: tail.abandoned.map { SignedRosterEntry($0) })
         return nil
     }

@@ -105,14 +105,17 @@ actor ZoneKeeper {
 
     /// The page of grants before the one that came with a tail.
     private func earlierGrants(than tail: Sealkit_V1_RosterTail) async throws(SealKitError) -> Sealkit_V1_RosterTail {
-        let before = tail.grants.first?.epoch ?? 0
+        let oldest = tail.grants.first?.epoch
+        // Before the first epoch there is none, and asking so would begin anew.
+        guard oldest != 0 else { throw Self.endless }
+        let before = oldest ?? 0
         let page = try await fetch(after: tail.headSequence, grantsBefore: before)
         let goesOn = page.grants.last.map { before == 0 || $0.epoch < before } ?? !page.moreGrants
         guard !page.moreComing, goesOn else { throw Self.endless }
         return page
     }
 
-    private static let endless = SealKitError(
+    static let endless = SealKitError(
         .serverRejectedRequest, "the server says that a roster goes on, and gives nothing more of it",
         remedy: "try again, and distrust a server that keeps doing so")
 
@@ -246,7 +249,7 @@ actor ZoneKeeper {
         return next
     }
 
-    private func isStored(_ entry: SignedRosterEntry) -> Bool {
+    func isStored(_ entry: SignedRosterEntry) -> Bool {
         guard let sequence = try? RosterEntry(canonicalBytes: entry.bytes, container: scope.container).sequence,
             sequence < UInt64(stored.count)
         else { return false }

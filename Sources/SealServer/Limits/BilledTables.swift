@@ -60,7 +60,7 @@ struct BilledTable: Sendable {
     // MARK: SQL
 
     /// Bytes of a row that `row` stands for: `NEW.`, `OLD.` or nothing.
-    private func bytes(_ row: String) -> String {
+    private func size(_ row: String) -> String {
         var parts = ["\(overhead)"]
         parts += values.map { "COALESCE(LENGTH(\(row)\($0)), 0)" }
         if !amounts.isEmpty { parts.append("COALESCE(\(amounts.map { row + $0 }.joined(separator: ", ")))") }
@@ -75,12 +75,12 @@ struct BilledTable: Sendable {
     }
 
     /// Adds to the sums of an account and of one of its parts.
-    private func add(_ row: String, _ records: String, _ bytes: String) -> String {
+    private func add(_ row: String, _ records: String, _ amount: String) -> String {
         let holder = row + self.holder
         let account = holder.hasSuffix("account") ? holder : Self.account(of: holder)
         return """
             INSERT INTO storage_usage (account, owner, zone, records, bytes)
-            VALUES (\(account), 0, 0, \(records), \(bytes)), (\(account), \(holder), \(isInZone ? row + "zone" : "0"), \(records), \(bytes))
+            VALUES (\(account), 0, 0, \(records), \(amount)), (\(account), \(holder), \(isInZone ? row + "zone" : "0"), \(records), \(amount))
             ON CONFLICT (account, owner, zone) DO UPDATE
             SET records = storage_usage.records + excluded.records, bytes = storage_usage.bytes + excluded.bytes;
             """
@@ -96,7 +96,7 @@ struct BilledTable: Sendable {
     }
 
     private var triggers: [String] {
-        let gone = add("OLD.", "-(\(records("OLD.")))", "-(\(bytes("OLD.")))")
+        let gone = add("OLD.", "-(\(records("OLD.")))", "-(\(size("OLD.")))")
         var triggers = [trigger("DELETE", [gone])]
         guard !isReported else {
             return triggers + [
@@ -104,11 +104,11 @@ struct BilledTable: Sendable {
                     "UPDATE", [add("NEW.", "0", "COALESCE(LENGTH(NEW.move), 0) - COALESCE(LENGTH(OLD.move), 0)")], of: ["move"])
             ]
         }
-        triggers.append(trigger("INSERT", [add("NEW.", "0", bytes("NEW."))]))
+        triggers.append(trigger("INSERT", [add("NEW.", "0", size("NEW."))]))
         let columns = values + amounts + (moves ? [holder] : [])
         guard !columns.isEmpty else { return triggers }
-        let differs = "\(bytes("OLD.")) <> \(bytes("NEW."))" + (moves ? " OR OLD.\(holder) <> NEW.\(holder)" : "")
-        triggers.append(trigger("UPDATE", [gone, add("NEW.", "0", bytes("NEW."))], of: columns, when: differs))
+        let differs = "\(size("OLD.")) <> \(size("NEW."))" + (moves ? " OR OLD.\(holder) <> NEW.\(holder)" : "")
+        triggers.append(trigger("UPDATE", [gone, add("NEW.", "0", size("NEW."))], of: columns, when: differs))
         return triggers
     }
 
@@ -126,7 +126,7 @@ struct BilledTable: Sendable {
 
     private var sums: String {
         let zone = isInZone ? "zone" : "0"
-        return "SELECT \(holder) AS owner, \(zone) AS zone, SUM(\(records(""))) AS records, SUM(\(bytes(""))) AS bytes FROM \(name) "
+        return "SELECT \(holder) AS owner, \(zone) AS zone, SUM(\(records(""))) AS records, SUM(\(size(""))) AS bytes FROM \(name) "
             + "GROUP BY \(holder)\(isInZone ? ", zone" : "")"
     }
 }

@@ -240,7 +240,7 @@ import Testing
         #expect { try quotas.checkStorage(21, isPublic: true, isOwner: false) } throws: { error in
             (error as? ServerError)?.reason.contains("public database") == true
         }
-        try Quotas().checkStorage(.max, isPublic: true, isOwner: true)
+        try Quotas(limits { ($0.storageQuota, $0.publicStorageQuota) = (0, 0) }).checkStorage(.max, isPublic: true, isOwner: true)
     }
 
     @Test func sumsThatHaveDriftedAreCountedAgain() async throws {
@@ -248,7 +248,17 @@ import Testing
             let anna = try await Person.ready(server)
             let zone = try await anna.makeZone()
             _ = try await anna.save([data("a", 1_000), data("b", 2_000)], in: zone)
-            let right = try await usage(anna)
+            // What is kept for a day has gone by the time of the sweeps.
+            server.clock.advance(seconds: 2 * 86_400)
+            try await server.services.housekeeping.sweep(now: server.clock.now)
+            func total() async throws -> [Int64] {
+                try await server.services.database.read { connection in
+                    let account = try connection.first("SELECT id FROM account WHERE id > 0") { try $0.int64(0) }
+                    return try StorageUsage.total(of: account ?? 0, in: connection).map { [$0.records, $0.bytes] } ?? []
+                }
+            }
+            let right = try await total()
+            #expect(right.first == 2)
             for damage in [
                 "UPDATE storage_usage SET bytes = bytes + 1 WHERE owner = 0", "UPDATE storage_usage SET records = 7 WHERE owner <> 0",
                 "DELETE FROM storage_usage",
@@ -261,12 +271,7 @@ import Testing
                 server.clock.advance(seconds: 86_400)
                 try await server.services.housekeeping.sweep(now: server.clock.now)
                 try await checkSums(server)
-                let now = try await server.services.database.read { connection in
-                    let account = try connection.first("SELECT id FROM account") { try $0.int64(0) }
-                    return try StorageUsage.total(of: account ?? 0, in: connection)
-                }
-                let sums = now.map { [UInt64($0.records), UInt64($0.bytes)] }
-                #expect(sums == [right.records, right.bytes])
+                #expect(try await total() == right)
             }
         }
     }
