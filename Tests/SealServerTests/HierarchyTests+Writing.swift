@@ -201,31 +201,6 @@ extension HierarchyTests {
         }
     }
 
-    /// Between a request's checks and its transaction another device appends to the share's roster, or opens a share.
-    @Test func whatIsEndedOrOpenedIsAsItWasJudged() async throws {
-        let hook = WriteHook()
-        try await withShare(hook: hook) { shared in
-            let (anna, zone, share, server) = (shared.anna, shared.zone, shared.share, shared.server)
-            var gone = Write(after: shared.record, kind: .delete)
-            gone.type = Names.shareType
-            let (ending, _) = try anna.request(
-                [PlacedWrite(gone, in: share), Self.move(shared.root, from: share, to: zone, parent: nil)],
-                closing: [anna.closing(share)])
-            let (scope, opening) = try anna.newShare("other", root: "note", in: zone)
-            let (beginning, _) = try anna.request(anna.sharing(shared.note, as: "other", in: zone, scope), opening: [opening])
-            let before = try await server.rows(in: ["roster_entry", "share", "record"])
-            let head = randomBytes(32)
-            let appends: WriteHook.Work = { try $0.execute("UPDATE share SET head = $1", [.blob(head)]) }
-            let opens: WriteHook.Work = { try $0.execute("UPDATE zone SET shares = shares + 1") }
-            for (request, work) in [(ending, appends), (beginning, opens)] {
-                hook.arm(work)
-                try await expectRefusal(.rosterChanged) { try await anna.send(request, to: zone) }
-                #expect(!hook.isArmed)
-            }
-            #expect(try await server.rows(in: ["roster_entry", "share", "record"]) == before)
-        }
-    }
-
     @Test func aShareIsNotOpenedAgainBeforeItsRecordsAreMoved() async throws {
         try await withShare { shared in
             let (anna, zone, share) = (shared.anna, shared.zone, shared.share)
