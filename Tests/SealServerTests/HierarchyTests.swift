@@ -25,9 +25,10 @@ import Testing
 
     /// - Parameter settles: the item is moved into the share.
     func withShare(
-        _ permission: Permission = .readWrite, settles: Bool = true, _ body: @Sendable (Shared) async throws -> Void
+        _ permission: Permission = .readWrite, settles: Bool = true, hook: WriteHook? = nil,
+        _ body: @Sendable (Shared) async throws -> Void
     ) async throws {
-        try await RunningServer.with { server in
+        try await RunningServer.with(hook: hook) { server in
             let (anna, bert) = (try await Person.ready(server), try await Person.ready(server))
             let zone = try await anna.makeZone()
             let saved = try await anna.save([Write("list"), Write("item", parent: "list"), Write("note")], in: zone)
