@@ -160,7 +160,8 @@ import Testing
         try await world.check(world.ann)
         // The server was told of the very seed that was kept: the account starts from what its device has.
         #expect(world.kept.seeds.count == 2)
-        try await world.check(try world.ann.restarted(world.kept))
+        let again = try world.ann.restarted(world.kept)
+        #expect(try await again.body(of: world.anns.recordID("new", for: again), in: again.own) == "after")
     }
 
     @Test func aRecoveryKeyThatWasNotShownChangesNothing() async throws {

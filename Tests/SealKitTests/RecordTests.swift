@@ -1,6 +1,7 @@
 import Foundation
-import SealLab
 import SealStatements
+import SealWire
+import SwiftProtobuf
 import Testing
 
 @testable import SealKit
@@ -10,20 +11,23 @@ import Testing
     @Test func whatDoesNotFitIntoOneAnswerComesInSeveral() async throws {
         let ann = try await Person()
         let zone = try await ann.makeZone()
-        var ids: [Record.ID] = []
-        for number in 0..<8 {
-            var record = ann.note(in: zone, "x", name: "large-\(number)")
-            record.encryptedValues["data"] = Data(repeating: UInt8(number), count: 700_000)
-            ids.append(try await ann.own.save(record).recordID)
+        let names = (0..<6).map { "note-\($0)" }
+        _ = try await ann.own.modifyRecords(saving: names.map { ann.note(in: zone, $0, name: $0) })
+        let ids = names.map { Record.ID(recordName: $0, zoneID: zone) }
+        try await ann.own.deleteRecord(withID: ids[5])
+        // A server whose answers take two records.
+        let (device, network) = try ann.behindAttacker()
+        network.rewrite("records/lookup", Sealkit_V1_LookupRecordsResponse.self) { answer in
+            for index in answer.results.indices.dropFirst(2) {
+                answer.results[index] = .with { $0.failure.code = SealKitError.Code.limitExceeded.rawValue }
+            }
         }
-        try await ann.own.deleteRecord(withID: ids[7])
-        let network = LossyTransport(try HTTPTransport(server: ann.server.origin), losing: "records/lookup", [])
-        let found = try await ann.through(network).own.records(for: ids)
-        #expect(network.bodies.count > 1, "one answer takes them all")
-        #expect(found.count == 8 && found[ids[7]]?.failureCode == .unknownItem)
-        for (number, id) in ids.prefix(7).enumerated() {
-            let data: Data? = try found[id]?.get().encryptedValues["data"]
-            #expect(data == Data(repeating: UInt8(number), count: 700_000))
+        let found = try await device.own.records(for: ids)
+        #expect(network.sent(to: "records/lookup").count == 3)
+        #expect(found.count == 6 && found[ids[5]]?.failureCode == .unknownItem)
+        for (name, id) in zip(names, ids).dropLast() {
+            let body: String? = try found[id]?.get().encryptedValues["body"]
+            #expect(body == name)
         }
     }
 

@@ -46,13 +46,15 @@ extension Person {
     // MARK: The public
 
     /// Opens a zone to the public with a link of its own.
-    func publicSeat(in zone: TestZone, _ permission: Permission = .readOnly) throws -> TestSeat {
+    func publicSeat(
+        in zone: TestZone, _ permission: Permission = .readOnly, rotating: Bool = false
+    ) throws -> TestSeat {
         var random = SystemRandom()
         let secret = LinkSecret(random: &random)
         let id = ID16(random: &random)
         let draft = try author.next(
             on: zone.roster, changes: [], settings: SettingsDraft(secret: secret, publicAccess: (id, permission)),
-            rotating: false, current: zone.key, time: 3, random: &random)
+            rotating: rotating, current: zone.key, time: 3, random: &random)
         var link = Sealkit_V1_Link()
         link.routingID = Data(randomBytes(16))
         link.keptSecret = Data([1, 2, 3])
