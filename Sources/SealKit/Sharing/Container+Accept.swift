@@ -153,7 +153,8 @@ extension Container {
         return response
     }
 
-    /// The whole roster, each page verified before the next is asked for, and the last page, which says what the caller may do.
+    /// The whole roster, each page verified before the next is asked for, and the last page, which says what the caller may do, with
+    /// the entries of all.
     private func roster(
         behind url: ShareURL, _ first: Sealkit_V1_ShareMetadataResponse
     ) async throws(SealKitError) -> (Roster, Sealkit_V1_ShareMetadataResponse) {
@@ -166,6 +167,7 @@ extension Container {
             return roster
         }
         while page.moreComing {
+            let before = page.entries
             page = try await metadataPage(behind: url, from: roster.nextSequence)
             guard !page.entries.isEmpty || !page.moreComing, page.zone == first.zone, page.shareRecordName == first.shareRecordName else {
                 throw SealKitError(
@@ -178,6 +180,7 @@ extension Container {
                 for entry in entries { try next.append(entry) }
                 return next
             }
+            page.entries = before + page.entries
         }
         _ = try verifying("the share") { [roster] () throws(SealError) in
             guard !roster.isClosed else { throw .changeNotApplicable }
