@@ -216,7 +216,7 @@ extension HierarchyTests {
             let append = try RosterAppend(
                 anna.appendRequest(try anna.next(on: share, rotating: true), to: share), container: TestClient.container,
                 hasher: server.services.addresses)
-            let (rosters, now) = (server.services.rosters, server.clock.now)
+            let (rosters, quotas, now) = (server.services.rosters, server.services.quotas, server.clock.now)
             let appends: WriteHook.Work = { connection in
                 let found = "SELECT \(ZoneRow.columns) FROM zone z WHERE z.name = 'notes'"
                 let zone = try #require(try connection.first(found, [], ZoneRow.init))
@@ -226,7 +226,7 @@ extension HierarchyTests {
                 let session = Session(
                     accountID: try #require(account), tokenHash: [], device: nil, deviceRevision: 0, expires: .max, generation: 0)
                 let caller = Caller(id: row.owner, userID: anna.user, session: session)
-                _ = try append.run(on: row, by: caller, rosters: rosters, now: now, in: connection)
+                _ = try append.run(on: row, by: caller, rosters: rosters, quotas: quotas, now: now, in: connection)
             }
             let opens: WriteHook.Work = { try $0.execute("UPDATE zone SET shares = shares + 1") }
             let before = try await server.rows(in: ["share", "record"])
