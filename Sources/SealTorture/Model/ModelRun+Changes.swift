@@ -38,14 +38,17 @@ extension ModelRun {
         guard let known else { throw Finding("a zone that is not there answers") }
         var next = token?.model ?? ModelToken(life: known.life)
         try check(next.life == known.life, "a token of an earlier life of the zone is good")
-        try check(limit.map { page.modifications.count + page.deletions.count <= $0 } ?? true, "a page is longer than its limit")
+        let mayRepeat = next.isMidway && !page.moreComing
+        next.isMidway = (token == nil || next.isMidway) && page.moreComing
+        try check(
+            mayRepeat || limit.map { page.modifications.count + page.deletions.count <= $0 } ?? true, "a page is longer than its limit")
         // The share's own record, where it was ever shared, is not the model's.
         for (id, result) in page.modifications where id.recordName != Share.recordName {
             guard let stored = known.records[id.recordName] else { throw Finding("\(id.recordName) comes and never was") }
             let record = try result.get()
             try check(!stored.isDeleted, "\(id.recordName) comes as a change and is not there")
             try record.checkEqual(stored, desired: desired)
-            try next.deliver(id.recordName, stored.version, "the zone's feed")
+            try next.deliver(id.recordName, stored.version, "the zone's feed", mayRepeat: mayRepeat)
             devices[device].copies[ModelDevice.Key(zone: zone, name: id.recordName)] = record.copy(stored, life: known.life)
         }
         for (id, type) in page.deletions {
@@ -53,7 +56,7 @@ extension ModelRun {
                 throw Finding("\(id.recordName) comes as a deletion and is there")
             }
             try check(type == stored.type, "\(id.recordName) was of type \(stored.type)")
-            try next.deliver(id.recordName, stored.version, "the zone's feed")
+            try next.deliver(id.recordName, stored.version, "the zone's feed", mayRepeat: mayRepeat)
         }
         if !page.moreComing {
             try next.checkComplete(known.records.mapValues { ($0.version, $0.isDeleted) }, "the zone's feed")
@@ -68,10 +71,12 @@ extension ModelRun {
         doing = "device \(device) reads the database's changes \(token == nil ? "from the start" : "since a token"), limit \(limit ?? 0)"
         let page = try await devices[device].database.databaseChanges(since: token?.sdk, resultsLimit: limit)
         var next = token?.model ?? ModelToken()
+        let mayRepeat = next.isMidway && !page.moreComing
+        next.isMidway = (token == nil || next.isMidway) && page.moreComing
         for zone in page.modifications {
             let name = zone.zoneID.zoneName
             try check(store.open(name) != nil, "zone \(name) comes as a change and is not there")
-            try next.deliver(name, store.zones[name]?.touched, "the database's feed")
+            try next.deliver(name, store.zones[name]?.touched, "the database's feed", mayRepeat: mayRepeat)
         }
         for (id, reason) in page.deletions {
             try check(store.open(id.zoneName) == nil && reason == .deleted, "zone \(id.zoneName) comes as \(reason) and is there")
