@@ -139,9 +139,10 @@ extension DataArchiveTests {
                     return count
                 }
                 answer = .with { $0.moreComing = true }
-                answer.results = (0..<10_000).map { number in
+                // As many as an answer takes.
+                answer.results = (0..<Limits.itemsPerRequest).map { number in
                     .with {
-                        $0.recordName = "x\(page * 10_000 + number + 100_000_000)"
+                        $0.recordName = "x\(page * Limits.itemsPerRequest + number + 100_000_000)"
                         $0.failure = Sealkit_V1_Failure(.permissionFailure, "")
                     }
                 }
@@ -157,7 +158,7 @@ extension DataArchiveTests {
             #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.url.path) == [], "\(what)")
         }
         // It was given up after a bounded number of pages.
-        #expect(count.withLock { $0 } == 11)
+        #expect(count.withLock { $0 } == Database.mostUnreadable / Limits.itemsPerRequest + 1)
         #expect(try await ann.container.exportData(to: archive).records == 3)
     }
 }
