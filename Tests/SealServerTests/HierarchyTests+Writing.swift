@@ -214,7 +214,8 @@ extension HierarchyTests {
             let (scope, opening) = try anna.newShare("other", root: "note", in: zone)
             let (beginning, _) = try anna.request(anna.sharing(shared.note, as: "other", in: zone, scope), opening: [opening])
             let append = try RosterAppend(
-                anna.appendRequest(try anna.next(on: share, rotating: true), to: share), container: TestClient.container,
+                anna.appendRequest(try anna.next(on: share, [.settings(.init(linkID: Digest(randomBytes(32))))]), to: share),
+                container: TestClient.container,
                 hasher: server.services.addresses)
             let (rosters, quotas, now) = (server.services.rosters, server.services.quotas, server.clock.now)
             let appends: WriteHook.Work = { connection in

@@ -7,7 +7,7 @@ import Testing
 @testable import SealServer
 
 /// Who writes when, and for how long.
-@Suite(.timeLimit(.minutes(5))) struct WriterTests {
+@Suite(.timeLimit(.minutes(60))) struct WriterTests {
     let folder = TemporaryFolder()
     let clock = SteppingClock()
 

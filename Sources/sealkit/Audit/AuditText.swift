@@ -11,8 +11,7 @@ enum AuditText {
         for contact in audit.contacts where contact.needsAttention { lines.append("  " + ContactText.line(contact)) }
         for device in audit.newDevices { lines.append("new device " + DeviceText.line(device)) }
         for failure in audit.failures {
-            let what = [.integrityFailure, .rollback].contains(failure.error.code) ? "does not hold" : "not checked"
-            lines.append("\(what): \(name(failure.zoneID)): \(failure.error.reason.escaped) [\(failure.error.code.rawValue.escaped)]")
+            lines.append("not checked: \(name(failure.zoneID)): \(failure.error.reason.escaped) [\(failure.error.code.rawValue.escaped)]")
         }
         for violation in audit.violations {
             lines.append("violation \(Timestamp.text(violation.lastSeen)) \(name(violation.zoneID)): \(violation.reason.escaped) [\(violation.code.rawValue.escaped)]")

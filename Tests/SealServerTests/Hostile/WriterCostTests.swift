@@ -12,7 +12,7 @@ import Testing
 @testable import SealServer
 
 /// What one request may make everybody else's writes wait for, whatever it is about: counted, never timed.
-@Suite(.timeLimit(.minutes(10))) struct WriterCostTests {
+@Suite(.timeLimit(.minutes(60))) struct WriterCostTests {
     // MARK: Zones
 
     /// Records of a zone, as the database has them after very many saves.
