@@ -139,7 +139,7 @@ extension Database {
             token = response.token
             isMore = response.moreComing
             guard !isMore else { continue }
-            var rest = try await find(overtaken.filter { newest[$0.recordName] == nil }, in: zoneID, from: .zone(ground), desiredKeys: nil).found
+            var rest = try await find(Array(overtaken), in: zoneID, from: .zone(ground), desiredKeys: nil).found
             // What did not come is asked for: all that this device knows, or what was named.
             if let wanted {
                 let ids = wanted.sorted().map { Record.ID(recordName: $0, zoneID: zoneID) }
