@@ -1,5 +1,6 @@
 import SealLab
 import SealStatements
+import SealWire
 import Testing
 
 @testable import SealKit
@@ -132,6 +133,23 @@ extension ConflictTests {
         #expect(try await ann.own.record(for: known.recordID)["color"] == "red")
         #expect(await failure { _ = try await ann.own.record(for: gone.recordID) } == .unknownItem)
         #expect(try await ann.container.violations().isEmpty)
+    }
+
+    /// An answer has room for so much of what the server has. A deletion that did not fit in is looked up, and nobody is accused.
+    @Test func aDeletionThatTheAnswerHadNoRoomForIsLookedUp() async throws {
+        let ann = try await Person()
+        let note = try await redNote(ann)
+        let (device, network) = try ann.freshBehindAttacker()
+        _ = try await device.own.record(for: note.recordID)
+        try await ann.own.deleteRecord(withID: note.recordID)
+        network.rewrite("records/modify", Sealkit_V1_ModifyRecordsResponse.self) { answer in
+            for index in answer.results.indices { answer.results[index].clearServerRecord() }
+        }
+        var edited = note
+        edited["color"] = "blue"
+        let stale = edited
+        #expect(await failure { try await device.own.save(stale) } == .unknownItem)
+        #expect(try await device.container.violations().isEmpty)
     }
 
     /// Some of a request is stored, some refused since it cites an older roster than a record that goes along: only that goes

@@ -24,9 +24,11 @@ extension ZoneBatch {
             case .record: continue
             case .failure(let failure):
                 var error = SealKitError(failure).about(item.id.recordName)
-                if !results[index].hasServerRecord { error = try await database.absence(of: item.id, error, in: ground) ?? error }
-                if error.code == .serverRecordChanged || (error.code == .unknownItem && results[index].hasServerRecord) {
-                    if let rebased = try await conflict(item, results[index], ground: ground, isLast: isLast) {
+                // The answer may have had no room for the deletion, or the record was made again since: a look-up shows what there is.
+                let isDenied = ground.isZone && error.code == .unknownItem && !results[index].hasServerRecord
+                if !isDenied, !results[index].hasServerRecord { error = try await database.absence(of: item.id, error, in: ground) ?? error }
+                if error.code == .serverRecordChanged || isDenied || (error.code == .unknownItem && results[index].hasServerRecord) {
+                    if let rebased = try await conflict(item, results[index], isDenied: isDenied, ground: ground, isLast: isLast) {
                         again.append(rebased)
                     } else if case .success? = deleteResults[item.id] {
                         settled += 1
@@ -118,7 +120,7 @@ extension ZoneBatch {
 
     /// The server has another version. Returns the item to send again, where the policy or a deletion allows that.
     private mutating func conflict(
-        _ item: Item, _ result: Sealkit_V1_RecordResult, ground: RecordGround, isLast: Bool
+        _ item: Item, _ result: Sealkit_V1_RecordResult, isDenied: Bool, ground: RecordGround, isLast: Bool
     ) async throws(SealKitError) -> Item? {
         let name = item.id.recordName
         if isRekeying {
@@ -132,6 +134,11 @@ extension ZoneBatch {
             ? try await database.read([(result.serverRecord, name)], zone: zoneID, desiredKeys: nil, ground: ground).first
             : try await database.look(up: [item.id], desiredKeys: nil).first?.1
         guard let outcome = found else { return nil }
+        if isDenied, case .success(let there) = outcome, let base = there.present?.base, base.hash == item.base?.hash {
+            // It shows what it says is not there.
+            fail(item, await database.core.noted(Database.hidden(item.id), zone: zoneID, record: name))
+            return nil
+        }
         return resolve(item, outcome, isLast: isLast)
     }
 

@@ -37,6 +37,8 @@ enum RecordGround: Sendable {
         }
     }
 
+    var isZone: Bool { if case .zone = self { true } else { false } }
+
     /// The scopes that this account reads, where it does not read the whole zone.
     var readableScopes: Set<TrustStore.ScopePlace>? {
         guard case .zone(let ground) = self, ground.own == nil else { return nil }
