@@ -184,20 +184,6 @@ extension Database {
         SealKitError(.serverRejectedRequest, "the server's answer says nothing of record \(id.recordName)")
     }
 
-    /// The same of any number of records.
-    func look(
-        upAll recordIDs: [Record.ID], desiredKeys: [String]?, checksPlacement: Bool
-    ) async throws(SealKitError) -> [Record.ID: Outcome] {
-        var found: [Record.ID: Outcome] = [:]
-        for start in stride(from: 0, to: recordIDs.count, by: Limits.itemsPerRequest) {
-            let part = Array(recordIDs[start..<min(start + Limits.itemsPerRequest, recordIDs.count)])
-            for (id, outcome) in try await look(up: part, desiredKeys: desiredKeys, checksPlacement: checksPlacement) {
-                found[id] = outcome
-            }
-        }
-        return found
-    }
-
     /// Downloads a fetched record's assets where the database is set to; one that cannot be had fails the record.
     func materialize(_ record: Record) async -> Result<Record, SealKitError> {
         guard assetFetching == .automatic else { return .success(record) }

@@ -101,8 +101,11 @@ public struct Database: Sendable {
         var (outcomes, overtaken) = try await admit(readings, in: reader.ground, zone, accepted)
         if asksAgain, !overtaken.isEmpty {
             let ids = overtaken.map { Record.ID(recordName: records[$0].wire.recordName, zoneID: zone) }
-            let newer = try await look(upAll: ids, desiredKeys: desiredKeys, checksPlacement: checksPlacement)
-            for (index, id) in zip(overtaken, ids) { outcomes[index] = newer[id] ?? .failure(Database.unknown(id)) }
+            let newer = try await find(
+                ids, in: zone, from: reader.ground, desiredKeys: desiredKeys, checksPlacement: checksPlacement
+            ).found
+            let outcomesNow = Dictionary(newer.map { ($0.id, $0.outcome) }, uniquingKeysWith: { $1 })
+            for (index, id) in zip(overtaken, ids) { outcomes[index] = outcomesNow[id] ?? .failure(Database.unanswered(id)) }
         }
         for (record, outcome) in zip(records, outcomes) {
             let error: SealKitError

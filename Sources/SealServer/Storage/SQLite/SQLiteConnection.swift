@@ -53,6 +53,11 @@ struct SQLiteConnection: SQLConnection {
     /// Whether a transaction is still open: SQLite takes the whole of it back on its own when the disk fails it.
     var isInTransaction: Bool { sqlite3_get_autocommit(database.sqliteConnection) == 0 }
 
+    /// Takes back what is still open. Where this fails, SQLite has done it by itself, and what led here is what has to be told.
+    func rollBack() {
+        if isInTransaction { _ = try? execute("ROLLBACK") }
+    }
+
     // MARK: Parameters
 
     /// Binds the values from `index` on, then runs `body`. Strings and blobs stay where they are while the statement runs:

@@ -77,7 +77,7 @@ final class SQLiteGroupWriter: Sendable {
                 try body(connection)
                 try connection.execute("COMMIT")
             } catch {
-                if connection.isInTransaction { _ = try? connection.execute("ROLLBACK") }
+                connection.rollBack()
                 throw error
             }
         }
@@ -177,7 +177,7 @@ final class SQLiteGroupWriter: Sendable {
                     }
                     try connection.execute("COMMIT")
                 } catch {
-                    if connection.isInTransaction { _ = try? connection.execute("ROLLBACK") }
+                    connection.rollBack()
                     throw error
                 }
             }

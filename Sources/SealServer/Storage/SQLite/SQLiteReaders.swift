@@ -29,8 +29,8 @@ final class SQLiteReaders: Sendable {
         return try queue.unsafeRead { database in
             let connection = SQLiteConnection(database: database)
             try connection.execute("BEGIN")
-            // It has written nothing: ending the snapshot is all that this does. SQLite may have ended it by itself on an error.
-            defer { if connection.isInTransaction { _ = try? connection.execute("ROLLBACK") } }
+            // It has written nothing: ending the snapshot is all that this does.
+            defer { connection.rollBack() }
             return try body(connection)
         }
     }
