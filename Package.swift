@@ -41,6 +41,7 @@ let package = Package(
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "CCurlShim", dependencies: ["CCurl"]),
+        .target(name: "SealSystem", swiftSettings: house),
         // Floor 1
         .target(name: "SealPrimitives", dependencies: ["CSodium"], swiftSettings: core),
         .target(
@@ -73,7 +74,7 @@ let package = Package(
         .target(
             name: "SealKit",
             dependencies: [
-                "SealPrimitives", "SealStatements", "SealEnvelope", "SealWire", "SealCoding", "SealQuery",
+                "SealSystem", "SealPrimitives", "SealStatements", "SealEnvelope", "SealWire", "SealCoding", "SealQuery",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -89,7 +90,8 @@ let package = Package(
         .target(
             name: "SealServer",
             dependencies: [
-                "SealPrimitives", "SealStatements", "SealWire", "SealCoding", "SealSchema", "SealQuery", "CCurl", "CCurlShim",
+                "SealSystem", "SealPrimitives", "SealStatements", "SealWire", "SealCoding", "SealSchema", "SealQuery", "CCurl",
+                "CCurlShim",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -116,7 +118,8 @@ let package = Package(
         .executableTarget(
             name: "sealkit",
             dependencies: [
-                "CSodium", "SealKit", "SealServer", "SealPrimitives", "SealStatements", "SealEnvelope", "SealCoding", "SealSchema",
+                "CSodium", "SealSystem", "SealKit", "SealServer", "SealPrimitives", "SealStatements", "SealEnvelope", "SealCoding",
+                "SealSchema",
                 "SealQuery", .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
@@ -178,8 +181,8 @@ let package = Package(
         .testTarget(
             name: "SealServerTests",
             dependencies: [
-                "SealServer", "SealKit", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire", "SealSchema",
-                "SealQuery", "SealLab",
+                "SealServer", "SealKit", "SealSystem", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire",
+                "SealSchema", "SealQuery", "SealLab",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -212,8 +215,8 @@ case "1":
 case "server":
     // The server with its packages, and the core's harness and world once more.
     let kept = [
-        "CSodium", "CCurl", "CCurlShim", "SealPrimitives", "SealWire", "SealStatements", "SealEnvelope", "SealCoding", "SealSchema",
-        "SealQuery", "SealServer",
+        "CSodium", "CCurl", "CCurlShim", "SealSystem", "SealPrimitives", "SealWire", "SealStatements", "SealEnvelope", "SealCoding",
+        "SealSchema", "SealQuery", "SealServer",
     ]
     package.products = []
     package.targets.removeAll { !kept.contains($0.name) }

@@ -3,6 +3,7 @@ import NIOCore
 import SealCoding
 import SealPrimitives
 import SealStatements
+import SealSystem
 import SealWire
 import SwiftProtobuf
 import Testing

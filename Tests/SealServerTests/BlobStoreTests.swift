@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import SealSystem
 import Testing
 
 @testable import SealServer

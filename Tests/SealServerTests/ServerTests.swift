@@ -6,6 +6,7 @@ import Hummingbird
 import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
+import SealSystem
 import SealWire
 import SwiftProtobuf
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import SealSystem
 import SealWire
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import SealPrimitives
+import SealSystem
 
 /// Reads an archive that anybody may have written: nothing outside of its folder, no more memory than a line takes, and nothing
 /// that differs from its sum.
@@ -131,8 +132,7 @@ struct ArchiveReader {
                 descriptor = next
                 continue
             }
-            var status = stat()
-            guard fstat(next, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            guard FileStatus(descriptor: next)?.isRegular == true else {
                 close(next)
                 throw refused(name, "is no file")
             }

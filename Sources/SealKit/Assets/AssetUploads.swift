@@ -4,6 +4,7 @@ import NIOCore
 import SealEnvelope
 import SealPrimitives
 import SealStatements
+import SealSystem
 import SealWire
 
 /// Seals the new assets of a batch and sends them, before the records that name them.
@@ -105,11 +106,9 @@ struct AssetFile: Sendable {
 
     /// Which file it is, its size, and when it was modified.
     struct Version: Hashable, Sendable {
-        let device: Int
-        let file: Int
-        let size: Int
-        let seconds: Int
-        let nanoseconds: Int
+        let file: FileStatus.Identity
+        let size: Int64
+        let modified: FileStatus.Moment
     }
 
     /// - Throws: `assetFileNotFound`.
@@ -125,11 +124,8 @@ struct AssetFile: Sendable {
     }
 
     private static func version(_ handle: FileHandle) -> Version? {
-        var status = stat()
-        guard fstat(handle.fileDescriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        return Version(
-            device: Int(status.st_dev), file: Int(status.st_ino), size: Int(status.st_size), seconds: status.st_mtim.tv_sec,
-            nanoseconds: status.st_mtim.tv_nsec)
+        guard let status = FileStatus(descriptor: handle.fileDescriptor), status.isRegular else { return nil }
+        return Version(file: status.identity, size: status.size, modified: status.modified)
     }
 
     var isUnchanged: Bool { AssetFile.version(handle) == version }

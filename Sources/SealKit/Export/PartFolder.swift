@@ -1,4 +1,5 @@
 import Foundation
+import SealSystem
 
 /// The folder that something is written to until it is whole. Its process holds a lock on it, which the system lets go however the
 /// process ends: what lies there without one has been abandoned.
@@ -54,10 +55,9 @@ struct PartFolder {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         let lock = Lock(descriptor)
-        var (held, named) = (stat(), stat())
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 || (orUnlockable && errno != EWOULDBLOCK),
-            fstat(descriptor, &held) == 0, lstat(path, &named) == 0,
-            held.st_ino == named.st_ino, held.st_dev == named.st_dev, held.st_uid == geteuid()
+            let held = FileStatus(descriptor: descriptor), let named = FileStatus(link: path),
+            held.identity == named.identity, held.owner.user == geteuid()
         else { return nil }
         return lock
     }

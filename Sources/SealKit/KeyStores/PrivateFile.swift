@@ -1,12 +1,13 @@
 import Foundation
+import SealSystem
 
 /// Files that only their user may read.
 enum PrivateFile {
     /// A file's bytes, and whose they are.
     struct Content {
         let bytes: Data
-        fileprivate let mode: mode_t
-        fileprivate let owner: uid_t
+        fileprivate let mode: UInt32
+        fileprivate let owner: UInt32
     }
 
     /// Makes a new file of mode 0600; never over one that is there.
@@ -33,8 +34,7 @@ enum PrivateFile {
             throw unreadable(url)
         }
         defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw unreadable(url) }
+        guard let status = FileStatus(descriptor: descriptor) else { throw unreadable(url) }
         // Nothing that is kept so is larger; a device or a wrong file does not fill the memory.
         var content = Data(count: 1 << 20)
         var size = 0
@@ -45,7 +45,7 @@ enum PrivateFile {
             if count == 0 { break }
             size += count
         }
-        return Content(bytes: content.prefix(size), mode: status.st_mode, owner: status.st_uid)
+        return Content(bytes: content.prefix(size), mode: status.mode, owner: status.owner.user)
     }
 
     /// The file, and what a process that was killed may have left beside it. The caller holds the lock.

@@ -1,5 +1,6 @@
 import Foundation
 import SealPrimitives
+import SealSystem
 
 /// A key in the secrets folder: 32 bytes that its owner alone can read.
 enum SecretFile {

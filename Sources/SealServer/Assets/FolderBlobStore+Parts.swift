@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import SealSystem
 
 /// Uploads in parts: one staged file, which parts are written into at their places.
 extension FolderBlobStore {

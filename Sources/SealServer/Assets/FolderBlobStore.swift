@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import NIOPosix
+import SealSystem
 import Synchronization
 
 /// Blobs as files: `<folder>/ab/cd/abcd…`, and `<folder>/staged/abcd…` while they upload.
@@ -88,7 +89,7 @@ final class FolderBlobStore: BlobStore {
             let staged = folder + "/staged"
             return try FileManager.default.contentsOfDirectory(atPath: staged).compactMap { name in
                 guard let id = BlobID(name), let status = FileStatus(path: staged + "/" + name) else { return nil }
-                return status.modified < limit ? id : nil
+                return status.modified.date < limit ? id : nil
             }
         }
     }

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import SealPrimitives
+import SealSystem
 import SealWire
 
 /// Who may manage containers: schemas, roles, tokens. No account has to do with it: a stolen session changes no schema.

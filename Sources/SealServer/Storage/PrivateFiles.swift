@@ -1,4 +1,5 @@
 import Foundation
+import SealSystem
 
 /// Makes files and folders that their owner alone can read.
 enum PrivateFiles {

@@ -1,6 +1,7 @@
 public import Foundation
 import SealPrimitives
 import SealStatements
+import SealSystem
 
 /// Gives a server a new key for its verification tokens, while it runs or not: it works on the files of the secrets folder,
 /// and a running server notices.
@@ -38,7 +39,7 @@ public struct TokenKeyRotation {
             let key = try SigningKey(seed: try SecretFile.load(at: path))
             guard let status = FileStatus(path: path) else { throw FileError(path: path, action: "examine", code: errno) }
             let id = KeyIdentifier.paserk(of: key.verificationKey)
-            return Entry(id: id, made: status.modified, isCurrent: name == names.last, name: name)
+            return Entry(id: id, made: status.modified.date, isCurrent: name == names.last, name: name)
         }
     }
 

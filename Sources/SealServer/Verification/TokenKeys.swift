@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import SealPrimitives
 import SealStatements
+import SealSystem
 import Synchronization
 
 /// The keys of verification tokens: the newest signs, all verify, so that rotating one never breaks a token under way.
@@ -111,20 +112,12 @@ enum TokenKeyFiles {
 
 /// When a folder last had a file come or go.
 private struct FolderStamp: Equatable {
-    let seconds: Int
-    let nanoseconds: Int
+    let modified: FileStatus.Moment
 
     /// Nil where the folder cannot be looked at, and where it changed so lately that it may change again at the same time
     /// as far as its file system tells.
     init?(_ path: String) {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        #if os(Linux)
-            let time = status.st_mtim
-        #else
-            let time = status.st_mtimespec
-        #endif
-        guard abs(Foundation.time(nil) - time.tv_sec) > 1 else { return nil }
-        (seconds, nanoseconds) = (time.tv_sec, time.tv_nsec)
+        guard let status = FileStatus(path: path), abs(time(nil) - status.modified.seconds) > 1 else { return nil }
+        modified = status.modified
     }
 }

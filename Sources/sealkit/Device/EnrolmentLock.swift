@@ -1,4 +1,5 @@
 import Foundation
+import SealSystem
 
 /// One command at a time brings an account to or from a key file: the next enrolment is its user's next word, not another window's.
 final class EnrolmentLock {
@@ -20,9 +21,8 @@ final class EnrolmentLock {
                     status: .tryLater, reason: "another command is enrolling a device with the key file \(keyFile.path)",
                     remedy: "one at a time: answer that one, or end it, first")
             }
-            var status = stat()
             // The one that has just ended took its file away: a lock on that keeps nobody out.
-            if fstat(file, &status) == 0, status.st_nlink == 0 {
+            if FileStatus(descriptor: file)?.links == 0 {
                 close(file)
                 continue
             }

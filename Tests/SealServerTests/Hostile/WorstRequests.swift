@@ -4,6 +4,7 @@ import SealEnvelope
 import SealPrimitives
 import SealQuery
 import SealStatements
+import SealSystem
 import SealWire
 import SwiftProtobuf
 import Synchronization

@@ -2,6 +2,7 @@ import Foundation
 import SealLab
 import SealPrimitives
 import SealStatements
+import SealSystem
 import SealWire
 import SwiftProtobuf
 import Testing

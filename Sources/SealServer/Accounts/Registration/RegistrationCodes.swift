@@ -1,5 +1,6 @@
 public import Foundation
 import SealPrimitives
+import SealSystem
 
 /// Makes registration codes for a server (`RegistrationCode`), while it runs or not: it needs nothing but the key in the secrets folder.
 public struct RegistrationCodes {
