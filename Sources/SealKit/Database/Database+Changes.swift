@@ -243,9 +243,11 @@ extension Database {
             $0.token = token?.bytes ?? Data()
             $0.resultsLimit = UInt32(clamping: resultsLimit ?? 0)
         }
-        let reading = core.readings.reading(of: scope.pathComponent, at: token?.bytes, isWhole: token?.isFromBeginning ?? false)
-        let known = try await reading.isWhole ? knownZones() : [:]
+        let isFromBeginning = token.map { $0.isFromBeginning ?? false } ?? true
+        let known = try await isFromBeginning ? knownZones() : [:]
         let response: Sealkit_V1_DatabaseChangesResponse = try await core.call(scope, "zones/changes", request)
+        // Only now: another task that reads from the same place may have gone on with it meanwhile.
+        let reading = core.readings.reading(of: scope.pathComponent, at: token?.bytes, isWhole: isFromBeginning)
         let items =
             response.modifications.map { FeedReading.Item(zoneID($0.zoneID), version: $0.hashValue) }
             + response.deletions.map { FeedReading.Item(zoneID($0.zoneID), version: $0.hashValue) }

@@ -30,7 +30,7 @@ extension Database {
         let present = found.filter(\.isRecord)
         if !present.isEmpty, reading.isComplete {
             // Written since, by this device as well: the feed goes on with it.
-            let since = try await namesInFeed(of: ground, after: last.end)
+            let since = try await namesInFeed(of: ground, after: last.end, among: Set(present.map(\.id.recordName)))
             for one in present where !since.contains(one.id.recordName) {
                 _ = await core.noted(Database.leftOut(one.id), zone: zoneID, record: one.id.recordName)
             }
@@ -39,9 +39,13 @@ extension Database {
         return found.filter { if case .failure(let error) = $0.outcome { error.code != .unknownItem } else { true } }
     }
 
-    /// What a feed names after a place. Nothing of it is believed but that it is named.
-    private func namesInFeed(of ground: ZoneGround, after start: Data) async throws(SealKitError) -> Set<String> {
+    /// Which of these a feed names after a place. Nothing of it is believed but that it is named.
+    /// - Throws: `serverRejectedRequest` for a server that names others without end.
+    private func namesInFeed(
+        of ground: ZoneGround, after start: Data, among wanted: Set<String>
+    ) async throws(SealKitError) -> Set<String> {
         var names: Set<String> = []
+        var others = 0
         var place = start
         let reading = FeedReading(isWhole: false)
         while true {
@@ -55,8 +59,10 @@ extension Database {
                 response.records.map { FeedReading.Item($0) }, from: place, to: response.token, isMoreComing: response.moreComing)
             try reading.check(part)
             reading.take(part)
-            names.formUnion(response.records.map(\.recordName))
-            guard response.moreComing else { return names }
+            names.formUnion(response.records.lazy.map(\.recordName).filter(wanted.contains))
+            guard response.moreComing, names.count < wanted.count else { return names }
+            others += response.records.count
+            guard others <= Database.mostUnreadable else { throw Database.endless(zoneID(ground.zone.zoneIDOnWire)) }
             place = response.token
         }
     }

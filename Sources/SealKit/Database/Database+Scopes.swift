@@ -40,43 +40,52 @@ extension Database {
 
     /// The hierarchical shares that the server names, as far as their rosters show this account in them.
     func discoverShares(of zone: SealStatements.Scope, into ground: inout ZoneGround) async throws(SealKitError) {
-        let heads: [Sealkit_V1_ScopeHead]
-        do throws(SealKitError) { heads = try await namedShares(in: zone) } catch where error.code == .zoneNotFound { return }
-        for head in heads {
-            let view = try await core.keeper(of: zone.ofShare(head.shareRecordName)).refresh()
-            if view.isMember { ground.add(view) }
+        var named = NamedShares()
+        while named.isMoreComing {
+            let heads: [Sealkit_V1_ScopeHead]
+            do throws(SealKitError) { heads = try await more(&named, in: zone) } catch where error.code == .zoneNotFound { return }
+            for head in heads {
+                let view = try await core.keeper(of: zone.ofShare(head.shareRecordName)).refresh()
+                if view.isMember { ground.add(view) }
+            }
         }
     }
 
     /// The hierarchical shares that are open in a zone of one's own.
     func openShares(in zone: SealStatements.Scope) async throws(SealKitError) -> [ZoneView] {
         var views: [ZoneView] = []
-        for head in try await namedShares(in: zone) {
-            let view = try await core.keeper(of: zone.ofShare(head.shareRecordName)).current(citedBy: [head], asked: 0)
-            if view.isMember { views.append(view) }
+        var named = NamedShares()
+        while named.isMoreComing {
+            for head in try await more(&named, in: zone) {
+                let view = try await core.keeper(of: zone.ofShare(head.shareRecordName)).current(citedBy: [head], asked: 0)
+                if view.isMember { views.append(view) }
+            }
         }
         return views
     }
 
-    /// The hierarchical shares in a zone that the server names to this account, each once.
-    private func namedShares(in zone: SealStatements.Scope) async throws(SealKitError) -> [Sealkit_V1_ScopeHead] {
-        var heads: [Sealkit_V1_ScopeHead] = []
+    /// How far the server's list of a zone's shares was read.
+    private struct NamedShares {
         var names: Set<String> = []
-        var after = ""
-        while true {
-            let request = Sealkit_V1_LookupSharesRequest.with {
-                $0.zone = zone.zoneIDOnWire
-                $0.after = after
-            }
-            let response: Sealkit_V1_LookupSharesResponse = try await core.call(scope, "shares/lookup", request)
-            for share in response.shares {
-                after = try shareName(share.scope)
-                guard names.insert(after).inserted else { throw FeedReading.circle }
-                heads.append(share.scope)
-            }
-            guard response.moreComing else { return heads }
-            guard !response.shares.isEmpty else { throw FeedReading.circle }
+        var last = ""
+        var isMoreComing = true
+    }
+
+    /// The next hierarchical shares in a zone that the server names to this account, each once. Their rosters are read before more is
+    /// asked for: of those that it makes up there is none.
+    private func more(_ named: inout NamedShares, in zone: SealStatements.Scope) async throws(SealKitError) -> [Sealkit_V1_ScopeHead] {
+        let request = Sealkit_V1_LookupSharesRequest.with {
+            $0.zone = zone.zoneIDOnWire
+            $0.after = named.last
         }
+        let response: Sealkit_V1_LookupSharesResponse = try await core.call(scope, "shares/lookup", request)
+        for share in response.shares {
+            named.last = try shareName(share.scope)
+            guard named.names.insert(named.last).inserted else { throw FeedReading.circle }
+        }
+        guard !response.moreComing || !response.shares.isEmpty else { throw FeedReading.circle }
+        named.isMoreComing = response.moreComing
+        return response.shares.map(\.scope)
     }
 
     func shareName(_ head: Sealkit_V1_ScopeHead) throws(SealKitError) -> String {

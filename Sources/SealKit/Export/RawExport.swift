@@ -89,7 +89,6 @@ extension Database {
     private func verifiedRecords(
         _ zoneID: RecordZone.ID, recordNames: [String]?
     ) async throws(SealKitError) -> ([Verified], [Record.ID: SealKitError], ZoneGround) {
-        let wanted = recordNames.map { Set($0) }
         var ground = try await refreshed(try await zoneGround(zoneID))
         // A record that changes while the feed is read comes again: the later one counts.
         var newest: [String: Verified] = [:]
@@ -100,6 +99,16 @@ extension Database {
             } else {
                 (newest[id.recordName], failures[id]) = ((wire, outcome), nil)
             }
+        }
+        func sorted() -> [Verified] { newest.values.sorted { $0.wire.recordName < $1.wire.recordName } }
+        if let recordNames {
+            let ids = Set(recordNames).map { Record.ID(recordName: $0, zoneID: zoneID) }
+            for one in try await find(ids, in: zoneID, from: .zone(ground), desiredKeys: nil).found {
+                let outcome = try one.outcome.get()
+                guard let wire = one.wire, !wire.departed else { throw Database.unknown(one.id) }
+                take(one.id, wire, outcome)
+            }
+            return (sorted(), failures, try await refreshed(ground))
         }
         var overtaken: Set<Record.ID> = []
         let reading = FeedReading(isWhole: true)
@@ -118,10 +127,9 @@ extension Database {
             try reading.check(came)
             reading.take(came)
             ground = try await ground.settled(by: response.scopes, core)
-            let part = response.records.filter { wanted?.contains($0.recordName) ?? true }
             let outcomes = try await read(
-                part.map { ($0, nil) }, zone: zoneID, desiredKeys: nil, ground: .zone(ground), asksAgain: false)
-            for (record, outcome) in zip(part, outcomes) {
+                response.records.map { ($0, nil) }, zone: zoneID, desiredKeys: nil, ground: .zone(ground), asksAgain: false)
+            for (record, outcome) in zip(response.records, outcomes) {
                 let id = Record.ID(recordName: record.recordName, zoneID: zoneID)
                 // What has left this account's shares, or is still on its way into them, is none of its own.
                 if record.departed {
@@ -140,24 +148,14 @@ extension Database {
             isMore = response.moreComing
             guard !isMore else { continue }
             var rest = try await find(Array(overtaken), in: zoneID, from: .zone(ground), desiredKeys: nil).found
-            // What did not come is asked for: all that this device knows, or what was named.
-            if let wanted {
-                let ids = wanted.sorted().map { Record.ID(recordName: $0, zoneID: zoneID) }
-                    .filter { newest[$0.recordName] == nil && failures[$0] == nil && !overtaken.contains($0) }
-                rest += try await find(ids, in: zoneID, from: .zone(ground), desiredKeys: nil).found
-            } else {
-                rest += try await missing(from: reading, and: came, zoneID, desiredKeys: nil, in: ground)
-            }
+            // What did not come is asked for: all that this device knows.
+            rest += try await missing(from: reading, and: came, zoneID, desiredKeys: nil, in: ground)
             for one in rest {
                 let outcome = try one.outcome.get()
-                if let wire = one.wire, !wire.departed {
-                    take(one.id, wire, outcome)
-                } else if wanted != nil {
-                    throw Database.unknown(one.id)
-                }
+                if let wire = one.wire, !wire.departed { take(one.id, wire, outcome) }
             }
         }
-        return (newest.values.sorted { $0.wire.recordName < $1.wire.recordName }, failures, ground)
+        return (sorted(), failures, ground)
     }
 
     private func add(

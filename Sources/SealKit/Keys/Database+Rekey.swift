@@ -97,6 +97,7 @@ extension Database {
     private func readOn(_ zoneID: RecordZone.ID, from start: Data?) async throws(SealKitError) {
         var token = start.map { ServerChangeToken(bytes: $0, zone: (try? zoneScope(zoneID))?.id.hex) }
         let reading = FeedReading(isWhole: start == nil)
+        var failures = 0
         while true {
             if Task.isCancelled { throw .cancelled }
             let (request, known) = try await request(
@@ -106,6 +107,8 @@ extension Database {
             let changes = try await changes(
                 in: response, zoneID, since: token, desiredKeys: [], asked: known, reading, marking: false)
             token = changes.changeToken
+            failures += changes.modifications.count { if case .failure = $0.result { true } else { false } }
+            guard failures <= Database.mostUnreadable else { throw Database.endless(zoneID) }
             guard !changes.moreComing else { continue }
             let ground = try await known.settled(by: response.scopes, core)
             return try await core.trust.noteCaughtUp(

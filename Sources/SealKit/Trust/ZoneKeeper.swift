@@ -108,9 +108,11 @@ actor ZoneKeeper {
         let oldest = tail.grants.first?.epoch
         // Before the first epoch there is none, and asking so would begin anew.
         guard oldest != 0 else { throw Self.endless }
-        let before = oldest ?? 0
+        // Of epochs that the verified roster has, each page of lower ones: that many pages there are at most.
+        let newest = (roster?.currentEpoch.number ?? 0).addingReportingOverflow(1)
+        let before = min(oldest ?? .max, newest.overflow ? .max : newest.partialValue)
         let page = try await fetch(after: tail.headSequence, grantsBefore: before)
-        let goesOn = page.grants.last.map { before == 0 || $0.epoch < before } ?? !page.moreGrants
+        let goesOn = page.grants.isEmpty ? !page.moreGrants : page.grants.allSatisfy { $0.epoch < before }
         guard !page.moreComing, goesOn else { throw Self.endless }
         return page
     }
@@ -167,12 +169,12 @@ actor ZoneKeeper {
         guard entries.count >= known.roster.hashes.count else {
             throw await core.noted(forked(from: known.roster), scope: scope)
         }
-        var (whole, grants) = (page, page.grants)
+        var (whole, grants) = (page, [page.grants])
         while page.moreGrants {
             page = try await earlierGrants(than: page)
-            grants = page.grants + grants
+            grants.append(page.grants)
         }
-        (whole.entries, whole.grants, whole.moreGrants) = (entries, grants, false)
+        (whole.entries, whole.grants, whole.moreGrants) = (entries, grants.reversed().flatMap(\.self), false)
         return whole
     }
 

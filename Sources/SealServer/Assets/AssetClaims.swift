@@ -26,18 +26,11 @@ struct AssetClaims {
                     .invalidArguments, "Two fields refer to one asset.", remedy: "Upload an asset for each field.")
             }
             switch asset.content {
-            case .sealed(let chunkCount):
-                guard Self.fits(size, chunkCount: chunkCount) else {
-                    return ServerError(
-                        .assetFileModified, "The uploaded asset does not have the length that its chunks need.",
-                        remedy: "Upload the asset again.")
-                }
+            case .sealed(let chunkCount, let root):
+                let chunks = try UploadLayout(blobBytes: size, isSealed: true).chunkCount
+                guard UInt64(chunks) == chunkCount, blob.root == root else { return Self.another }
             case .plain(let asset):
-                guard UInt64(size) == asset.size, blob.root == asset.root else {
-                    return ServerError(
-                        .assetFileModified, "The uploaded asset is not the one that the record was signed for.",
-                        remedy: "Upload the asset again.")
-                }
+                guard UInt64(size) == asset.size, blob.root == asset.root else { return Self.another }
             }
         }
         return nil
@@ -47,10 +40,6 @@ struct AssetClaims {
         .assetFileNotFound, "The caller has uploaded no such asset to this zone.",
         remedy: "Upload the asset first, then save its record within a day.")
 
-    /// The leaves, 32 bytes a chunk, and the chunks: each has its tag, and all but the last are full.
-    private static func fits(_ size: Int64, chunkCount: UInt64) -> Bool {
-        guard chunkCount > 0, chunkCount <= Limits.assetChunks else { return false }
-        let chunks = Int64(chunkCount)
-        return size >= chunks * 48 && size <= chunks * Int64(Limits.assetChunkBytes + 48)
-    }
+    private static let another = ServerError(
+        .assetFileModified, "The uploaded asset is not the one that the record was signed for.", remedy: "Upload the asset again.")
 }

@@ -96,6 +96,20 @@ enum Blobs {
             zone.key + [.text(id), .text(stored.description)])
     }
 
+    /// Takes it back with its file, under whichever name that is.
+    static func discard(_ id: String, stored: BlobID, in zone: ZoneRow, _ connection: any SQLConnection) throws {
+        try cancel(id, stored: stored, in: zone, connection)
+        try discard(stored.description, in: connection)
+    }
+
+    /// Gives a file to the garbage that its row does not name any more.
+    /// - Returns: whether it does.
+    static func discardUnknown(_ id: String, stored: BlobID, in zone: ZoneRow, _ connection: any SQLConnection) throws -> Bool {
+        guard try find(id, in: zone, connection)?.stored != stored else { return false }
+        try discard(stored.description, in: connection)
+        return true
+    }
+
     /// Gives a saved record its blobs, and those that it does not refer to any more to the garbage.
     /// - Returns: whether there is garbage now.
     static func attach(

@@ -86,10 +86,8 @@ struct Housekeeping: Sendable {
     func sweep(now: Int64) async throws {
         try await erase()
         try await emptyZones()
-        try await services.database.write { connection in
-            try Enrolments.sweep(now: now, in: connection)
-            try NotificationFeed.sweepWebhooks(in: connection)
-        }
+        try await services.database.write { try NotificationFeed.sweepWebhooks(in: $0) }
+        while try await services.database.write({ try Enrolments.sweep(now: now, in: $0) }) {}
         while try await services.database.write({ try ServerKeys.sweep(now: now, in: $0) }) {}
         while try await services.database.write({ try NotificationFeed.sweep(now: now, in: $0) }) {}
         while try await services.database.write({ try Blobs.sweepStaged(now: now, in: $0) }) {}

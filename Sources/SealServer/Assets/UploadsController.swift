@@ -148,16 +148,16 @@ struct UploadsController: Sendable {
         guard let root = try? Digest(message.root) else {
             throw ServerError(.invalidArguments, "A root has 32 bytes.", remedy: "Send that of the tree over all chunks.")
         }
-        let found = try await services.database.read { connection -> (row: Uploads.Row, leaves: [Digest])? in
+        let found = try await services.database.read { connection -> (row: Uploads.Row, leaves: [Digest], zone: ZoneRow)? in
             let (uploads, caller) = try uploads(place, connection)
             guard let row = try uploads.find(of: caller) else {
                 // An answer that was lost costs nothing.
                 guard try uploads.isFinished(by: caller, root: root) else { throw Uploads.notOpen }
                 return nil
             }
-            return (row, try uploads.leaves(row))
+            return (row, try uploads.leaves(row), uploads.zone)
         }
-        if let (row, leaves) = found {
+        if let (row, leaves, zone) = found {
             guard try AssetTree.root(leaves) == root else {
                 throw ServerError(
                     .assetFileModified, "The parts are not those of the asset with this root.",
@@ -168,15 +168,27 @@ struct UploadsController: Sendable {
             do { try await services.blobs.finishParts(row.stored, tail: tail, size: row.layout.blobBytes) } catch BlobStoreError.notFound {
                 throw Uploads.notOpen
             }
-            let now = services.clock()
+            try await note(row, root, place, zone)
+        }
+        return try Response(Sealkit_V1_FinishUploadResponse(), for: request)
+    }
+
+    /// The whole file has its name: its row says so, or it goes.
+    private func note(_ row: Uploads.Row, _ root: Digest, _ place: Place, _ zone: ZoneRow) async throws {
+        let now = services.clock()
+        do {
             try await services.write(as: place.session) { connection in
                 let (uploads, caller) = try uploads(place, connection)
                 if try uploads.isFinished(by: caller, root: root) { return }
                 guard try uploads.open(of: caller).stored == row.stored else { throw Uploads.notOpen }
                 try uploads.finish(row, root: root, now: now)
             }
+        } catch {
+            // Given up while it was published: whoever removed it then may have come too early for the name that it has now.
+            let isGone = try await services.database.write { try Blobs.discardUnknown(place.id, stored: row.stored, in: zone, $0) }
+            if isGone { services.housekeeping.collectGarbage() }
+            throw error
         }
-        return try Response(Sealkit_V1_FinishUploadResponse(), for: request)
     }
 
     /// Whatever was abandoned before, or never began, is as good as abandoned.
@@ -186,10 +198,11 @@ struct UploadsController: Sendable {
         let stored = try await services.write(as: place.session) { connection -> BlobID? in
             let (uploads, caller) = try uploads(place, connection)
             guard let row = try uploads.find(of: caller) else { return nil }
-            try Blobs.cancel(place.id, stored: row.stored, in: uploads.zone, connection)
+            // Whatever its file is called by now: somebody may be finishing it.
+            try Blobs.discard(place.id, stored: row.stored, in: uploads.zone, connection)
             return row.stored
         }
-        if let stored { try await services.blobs.discardUpload(stored) }
+        if stored != nil { services.housekeeping.collectGarbage() }
         return try Response(Sealkit_V1_AbandonUploadResponse(), for: request)
     }
 }

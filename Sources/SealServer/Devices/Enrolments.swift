@@ -23,7 +23,7 @@ enum Enrolments {
         _ id: ID16, ticketHash: [UInt8], commitment: [UInt8], now: Int64, in connection: any SQLConnection
     ) throws -> Int64 {
         try sweep(now: now, in: connection)
-        let count = try connection.first("SELECT COUNT(*) FROM enrolment", []) { try $0.int64(0) } ?? 0
+        let count = try connection.first("SELECT COUNT(*) FROM enrolment WHERE expires > $1", [.integer(now)]) { try $0.int64(0) } ?? 0
         guard count < mostOpen else {
             throw ServerError(
                 .serviceUnavailable, "Too many devices are being enrolled at once.", remedy: "Try again.", retryAfter: 60)
@@ -126,9 +126,17 @@ enum Enrolments {
         }
     }
 
-    static func sweep(now: Int64, in connection: any SQLConnection) throws {
-        try connection.execute("DELETE FROM enrolment WHERE expires <= $1", [.integer(now)])
+    /// Some of those that have expired: each may hold a whole account's secrets, some megabytes.
+    /// - Returns: whether there may be more.
+    @discardableResult
+    static func sweep(now: Int64, in connection: any SQLConnection) throws -> Bool {
+        try connection.execute(
+            "DELETE FROM enrolment WHERE id IN (SELECT id FROM enrolment WHERE expires <= $1 LIMIT $2)",
+            [.integer(now), .integer(sweptAtOnce)]) > 0
     }
+
+    /// More than any request adds.
+    private static let sweptAtOnce: Int64 = 5
 
     private static func isOne(_ side: Side, ticketHash: [UInt8], account: Int64?) -> Bool {
         switch side {

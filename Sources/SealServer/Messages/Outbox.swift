@@ -66,7 +66,8 @@ final class Outbox: Sendable {
         let mayStart = state.withLock { !$0.isClosed && $0.tasks[message.id] == nil }
         // Closed: the next start sends it.
         guard mayStart else { return }
-        let task = Task {
+        // Detached: its writes are the server's own, not in the turn and budget of whoever asked.
+        let task = Task.detached {
             await self.deliver(message)
             self.finish(message.id)
         }

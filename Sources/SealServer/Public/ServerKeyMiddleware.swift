@@ -41,9 +41,12 @@ struct ServerKeyMiddleware: RouterMiddleware {
         services.giveBack(.anonymousRequest, client)
         var context = context
         context.standing = try services.count(.request, .account(row.account))
-        let isNew = try await services.database.write { connection in
-            try ServerKeys.remember(
-                nonce: signed.nonce, until: signed.time + ServerRequests.window, of: user, in: connection)
+        let turn = WriteTurn(payer: .account(row.account), route: "a signed request")
+        let isNew = try await WriteTurn.$current.withValue(turn) {
+            try await services.database.write { connection in
+                try ServerKeys.remember(
+                    nonce: signed.nonce, until: signed.time + ServerRequests.window, of: user, in: connection)
+            }
         }
         guard isNew else {
             throw ServerError(

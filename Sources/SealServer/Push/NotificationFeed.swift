@@ -128,10 +128,12 @@ enum NotificationFeed {
             [cutoff, .integer(sweptAtOnce)]
         ) { try $0.int64(0) }
         for owner in owners {
+            // Where something was not written at all, it is higher already.
             try connection.execute(
                 """
                 UPDATE notification_feed SET floor = (SELECT MAX(n.number) FROM notification n WHERE n.owner = $1 AND n.changed < $2)
                 WHERE owner = $1
+                    AND floor < (SELECT MAX(n.number) FROM notification n WHERE n.owner = $1 AND n.changed < $2)
                 """, [.integer(owner), cutoff])
             try connection.execute("DELETE FROM notification WHERE owner = $1 AND changed < $2", [.integer(owner), cutoff])
         }

@@ -19,7 +19,10 @@ struct PublicTelling {
         let body: Data
     }
 
-    /// Returns how many subscriptions were looked at.
+    /// Comparisons of values after which the rest waits for the next transaction: everybody's writes wait for this one.
+    private static let work = 200_000
+
+    /// - Returns: how much of the limit is used up.
     func tell(atMost limit: Int) throws -> Int {
         let candidates = try connection.rows(
             """
@@ -35,9 +38,11 @@ struct PublicTelling {
             Candidate(
                 owner: try $0.int64(0), id: try $0.text(1), user: try UserID(recordName: try $0.text(2)), body: try $0.data(3))
         }
-        if let record = change.record { try tell(record, candidates) } else { try overflow(candidates) }
-        try change.move(to: candidates.count < limit ? nil : candidates.last.map { ($0.owner, $0.id) }, in: connection)
-        return candidates.count
+        var told = candidates[...]
+        if let record = change.record { told = candidates[..<(try tell(record, candidates))] } else { try overflow(candidates) }
+        let isAll = told.count == candidates.count && candidates.count < limit
+        try change.move(to: isAll ? nil : told.last.map { ($0.owner, $0.id) }, in: connection)
+        return told.count < candidates.count ? limit : told.count
     }
 
     private func overflow(_ candidates: [Candidate]) throws {
@@ -48,22 +53,34 @@ struct PublicTelling {
         }
     }
 
-    private func tell(_ change: RecordChange, _ candidates: [Candidate]) throws {
+    /// - Returns: how many of them it came to: all, unless comparing them is too much for one transaction.
+    private func tell(_ change: RecordChange, _ candidates: [Candidate]) throws -> Int {
         let readers = try readers(of: change, among: candidates)
         let record = ChangedRecord(change)
         let reason = QueryNotifier.reason(change.kind)
         var rows: [FiredSubscriptions.Row] = []
         var hooked: [Int64] = []
         var hasEnded = false
-        for candidate in candidates where readers.contains(candidate.user) {
+        var (told, work) = (0, 0)
+        for candidate in candidates {
+            guard work < Self.work else { break }
+            told += 1
+            guard readers.contains(candidate.user) else { continue }
             // One that a later version does not take any more must not keep the others from being told.
             guard
                 let subscription = Subscriber(
                     owner: candidate.owner, environment: Int64(self.change.environment.rawValue),
                     database: SubscriptionRow.Database.public.rawValue,
-                    message: try Sealkit_V1_Subscription(serializedBytes: candidate.body)),
-                let payload = try subscription.payload(for: record, reason: reason)
+                    message: try Sealkit_V1_Subscription(serializedBytes: candidate.body))
             else { continue }
+            let comparisons = try subscription.comparisons(with: record)
+            work += comparisons
+            guard comparisons <= QueryNotifier.mostWork else {
+                work = Self.work
+                try overflow([candidate])
+                continue
+            }
+            guard let payload = try subscription.payload(for: record, reason: reason) else { continue }
             rows.append(
                 FiredSubscriptions.Row(
                     owner: subscription.owner, environment: subscription.environment, database: subscription.database,
@@ -74,13 +91,14 @@ struct PublicTelling {
                 hasEnded = true
             }
         }
-        guard !rows.isEmpty else { return }
+        guard !rows.isEmpty else { return told }
         let owners = try FiredSubscriptions(
             zone: self.change.zoneKey, origin: self.change.origin, changed: self.change.changed, connection: connection
         ).write(rows)
         for owner in owners { connection.announce(.notifications(of: owner)) }
         try wakeWebhooks(of: Set(hooked).sorted())
         if hasEnded { try Watch.refresh(publicZone: self.change.zoneOwner, in: connection) }
+        return told
     }
 
     /// Who may read the record, as the schema and roles stand now.

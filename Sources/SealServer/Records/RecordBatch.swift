@@ -33,7 +33,7 @@ struct RecordBatch: Sendable {
 
     struct AssetClaim: Sendable {
         enum Content: Sendable {
-            case sealed(chunkCount: UInt64)
+            case sealed(chunkCount: UInt64, root: Digest)
             case plain(PublicAsset)
         }
 

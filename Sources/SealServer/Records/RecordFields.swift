@@ -58,7 +58,7 @@ struct RecordFields {
             if let described = content.shape(name: field.name) { shape.fields.append(described) }
             switch content {
             case .stored(.asset(let asset), let blob):
-                let sealed = RecordBatch.AssetClaim.Content.sealed(chunkCount: asset.chunkCount)
+                let sealed = RecordBatch.AssetClaim.Content.sealed(chunkCount: asset.chunkCount, root: asset.root)
                 assets.append(RecordBatch.AssetClaim(field: field.name, blob: blob ?? "", content: sealed))
             case .publicAsset(let asset, let blob):
                 assets.append(RecordBatch.AssetClaim(field: field.name, blob: blob, content: .plain(asset)))

@@ -31,7 +31,7 @@ enum RecordTables {
         );
         CREATE INDEX record_feed ON record (owner, zone, position);
         CREATE INDEX record_known_key ON record (owner, zone, share, position) WHERE key_known = 1;
-        CREATE INDEX record_parent ON record (owner, zone, parent, name) WHERE parent IS NOT NULL;
+        CREATE INDEX record_parent ON record (owner, zone, parent, name) WHERE parent IS NOT NULL AND deleted = 0;
         CREATE INDEX record_public_creator ON record (owner, zone, creator, name) WHERE owner < 0 AND deleted = 0;
         CREATE INDEX record_share ON record (owner, zone, share, position) WHERE share > 0;
         CREATE INDEX record_tombstone ON record (modified) WHERE deleted = 1 AND position > 0;

@@ -24,7 +24,7 @@ enum UnsettledRecords {
         try connection.execute(
             """
             INSERT INTO unsettled_parent (owner, zone, name, settled) SELECT $1, $2, $3, '' WHERE EXISTS (
-                SELECT 1 FROM record WHERE owner = $1 AND zone = $2 AND parent = $3)
+                SELECT 1 FROM record WHERE owner = $1 AND zone = $2 AND parent = $3 AND deleted = 0)
             ON CONFLICT (owner, zone, name) DO UPDATE SET settled = ''
             """, zone.key + [.text(parent)])
     }

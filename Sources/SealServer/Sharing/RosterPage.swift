@@ -22,6 +22,13 @@ struct RosterPage {
         return true
     }
 
+    /// - Returns: whether there is room for one more entry.
+    mutating func takes(_ entry: SignedRosterEntry) -> Bool {
+        guard entriesLeft > 0, takes(entry.bytes.count + entry.signature.count) else { return false }
+        entriesLeft -= 1
+        return true
+    }
+
     /// Entries with sequences in a range, oldest first, as far as there is room.
     mutating func entries(
         of zone: ZoneRow, from first: UInt64, through last: UInt64, in connection: any SQLConnection
@@ -29,11 +36,10 @@ struct RosterPage {
         guard first <= last else { return ([], false) }
         var (entries, isFull) = ([Sealkit_V1_SignedEntry](), false)
         try RosterLog.each(of: zone, from: first, through: last, in: connection) { entry, position in
-            guard entriesLeft > 0, takes(entry.bytes.count + entry.signature.count) else {
+            guard takes(entry) else {
                 isFull = true
                 return false
             }
-            entriesLeft -= 1
             var wire = entry.wire
             wire.position = position
             entries.append(wire)

@@ -8,7 +8,7 @@ extension RosterRestore {
     /// Where the log ends for the caller, and what follows its own head in a branch that the owner has given up.
     static func describe(
         _ tail: inout Sealkit_V1_RosterTail, _ wanted: Sealkit_V1_RosterRequest, endingAt last: UInt64, of zone: ZoneRow,
-        _ rosters: RosterCache, _ connection: any SQLConnection
+        _ page: inout RosterPage, _ rosters: RosterCache, _ connection: any SQLConnection
     ) throws {
         tail.headSequence = last
         if last == zone.sequence {
@@ -18,13 +18,19 @@ extension RosterRestore {
             if last < roster.nextSequence { tail.head = .init(roster.hashes[Int(last)].bytes) }
         }
         guard wanted.head.count == Digest.byteCount else { return }
-        tail.abandoned = try connection.rows(
+        // What there is no room for comes when the device asks with its new head.
+        _ = try connection.run(
             """
             SELECT e.entry, e.signature FROM abandoned_entry k JOIN abandoned_entry e ON e.owner = k.owner AND e.zone = k.zone
                 AND e.share = k.share AND e.branch = k.branch AND e.sequence > k.sequence
-            WHERE k.owner = $1 AND k.zone = $2 AND k.share = $3 AND k.hash = $4 ORDER BY e.branch, e.sequence LIMIT $5
-            """, zone.scopeKey + [.data(wanted.head), .integer(Int64(most))]
-        ) { SignedRosterEntry(bytes: try $0.bytes(0), signature: try $0.bytes(1)).wire }
+            WHERE k.owner = $1 AND k.zone = $2 AND k.share = $3 AND k.hash = $4 ORDER BY e.branch, e.sequence
+            """, zone.scopeKey + [.data(wanted.head)]
+        ) { row in
+            let entry = SignedRosterEntry(bytes: try row.bytes(0), signature: try row.bytes(1))
+            guard page.takes(entry) else { return false }
+            tail.abandoned.append(entry.wire)
+            return true
+        }
     }
 
     /// Whether an administrator's device has to open a new epoch, for want of grants that were lost with a roster's tail.

@@ -7,8 +7,9 @@ import SealWire
 /// Entries that a restored server has lost and a member's device gives back, or the owner's opening that ends a fork. They are
 /// signed already, and the rules judge them as they did the first time; what follows from them follows again.
 ///
-/// What the server checks beside the rules when entries are made (addresses that are proven, quotas, grants for everybody) it
-/// has checked once. Only who takes a seat that waits for an address is not taken from just anybody's word: see `checkSeat`.
+/// What the server checks beside the rules when entries are made (addresses that are proven, grants for everybody) it has checked
+/// once; of quotas there is twice as much for them. Only who takes a seat that waits for an address is not taken from just anybody's
+/// word: see `checkSeat`.
 struct RosterRestore: Sendable {
     /// Of one request.
     static let most = 1_000

@@ -78,7 +78,7 @@ struct RostersController: Sendable {
         let last = min(goneSince ?? zone.sequence, zone.sequence)
         tail.zone = zone.wireID
         (tail.entries, tail.moreComing) = try page.entries(of: zone, from: first, through: last, in: connection)
-        try RosterRestore.describe(&tail, wanted, endingAt: last, of: zone, rosters, connection)
+        try RosterRestore.describe(&tail, wanted, endingAt: last, of: zone, &page, rosters, connection)
         // A share that has ended has records until its owner's devices have moved them.
         guard !tail.moreComing, goneSince == nil, !zone.isClosed || zone.share != nil else { return }
         (tail.grants, tail.moreGrants) = try page.grants(
@@ -97,6 +97,8 @@ struct RostersController: Sendable {
             let stored = try restore.run(by: caller, path, services, now: now, in: connection)
             return .with { $0.scope = stored.scopeHead }
         }
+        // Of a zone that has ended.
+        services.housekeeping.collectGarbage()
         return try Response(response, for: request)
     }
 
@@ -117,7 +119,8 @@ struct RostersController: Sendable {
                 message.shareRecordName, in: message.zone, to: caller, path, in: connection)
             let stored = try append.run(on: zone, by: caller, rosters: rosters, quotas: services.quotas, now: now, in: connection)
             try RosterRoom.count(1, endingAt: stored, services, now: now)
-            if append.entry.epoch != nil, zone.owner != caller.id {
+            // An epoch by itself is refused for no quota, and its grants are kept for ever: the owner's are counted where nobody is put out.
+            if append.entry.epoch != nil, zone.owner != caller.id || append.entry.changes.isEmpty {
                 // Last: what is refused for another reason, a lost race say, does not count. Throwing takes all back.
                 try services.limiter.count(
                     .epochOpening, .author(owner: zone.owner, zone: zone.zone, caller: caller.id),

@@ -7,7 +7,7 @@ struct Migration: Sendable {
 }
 
 extension Migration {
-    /// The schema, in the order in which it grew.
+    /// What every database goes through, oldest first.
     static let all: [Migration] = [baseline]
 
     /// Every room's tables. Those that others refer to come first.
