@@ -17,8 +17,10 @@ public final class HTTPConnection {
         public let description: String
     }
 
-    /// - Parameter port: of a server on loopback.
-    public init(port: Int) throws(Failure) {
+    /// - Parameters:
+    ///   - port: of a server on loopback.
+    ///   - source: the address that the server sees, of 127.0.0.0/8; nil for the one that it listens at.
+    public init(port: Int, from source: String? = nil) throws(Failure) {
         #if canImport(Glibc)
         let stream = Int32(SOCK_STREAM.rawValue)
         #else
@@ -31,6 +33,15 @@ public final class HTTPConnection {
         address.sin_addr.s_addr = inet_addr("127.0.0.1")
         address.sin_port = UInt16(truncatingIfNeeded: port).bigEndian
         let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        if let source {
+            var own = sockaddr_in()
+            own.sin_family = sa_family_t(AF_INET)
+            own.sin_addr.s_addr = inet_addr(source)
+            let isBound = withUnsafePointer(to: &own) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, size) == 0 }
+            }
+            guard isBound else { throw Failure(description: "\(source) is no address of this machine") }
+        }
         let connected = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) == 0 }
         }

@@ -16,6 +16,11 @@ import Testing
         #expect(totals.cutShort + totals.unheard + totals.unread == 60)
     }
 
+    @Test func clientsThatAreSlowHoldNobodyUp() async throws {
+        let totals = try await SlowClients(seed: .random(in: 1...999_999_999), count: 60).run()
+        #expect(totals.cut > 0 && totals.saves > 0)
+    }
+
     /// `SEED=… SealTorture model` makes the same choices again.
     @Test func serverAndModelAgree() async throws {
         let server = try SealLab.ServerProcess.temporary()

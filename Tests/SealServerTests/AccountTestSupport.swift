@@ -149,7 +149,7 @@ struct TestClient: Sendable {
             request.headers.add(name: "Content-Type", value: "application/x-protobuf")
             request.body = .bytes(ByteBuffer(bytes: try message.serializedBytes() as [UInt8]))
         }
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(300))
         let data = Data(buffer: try await response.body.collect(upTo: 1 << 26))
         guard response.status == .ok else {
             throw Refusal(status: response.status.code, failure: try Sealkit_V1_Failure(serializedBytes: data))

@@ -33,7 +33,7 @@ import Testing
         request.headers.add(name: "Accept", value: "application/x-protobuf")
         if let range { request.headers.add(name: "Range", value: range) }
         request.body = body
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(300))
         return Answer(
             status: response.status.code, body: [UInt8](buffer: try await response.body.collect(upTo: 1 << 26)),
             range: response.headers.first(name: "content-range"))

@@ -112,7 +112,7 @@ import Testing
             request.headers.add(name: "accept", value: "application/x-protobuf")
             request.headers.add(name: "sealkit-wire-version", value: version)
             request.body = .bytes(ByteBuffer(string: "not a message"))
-            let answer = try await HTTPClient.shared.execute(request, timeout: .seconds(10))
+            let answer = try await HTTPClient.shared.execute(request, timeout: .seconds(300))
             let failure = try Sealkit_V1_Failure(serializedBytes: Data(buffer: try await answer.body.collect(upTo: 10_000)))
             #expect(answer.status == .badRequest && failure.errorCode == .incompatibleVersion)
         }

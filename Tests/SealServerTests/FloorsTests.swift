@@ -25,7 +25,7 @@ import Testing
             reached.insert(next)
             open.formUnion(try dependencies(of: next, in: targets).subtracting(reached))
         }
-        #expect(reached == ["SealServer", "SealPrimitives", "SealStatements", "SealWire", "SealCoding", "SealSchema", "SealQuery"])
+        #expect(reached == ["SealServer", "SealSystem", "SealPrimitives", "SealStatements", "SealWire", "SealCoding", "SealSchema", "SealQuery"])
         // The same reading finds the envelope where it is.
         #expect(try dependencies(of: "SealKit", in: targets).contains("SealEnvelope"))
     }

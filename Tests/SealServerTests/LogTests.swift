@@ -157,7 +157,7 @@ final class LogCapture: Sendable {
         malformed.headers.add(name: "Content-Type", value: "application/json")
         malformed.headers.add(name: "Cookie", value: "canary-cookie")
         malformed.body = .bytes(ByteBuffer(string: "{\"canary-malformed-body\":"))
-        _ = try await HTTPClient.shared.execute(malformed, timeout: .seconds(30)).body.collect(upTo: 1 << 16)
+        _ = try await HTTPClient.shared.execute(malformed, timeout: .seconds(300)).body.collect(upTo: 1 << 16)
 
         // Management: schemas, right and wrong, and tokens.
         let boss = try Management(server)

@@ -84,7 +84,7 @@ import Testing
         if let type { request.headers.add(name: "Content-Type", value: type) }
         if let accept { request.headers.add(name: "Accept", value: accept) }
         request.body = body
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(300))
         let data = Data(buffer: try await response.body.collect(upTo: 1 << 22))
         return Answer(
             status: response.status.code,

@@ -159,6 +159,10 @@ import Testing
         network.rewrite("records/modify", Sealkit_V1_ModifyRecordsResponse.self) { answer in
             answer.results = answer.results.map { _ in .with { $0.failure = Sealkit_V1_Failure(.unknownItem, "gone") } }
         }
+        // What it goes on denying is hidden; what it shows when it is asked again is not.
+        network.rewrite("records/lookup", Sealkit_V1_LookupRecordsResponse.self) { answer in
+            answer.results = answer.results.map { _ in .with { $0.failure = Sealkit_V1_Failure(.unknownItem, "gone") } }
+        }
         var edited = note
         edited.encryptedValues["body"] = "edited"
         let change = edited

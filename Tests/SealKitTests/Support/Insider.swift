@@ -56,7 +56,8 @@ struct Insider {
     }
 
     /// With an uploaded file, and the root of another one.
-    func signForAnotherFile(_ name: String, _ file: URL) async throws {
+    /// - Parameter colluding: the server looks away, which holds the root against the file.
+    func signForAnotherFile(_ name: String, _ file: URL, colluding: Bool) async throws {
         var record = person.note(in: zone, "with a file", name: name)
         record["file"] = Asset(fileURL: file)
         let saved = try await person.shared.save(record)
@@ -68,6 +69,7 @@ struct Insider {
         root[0] ^= 1
         let swapped = SealedAsset(
             fileKey: sealed.fileKey, size: sealed.size, salt: sealed.salt, chunkCount: sealed.chunkCount, root: try Digest(root))
+        if colluding { try await person.server.take(blob: remote.blob, for: root) }
         let view = try await person.keeper(of: zone).refresh()
         var wire = try Forgery.record(
             Forgery.statement(by: person, view, name: name, following: found.base), [("file", .asset(swapped))], by: person,

@@ -51,7 +51,7 @@ import Testing
             @Sendable func header() async throws -> String? {
                 var request = HTTPClientRequest(url: origin + "/1/accounts/me")
                 request.headers.add(name: "Authorization", value: "Bearer \(token)")
-                return try await HTTPClient.shared.execute(request, timeout: .seconds(30)).headers.first(name: "sealkit-devices")
+                return try await HTTPClient.shared.execute(request, timeout: .seconds(300)).headers.first(name: "sealkit-devices")
             }
             let first = server.clock.now
             #expect(try await header() == "\(first)")

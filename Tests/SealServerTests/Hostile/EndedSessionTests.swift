@@ -29,7 +29,7 @@ import Testing
             request.body = .stream(body.stream, length: .unknown)
             if let first = bytes.first { body.continuation.yield(ByteBuffer(bytes: [first])) }
             tasks.append(Task { [request] in
-                let response = try await client.execute(request, timeout: .seconds(60))
+                let response = try await client.execute(request, timeout: .seconds(300))
                 let data = Data(buffer: try await response.body.collect(upTo: 1 << 24))
                 return (response.status.code, try? Sealkit_V1_Failure(serializedBytes: data))
             })
@@ -185,7 +185,7 @@ import Testing
             for (name, value) in try key.headers(call) { request.headers.add(name: name, value: value) }
             let (parts, continuation) = AsyncStream<ByteBuffer>.makeStream()
             request.body = .stream(parts, length: .known(20))
-            async let answer = HTTPClient.shared.execute(request, timeout: .seconds(60))
+            async let answer = HTTPClient.shared.execute(request, timeout: .seconds(300))
             continuation.yield(ByteBuffer(repeating: 1, count: 10))
             try await waitUntil("the upload has begun") {
                 try await server.services.database.read { connection in

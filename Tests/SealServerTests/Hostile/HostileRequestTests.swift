@@ -55,7 +55,7 @@ import Testing
                 request.headers.add(name: "Content-Encoding", value: encoding)
                 request.headers.add(name: "Authorization", value: "Bearer \(anna.client.token)")
                 request.body = .bytes(ByteBuffer(bytes: packed))
-                let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+                let response = try await HTTPClient.shared.execute(request, timeout: .seconds(300))
                 let failure = try Sealkit_V1_Failure(serializedBytes: Data(buffer: try await response.body.collect(upTo: 1 << 16)))
                 #expect(response.status == .badRequest && failure.errorCode == .invalidArguments, "\(encoding)")
             }

@@ -151,7 +151,7 @@ import Testing
             // Load balancers still get their answer.
             var health = HTTPClientRequest(url: server.origin + "/health")
             health.method = .GET
-            #expect(try await HTTPClient.shared.execute(health, timeout: .seconds(30)).status == .ok)
+            #expect(try await HTTPClient.shared.execute(health, timeout: .seconds(300)).status == .ok)
             brake.release()
             _ = try await (held, waiting)
             try await expectRefusal(.sessionExpired) { try await client.me() }
@@ -186,7 +186,7 @@ import Testing
             request.body = .stream(stream, length: length.map { .known($0) } ?? .unknown)
             let sent = request
             parts = continuation
-            answer = Task { try await pool.execute(sent, timeout: .seconds(60)).status.code }
+            answer = Task { try await pool.execute(sent, timeout: .seconds(300)).status.code }
         }
 
         func send(_ count: Int) { parts.yield(ByteBuffer(repeating: 0, count: count)) }

@@ -22,7 +22,7 @@ import Testing
         var request = HTTPClientRequest(url: server.origin + path)
         request.headers.add(name: "Accept", value: "application/x-protobuf")
         if !token.isEmpty { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(300))
         let body = Data(buffer: try await response.body.collect(upTo: 1 << 20))
         return Answer(
             status: response.status.code, headers: response.headers,

@@ -41,7 +41,7 @@ struct RefusalClient: Sendable {
         if let type { request.headers.add(name: "Content-Type", value: type) }
         if !token.isEmpty { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
         request.body = body
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(300))
         let data = Data(buffer: try await response.body.collect(upTo: 1 << 24))
         return Answer(status: response.status.code, headers: response.headers, body: data)
     }

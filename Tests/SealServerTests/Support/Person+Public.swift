@@ -141,7 +141,7 @@ extension TestClient {
         for (name, value) in headers { request.headers.add(name: name, value: value) }
         if !token.isEmpty { request.headers.add(name: "authorization", value: "Bearer \(token)") }
         if method != "GET" { request.body = .bytes(ByteBuffer(bytes: body)) }
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(300))
         return (response.status.code, [UInt8](buffer: try await response.body.collect(upTo: 1 << 26)))
     }
 }
