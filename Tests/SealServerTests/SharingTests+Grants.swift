@@ -137,8 +137,12 @@ extension SharingTests {
             }
             #expect(try await anna.fetchRoster(zone).entries.count == Int(zone.roster.sequence) + 1)
             #expect(try await epochs(of: bert, server) == [0, 1, 2])
-            // The owner is not counted, and other zones have their own count.
-            for _ in 0..<3 { try await anna.append(try anna.next(on: zone, rotating: true), to: &zone) }
+            // The owner is counted by itself, and only where nobody is put out; other zones have their own count.
+            for _ in 0..<2 { try await anna.append(try anna.next(on: zone, rotating: true), to: &zone) }
+            let full = zone
+            #expect(
+                try await refusal { try await anna.send(anna.appendRequest(anna.next(on: full, rotating: true), to: full), to: full) }
+                    == .requestRateLimited)
             var other = try await anna.makeSharedZone("other")
             try await anna.share(&other, with: bert)
             try await makeRotationDue(&other, of: anna, server)

@@ -55,9 +55,8 @@ struct Insider {
         try await send(wire, following: existing)
     }
 
-    /// With an uploaded file, and the root of another one.
-    /// - Parameter colluding: the server looks away, which holds the root against the file.
-    func signForAnotherFile(_ name: String, _ file: URL, colluding: Bool) async throws {
+    /// With an uploaded file, and the root of another one: an honest server refuses it, one that looks away takes it.
+    func signForAnotherFile(_ name: String, _ file: URL) async throws {
         var record = person.note(in: zone, "with a file", name: name)
         record["file"] = Asset(fileURL: file)
         let saved = try await person.shared.save(record)
@@ -69,7 +68,6 @@ struct Insider {
         root[0] ^= 1
         let swapped = SealedAsset(
             fileKey: sealed.fileKey, size: sealed.size, salt: sealed.salt, chunkCount: sealed.chunkCount, root: try Digest(root))
-        if colluding { try await person.server.take(blob: remote.blob, for: root) }
         let view = try await person.keeper(of: zone).refresh()
         var wire = try Forgery.record(
             Forgery.statement(by: person, view, name: name, following: found.base), [("file", .asset(swapped))], by: person,
@@ -78,7 +76,10 @@ struct Insider {
             guard field.name == "file", case .stored(let stored, _) = try WireField(field) else { return field }
             return WireField.stored(stored, blob: remote.blob).wire(name: field.name)
         }
-        try await send(wire, following: found)
+        let signed = wire
+        #expect(await failure { try await send(signed, following: found) } == .assetFileModified)
+        try await person.server.take(blob: remote.blob, for: root)
+        try await send(signed, following: found)
     }
 
     private func send(_ wire: Sealkit_V1_Record, following existing: Record?) async throws {
