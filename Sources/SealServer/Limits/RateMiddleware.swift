@@ -34,7 +34,7 @@ struct RateMiddleware: RouterMiddleware {
             context.maxUploadSize = min(context.maxUploadSize, Self.strangersMessage)
         }
         context.meter = WorkMeter(services: services, subject: payer)
-        let turn = WriteTurn(payer: payer, route: "\(request.method.rawValue) \(context.endpointPath ?? "unknown")")
+        let turn = WriteTurn(payer: payer, route: .init(method: request.method.rawValue, path: context.endpointPath ?? "unknown"))
         let counted = context
         var response = try await WriteTurn.$current.withValue(turn) { try await next(request, counted) }
         if let standing, let names = Self.headers {

@@ -41,7 +41,7 @@ struct ServerKeyMiddleware: RouterMiddleware {
         services.giveBack(.anonymousRequest, client)
         var context = context
         context.standing = try services.count(.request, .account(row.account))
-        let turn = WriteTurn(payer: .account(row.account), route: "a signed request")
+        let turn = WriteTurn(payer: .account(row.account), route: .init(method: request.method.rawValue, path: "a signed request"))
         let isNew = try await WriteTurn.$current.withValue(turn) {
             try await services.database.write { connection in
                 try ServerKeys.remember(

@@ -217,7 +217,7 @@ extension LimitProbe {
             defer { withExtendedLifetime(folder) {} }
             let database = try SQLiteDatabase(path: folder.file("db"), budget: WriteBudget(limit: 3_000_000, clock: clock.read))
             do {
-                try await WriteTurn.$current.withValue(WriteTurn(payer: .account(1), route: "POST /")) {
+                try await WriteTurn.$current.withValue(WriteTurn(payer: .account(1), route: .init(method: "POST", path: "/"))) {
                     try await database.write { connection in
                         clock.advance(Int64(amount) * 1_000_000)
                         _ = try connection.exists("SELECT 1")
