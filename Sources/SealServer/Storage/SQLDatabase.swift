@@ -11,7 +11,8 @@ protocol SQLDatabase: Sendable {
     /// Runs `body` as one transaction and returns once it is durable.
     ///
     /// Writes that wait at the same time share one commit, each inside a savepoint of its own: one that throws takes only
-    /// its own changes back. `body` runs on the writer's thread and must not block on anything but the database.
+    /// its own changes back. `body` runs on the writer's thread and must not block on anything but the database. It may be run again,
+    /// in a transaction that knows nothing of the first time: where that was lost with another write's.
     ///
     /// Who writes is told by `WriteTurn.current`: payers take turns, and what goes on for longer than the budget is taken back whole
     /// (`overBudget`), also where `body` catches the error. Without a turn nothing is cut short.
