@@ -27,7 +27,7 @@ struct RateMiddleware: RouterMiddleware {
             context.pass?.countAsKnown()
             standing = try context.standing ?? services.count(.request, payer)
         } else {
-            let client = ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy)
+            let client = context.client
             payer = .client(client)
             standing = try context.standing ?? services.count(.anonymousRequest, payer)
             try context.pass?.countAsStranger()
