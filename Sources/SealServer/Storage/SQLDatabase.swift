@@ -86,12 +86,13 @@ extension SQLConnection {
     /// - Parameters:
     ///   - key: what a row of the table is told by.
     ///   - condition: with its values; nothing may go by whether such a row is still there.
+    ///   - count: how many at once: fewer where rows are large.
     /// - Returns: how many there were.
     @discardableResult
-    func dropSome(of table: String, key: String, where condition: String, _ values: [SQLValue]) throws -> Int {
+    func dropSome(of table: String, key: String, where condition: String, _ values: [SQLValue], count: Int64 = droppedAtOnce) throws -> Int {
         try execute(
             "DELETE FROM \(table) WHERE \(key) IN (SELECT \(key) FROM \(table) WHERE \(condition) LIMIT $\(values.count + 1))",
-            values + [.integer(droppedAtOnce)])
+            values + [.integer(count)])
     }
 
     /// Whether the query has any row.
