@@ -212,6 +212,12 @@ extension LimitProbe {
         LimitProbe(name: "bytesInFlightWithoutSession", limit: 30) { _, amount in
             held(LoadGate(requests: 0, bytes: 120), amount, areStrangers: true)
         },
+        LimitProbe(name: "requestsInFlightPerStranger", limit: 3) { _, amount in
+            held(LoadGate(requests: 48, bytes: 0), amount, from: 1, areStrangers: true)
+        },
+        LimitProbe(name: "bytesInFlightPerStranger", limit: 3) { _, amount in
+            held(LoadGate(requests: 0, bytes: 48), amount, from: 1, areStrangers: true)
+        },
         LimitProbe(name: "writeBudget", limit: 3) { _, amount in
             let (folder, clock) = (TemporaryFolder(), SteppingClock())
             defer { withExtendedLifetime(folder) {} }
