@@ -156,6 +156,39 @@ import Testing
         #expect(told == [[.notifications(of: 1), .notifications(of: 2)], [.notifications(of: 4)]])
     }
 
+    /// What went well the first time may be stopped the second: nobody after it is forgotten.
+    @Test func whatIsRunAgainMayBeStoppedThen() async throws {
+        let database = try open(limit: 100_000)
+        clock.step(100)
+        let outcomes = Outcomes()
+        let runs = Mutex<[Int64: Int]>([:])
+        let first = try await Self.holding(1, database, { try $0.execute("INSERT INTO t (id) VALUES (1)") }) { group in
+            for account in Int64(2)...4 {
+                group.addTask {
+                    do {
+                        try await Self.write(account, database) { connection in
+                            let run = runs.withLock { runs in
+                                runs[account, default: 0] += 1
+                                return runs[account]
+                            }
+                            try connection.execute("INSERT INTO t (id) VALUES ($1)", [.integer(account)])
+                            // The last one at once, the second when it comes again.
+                            guard account == 4 || (account == 2 && run == 2) else { return }
+                            try connection.execute("INSERT INTO t (id) \(Self.endless) SELECT i FROM n")
+                        }
+                        outcomes.all.withLock { $0[account] = .some(nil) }
+                    } catch {
+                        outcomes.all.withLock { $0[account] = error as? StorageError }
+                    }
+                }
+                try await Self.wait(for: Int(account) - 1, database)
+            }
+        }
+        let all = outcomes.all.withLock { $0 }
+        #expect(first == nil && all == [2: .overBudget, 3: nil, 4: .overBudget])
+        #expect(try await Self.ids(database) == [1, 3])
+    }
+
     /// Start, migrations and what the server does beside requests.
     @Test func whatTheServerDoesByItselfIsNotCutShort() async throws {
         clock.step(1_000_000_000)

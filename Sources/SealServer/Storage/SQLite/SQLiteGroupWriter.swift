@@ -173,7 +173,9 @@ final class SQLiteGroupWriter: Sendable {
                 // Each time there are fewer: those that were stopped are not among them.
                 while !lost.isEmpty {
                     var again = lost[...]
-                    lost = try transaction(in: connection) { again.popFirst() }
+                    let done = try transaction(in: connection) { again.popFirst() }
+                    // Where one was stopped this time, those after it have not had their turn.
+                    lost = done + again
                 }
             }
             return nil
