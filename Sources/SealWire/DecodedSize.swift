@@ -33,7 +33,12 @@ public enum DecodedSize {
         let outcome = bytes.withUnsafeBytes { bytes -> Result<Int, Refusal> in
             var walker = MessageWalker(bytes, most: most)
             do {
-                try walker.walk(type)
+                // Batches, whose measure counts: as a type that is known here they are gone over without a look at descriptions of types.
+                if type == Sealkit_V1_ModifyRecordsRequest.self {
+                    try walker.walk(Sealkit_V1_ModifyRecordsRequest.self)
+                } else {
+                    try walker.walk(type)
+                }
                 return .success(walker.size)
             } catch {
                 return .failure(error as? Refusal ?? .malformed)

@@ -121,6 +121,28 @@ import Testing
         }
     }
 
+    /// What was not written at all is not there again once something before it has expired.
+    @Test func whatIsSweptHidesNothingThatWasNeverWritten() async throws {
+        try await RunningServer.with { server in
+            let phone = try await Person.ready(server)
+            let zone = try await phone.makeZone()
+            try await phone.subscribe(.query())
+            _ = try await phone.save([Write("old")], in: zone)
+            server.clock.advance(seconds: PushLimits.kept / 1_000_000 + 1)
+            let database = server.services.database
+            let owner = try await database.write { connection in
+                let owner = try connection.first("SELECT owner FROM notification") { try $0.int64(0) } ?? 0
+                try NotificationFeed.overflow(owner, in: connection)
+                return owner
+            }
+            let before = try await database.read { try NotificationFeed.place(of: owner, in: $0) }
+            try await server.services.housekeeping.sweep(now: server.clock.now)
+            let after = try await database.read { try NotificationFeed.place(of: owner, in: $0) }
+            let isSwept = try await database.read { try !$0.exists("SELECT 1 FROM notification") }
+            #expect(isSwept && before.floor == 2 && after.floor == 2)
+        }
+    }
+
     @Test func aStreamEndsWithItsSession() async throws {
         try await RunningServer.with { server in
             let phone = try await Person.ready(server)

@@ -57,6 +57,21 @@ extension HierarchyTests {
         return done[1]
     }
 
+    /// Neither with its end nor later: nobody has it in sight any more.
+    @Test func whatLeavesAShareThatHasEndedIsNotKeptForAnybody() async throws {
+        try await withShare { shared in
+            _ = try await end(shared)
+            let moved = try await shared.anna.save([Self.move(shared.item, from: shared.share, to: shared.zone, parent: "list")])
+            #expect(moved.map(\.result.code) == [nil])
+            let kept = try await shared.server.services.database.read { connection in
+                try connection.rows("SELECT name FROM departure") { try $0.text(0) }
+            }
+            #expect(kept == [])
+            let hasDrifted = try await shared.server.services.database.read { try StorageUsage.hasDrifted(in: $0) }
+            #expect(!hasDrifted)
+        }
+    }
+
     @Test func aKeyThatAFormerParticipantHasIsStaleWhereTheRecordGoes() async throws {
         try await withShare { shared in
             let (anna, zone) = (shared.anna, shared.zone)

@@ -283,6 +283,22 @@ import Testing
         }
     }
 
+    /// As if it had been given up, and its file collected, before that had the name under which it is read.
+    @Test func whatIsGivenUpWhileItIsFinishedLeavesNoFile() async throws {
+        let hook = WriteHook()
+        try await RunningServer.with(hook: hook) { server in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            let upload = Upload(anna, zone, bytes: 100_000)
+            try await upload.begin()
+            #expect(try await upload.put(0).status == 201)
+            hook.arm { try $0.execute("DELETE FROM blob") }
+            try await expectRefusal(.assetNotAvailable) { try await upload.finish() }
+            #expect(!hook.isArmed)
+            try await AssetTests().waitForFiles(0, server)
+        }
+    }
+
     @Test func lengthsThatNoAssetHasAreRefused() async throws {
         try await AssetTests().withZone { anna, zone, _ in
             let upload = Upload(anna, zone, bytes: 100)

@@ -34,7 +34,7 @@ struct AccountsController: Sendable {
         let login = try Login(message)
         let bundle = message.hasRecovery ? try RecoveryBundle(message.recovery) : nil
         let now = services.clock()
-        let client = ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy)
+        let client = context.client
         try services.limiter.count(.accountCreation, .client(client), rule: services.limits.accountCreation, now: now)
         try await login.verify(services, as: .account)
         if let bundle { try services.countGuesses([bundle], by: [.client(client)]) }

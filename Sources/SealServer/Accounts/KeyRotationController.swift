@@ -22,7 +22,7 @@ struct KeyRotationController: Sendable {
         }
         try await rotation.login.verify(services, as: known == nil ? .stranger : .account)
         let now = services.clock()
-        let client = ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy)
+        let client = context.client
         try services.countGuesses(rotation.bundles, by: [.client(client)] + (known.map { [.account($0.id)] } ?? []))
         let token = services.randomBytes(32)
         let (answer, account) = try await services.database.write { connection in

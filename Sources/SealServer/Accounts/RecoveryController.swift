@@ -17,7 +17,7 @@ struct RecoveryController: Sendable {
     private func recover(_ request: Request, _ context: SealRequestContext) async throws -> Response {
         let message = try await request.decode(Sealkit_V1_RecoverRequest.self, context)
         let id = try RecoveryBundle.id(message.recoveryID)
-        let client = ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy)
+        let client = context.client
         try services.limiter.count(.recovery, .client(client), rule: services.limits.recovery, now: services.clock())
         guard let sealed = try await services.database.read({ try RecoveryBundle.find(id, in: $0) }) else {
             throw ServerError(
@@ -32,7 +32,7 @@ struct RecoveryController: Sendable {
         let session = try context.requireSession()
         let bundle = try RecoveryBundle(try await request.decode(Sealkit_V1_RecoveryBundle.self, context))
         let now = services.clock()
-        let client = ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy)
+        let client = context.client
         try services.countGuesses([bundle], by: [.client(client), .account(session.accountID)])
         try await services.write(as: session) { try bundle.save(account: session.accountID, now: now, in: $0) }
         return try Response(Sealkit_V1_AccountResponse(), for: request)

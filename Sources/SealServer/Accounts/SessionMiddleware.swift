@@ -16,8 +16,7 @@ struct SessionMiddleware: RouterMiddleware {
         var context = context
         var counted: RateLimiter.Subject?
         context.session = try await services.sessions.find(token, services) { () throws(ServerError) in
-            let client = RateLimiter.Subject.client(
-                ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy))
+            let client = RateLimiter.Subject.client(context.client)
             context.standing = try services.count(.anonymousRequest, client)
             counted = client
         }

@@ -86,7 +86,11 @@ struct Housekeeping: Sendable {
     func sweep(now: Int64) async throws {
         try await erase()
         try await emptyZones()
-        try await services.database.write { try NotificationFeed.sweepWebhooks(in: $0) }
+        while true {
+            let idle = try await services.database.read { try NotificationFeed.idleWebhooks(in: $0) }
+            if idle.isEmpty { break }
+            try await services.database.write { try NotificationFeed.dropWebhooks(idle, in: $0) }
+        }
         while try await services.database.write({ try Enrolments.sweep(now: now, in: $0) }) {}
         while try await services.database.write({ try ServerKeys.sweep(now: now, in: $0) }) {}
         while try await services.database.write({ try NotificationFeed.sweep(now: now, in: $0) }) {}

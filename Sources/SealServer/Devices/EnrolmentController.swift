@@ -26,7 +26,7 @@ struct EnrolmentController: Sendable {
         let id = try Self.id(message.enrolmentID)
         let commitment = try Self.bytes(message.commitment, Enrolments.nonceBytes)
         let now = services.clock()
-        let client = ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy)
+        let client = context.client
         try services.limiter.count(.enrolment, .client(client), rule: services.limits.enrolment, now: now)
         let ticket = services.randomBytes(32)
         let expires = try await services.database.write { connection in

@@ -130,9 +130,7 @@ enum Enrolments {
     /// - Returns: whether there may be more.
     @discardableResult
     static func sweep(now: Int64, in connection: any SQLConnection) throws -> Bool {
-        try connection.execute(
-            "DELETE FROM enrolment WHERE id IN (SELECT id FROM enrolment WHERE expires <= $1 LIMIT $2)",
-            [.integer(now), .integer(sweptAtOnce)]) > 0
+        try connection.dropSome(of: "enrolment", key: "id", where: "expires <= $1", [.integer(now)], count: sweptAtOnce) > 0
     }
 
     /// More than any request adds.

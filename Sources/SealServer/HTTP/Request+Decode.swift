@@ -67,19 +67,24 @@ extension Request {
             .limitExceeded, "The request's body is larger than \(limit) bytes.", remedy: "Send fewer items at once.")
         let announced = headers[.contentLength].flatMap { Int($0) }
         if let announced, announced > limit { throw tooLarge }
-        let transfer = context.services?.transfers.begin(.message, on: context.channel)
+        let transfer = context.isBodyCounted ? nil : context.services?.transfers.begin(.message, on: context.channel)
         defer { transfer?.end() }
         var iterator = body.makeAsyncIterator()
         var whole = ByteBuffer()
         while var next = try await iterator.next() {
             guard whole.readableBytes + next.readableBytes <= limit else { throw tooLarge }
             try transfer?.took(next.readableBytes)
-            try context.pass?.take(next.readableBytes)
+            if !context.isBodyCounted { try context.pass?.take(next.readableBytes) }
             if whole.readableBytes == 0, next.readableBytes >= announced ?? 0 {
                 whole = next
             } else {
-                // Few allocations, but none for what was only announced.
-                if whole.readableBytes == 0 { whole.reserveCapacity(min(announced ?? 0, Self.firstRoom)) }
+                // Few allocations, but none for what was only announced: once as much as `firstRoom` has come, the rest is room that
+                // nobody has touched, and which takes no memory before it is filled.
+                if whole.readableBytes + next.readableBytes > Self.firstRoom {
+                    whole.reserveCapacity(announced ?? 0)
+                } else if whole.readableBytes == 0 {
+                    whole.reserveCapacity(min(announced ?? 0, Self.firstRoom))
+                }
                 whole.writeBuffer(&next)
             }
         }

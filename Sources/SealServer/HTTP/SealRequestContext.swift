@@ -8,6 +8,8 @@ struct SealRequestContext: RequestContext {
     var session: Session?
     /// Set before anything else is done: whom to ask while the body comes, and once it is there.
     var services: Services?
+    /// Whom limits count: `ClientAddress.bytes`. Set before anything else is done.
+    var client: [UInt8] = []
     /// The room that the request has; nil for those that need none.
     var pass: LoadGate.Pass?
     /// The request had a session token that is not, or no longer, good.
@@ -20,6 +22,8 @@ struct SealRequestContext: RequestContext {
     var meter: WorkMeter?
     /// The largest body of a wire message, in bytes. Uploads have their own limit.
     var maxUploadSize: Int
+    /// The request's body was collected before its route, and counted.
+    var isBodyCounted = false
     /// The client's address as the socket shows it; a proxy's when there is one.
     let remoteAddress: SocketAddress?
     /// The connection, with HTTP/2 the stream in it: to cut an answer that nobody reads any more.

@@ -54,7 +54,7 @@ struct BilledTable: Sendable {
         BilledTable(name: "device", holder: "account", isInZone: false, values: ["signer", "signature"]),
         BilledTable(name: "recovery_bundle", holder: "account", isInZone: false, values: ["sealed"]),
         BilledTable(name: "server_key", holder: "owner", isInZone: false),
-        BilledTable(name: "operation", holder: "account", isInZone: false, values: ["response"]),
+        BilledTable(name: "operation", holder: "account", isInZone: false, values: ["response"], isReported: true),
     ]
 
     // MARK: SQL
@@ -99,6 +99,7 @@ struct BilledTable: Sendable {
         let gone = add("OLD.", "-(\(records("OLD.")))", "-(\(size("OLD.")))")
         var triggers = [trigger("DELETE", [gone])]
         guard !isReported else {
+            guard values.contains("move") else { return triggers }
             return triggers + [
                 trigger(
                     "UPDATE", [add("NEW.", "0", "COALESCE(LENGTH(NEW.move), 0) - COALESCE(LENGTH(OLD.move), 0)")], of: ["move"])

@@ -83,6 +83,12 @@ enum LimitTable {
             row("bytesInFlightPerClient", LoadGate.share(of: limits.bytesInFlight), "bytes", .serviceUnavailable),
             row("requestsInFlightWithoutSession", LoadGate.share(of: limits.requestsInFlight), "requests", .serviceUnavailable),
             row("bytesInFlightWithoutSession", LoadGate.share(of: limits.bytesInFlight), "bytes", .serviceUnavailable),
+            row(
+                "requestsInFlightPerStranger", LoadGate.share(of: LoadGate.share(of: limits.requestsInFlight)), "requests",
+                .serviceUnavailable),
+            row(
+                "bytesInFlightPerStranger", LoadGate.share(of: LoadGate.share(of: limits.bytesInFlight)), "bytes",
+                .serviceUnavailable),
             row("writeBudget", limits.writeBudget, "seconds", .limitExceeded),
         ].filter { $0.value > 0 } + queries + management + push(rules)
     }

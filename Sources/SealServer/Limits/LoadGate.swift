@@ -13,31 +13,38 @@ final class LoadGate: Sendable {
     /// What one client address has of a limit, and what all have together who have no session; 0 of none.
     static func share(of limit: Int) -> Int { limit > 0 ? max(1, limit / 4) : 0 }
 
-    private let requests: Counter
-    private let bytes: Counter
-    private let answers: Counter
+    private let limits: Amounts
+    private let state = Mutex(State())
 
     /// - Parameters: 0 is no limit.
     init(requests: Int, bytes: Int) {
-        self.requests = Counter(limit: requests)
-        self.bytes = Counter(limit: bytes)
-        answers = Counter(limit: bytes)
+        limits = Amounts(
+            requests: requests > 0 ? requests : Int.max, bytes: bytes > 0 ? bytes : Int.max, answers: bytes > 0 ? bytes : Int.max)
     }
 
-    var requestsUnderWay: Int { requests.count }
+    var requestsUnderWay: Int { state.withLock(\.everybody.requests) }
     /// Of requests that are let in now.
-    var bytesUnderWay: Int { bytes.count }
+    var bytesUnderWay: Int { state.withLock(\.everybody.bytes) }
     /// That wait for those who asked for them.
-    var answersUnderWay: Int { answers.count }
+    var answersUnderWay: Int { state.withLock(\.everybody.answers) }
+    /// Client addresses of which something is counted.
+    var rememberedClients: Int { state.withLock(\.places.count) }
 
     /// Lets a request in, of which nothing has been read.
     ///
     /// Throws `serviceUnavailable` when there is no room.
     /// - Parameter client: `ClientAddress.bytes`.
     func enter(_ client: [UInt8]) throws(ServerError) -> Pass {
-        let purses = [Purse.everybody, .client(client)]
-        guard requests.add(1, to: purses, own: 0) else { throw Self.full }
-        return Pass(self, client, purses)
+        let place = state.withLock { state -> Int? in
+            let place = state.hold(client)
+            guard state.add(1, .requests, at: place, isStrange: false, own: 0, limits) else {
+                state.release(place)
+                return nil
+            }
+            return place
+        }
+        guard let place else { throw Self.full }
+        return Pass(self, place)
     }
 
     private static let full = ServerError(
@@ -47,28 +54,29 @@ final class LoadGate: Sendable {
     /// A request's room; it is given back at its end, or when nobody holds the pass any more.
     final class Pass: Sendable {
         private struct Own {
-            var purses: [Purse]
             var bytes = 0
+            var isStrange = false
             var hasEnded = false
         }
 
         private let gate: LoadGate
-        private let client: [UInt8]
-        private let own: Mutex<Own>
+        private let place: Int
+        private let own = Mutex(Own())
 
-        fileprivate init(_ gate: LoadGate, _ client: [UInt8], _ purses: [Purse]) {
-            (self.gate, self.client) = (gate, client)
-            own = Mutex(Own(purses: purses))
-        }
+        /// - Parameter place: of the client, held for the pass.
+        fileprivate init(_ gate: LoadGate, _ place: Int) { (self.gate, self.place) = (gate, place) }
 
         /// Counts bytes of the request that have come, or what they become.
         ///
         /// Throws `serviceUnavailable` when there is no room for them beside what others have; those that came before stay counted.
         func take(_ count: Int) throws(ServerError) {
             let hasRoom = own.withLock { own in
-                guard !own.hasEnded, gate.bytes.add(count, to: own.purses, own: own.bytes) else { return own.hasEnded }
-                own.bytes += count
-                return true
+                guard !own.hasEnded else { return true }
+                let isAdded = gate.state.withLock {
+                    $0.add(count, .bytes, at: place, isStrange: own.isStrange, own: own.bytes, gate.limits)
+                }
+                if isAdded { own.bytes += count }
+                return isAdded
             }
             guard hasRoom else { throw LoadGate.full }
         }
@@ -78,15 +86,9 @@ final class LoadGate: Sendable {
         /// Throws `serviceUnavailable` when these have no more of it.
         func countAsStranger() throws(ServerError) {
             let hasRoom = own.withLock { own in
-                let strange = [Purse.strangers, .stranger(client)]
-                guard !own.hasEnded, !own.purses.contains(.strangers) else { return true }
-                guard gate.requests.add(1, to: strange, own: 0) else { return false }
-                guard gate.bytes.add(own.bytes, to: strange, own: 0) else {
-                    gate.requests.remove(1, from: strange)
-                    return false
-                }
-                own.purses += strange
-                return true
+                guard !own.hasEnded, !own.isStrange else { return true }
+                own.isStrange = gate.state.withLock { $0.addStranger(bytes: own.bytes, at: place, gate.limits) }
+                return own.isStrange
             }
             guard hasRoom else { throw LoadGate.full }
         }
@@ -94,11 +96,9 @@ final class LoadGate: Sendable {
         /// It has turned out to be somebody's.
         func countAsKnown() {
             own.withLock { own in
-                let strange = [Purse.strangers, .stranger(client)]
-                guard !own.hasEnded, own.purses.contains(.strangers) else { return }
-                gate.requests.remove(1, from: strange)
-                gate.bytes.remove(own.bytes, from: strange)
-                own.purses.removeAll { strange.contains($0) }
+                guard !own.hasEnded, own.isStrange else { return }
+                gate.state.withLock { $0.removeStranger(bytes: own.bytes, at: place) }
+                own.isStrange = false
             }
         }
 
@@ -106,21 +106,36 @@ final class LoadGate: Sendable {
         ///
         /// Throws `serviceUnavailable` when too much waits for slow clients already.
         func hold(answer count: Int) throws(ServerError) -> Hold {
-            let purses = own.withLock(\.purses)
-            guard gate.answers.add(count, to: purses, own: 0) else { throw LoadGate.full }
-            return Hold { [answers = gate.answers] in answers.remove(count, from: purses) }
+            let isStrange = own.withLock(\.isStrange)
+            let isAdded = gate.state.withLock { state in
+                guard state.add(count, .answers, at: place, isStrange: isStrange, own: 0, gate.limits) else { return false }
+                state.hold(place)
+                return true
+            }
+            guard isAdded else { throw LoadGate.full }
+            return Hold { [gate, place] in
+                gate.state.withLock { state in
+                    state.remove(count, .answers, at: place, isStrange: isStrange)
+                    state.release(place)
+                }
+            }
         }
 
         func end() {
             own.withLock { own in
                 guard !own.hasEnded else { return }
                 own.hasEnded = true
-                gate.requests.remove(1, from: own.purses)
-                gate.bytes.remove(own.bytes, from: own.purses)
+                gate.state.withLock { state in
+                    state.remove(1, .requests, at: place, isStrange: own.isStrange)
+                    state.remove(own.bytes, .bytes, at: place, isStrange: own.isStrange)
+                }
             }
         }
 
-        deinit { end() }
+        deinit {
+            end()
+            gate.state.withLock { $0.release(place) }
+        }
     }
 
     /// Room that is given back when nobody holds this any more.
@@ -130,50 +145,119 @@ final class LoadGate: Sendable {
         deinit { giveBack() }
     }
 
-    /// Whose share of the room something is counted against: a request's against several.
-    fileprivate enum Purse: Hashable, Sendable {
-        case everybody
-        case client([UInt8])
-        case strangers
-        case stranger([UInt8])
+    // MARK: Counts
+
+    fileprivate enum Kind { case requests, bytes, answers }
+
+    fileprivate struct Amounts: Sendable {
+        var requests = 0
+        var bytes = 0
+        var answers = 0
+
+        subscript(kind: Kind) -> Int {
+            get {
+                switch kind {
+                case .requests: requests
+                case .bytes: bytes
+                case .answers: answers
+                }
+            }
+            set {
+                switch kind {
+                case .requests: requests = newValue
+                case .bytes: bytes = newValue
+                case .answers: answers = newValue
+                }
+            }
+        }
     }
 
-    private final class Counter: Sendable {
-        private let used = Mutex<[Purse: Int]>([:])
-        private let limit: Int
+    /// One client address: all that comes from it, and of that what is nobody's.
+    private struct Client {
+        let address: [UInt8]
+        /// Passes and answers that count here. Without any of them the place is somebody else's.
+        var holders = 0
+        var all = Amounts()
+        var strange = Amounts()
+    }
 
-        init(limit: Int) { self.limit = limit > 0 ? limit : Int.max }
+    /// Addresses are looked up once a request: from then on it is known by a place.
+    fileprivate struct State {
+        var everybody = Amounts()
+        private var strangers = Amounts()
+        private var clients: [Client] = []
+        private var free: [Int] = []
+        fileprivate private(set) var places: [[UInt8]: Int] = [:]
 
-        var count: Int { used.withLock { $0[.everybody] ?? 0 } }
+        mutating func hold(_ address: [UInt8]) -> Int {
+            if let place = places[address] {
+                hold(place)
+                return place
+            }
+            let client = Client(address: address, holders: 1)
+            let place = free.popLast() ?? clients.count
+            if place < clients.count { clients[place] = client } else { clients.append(client) }
+            places[address] = place
+            return place
+        }
+
+        mutating func hold(_ place: Int) { clients[place].holders += 1 }
+
+        mutating func release(_ place: Int) {
+            clients[place].holders -= 1
+            guard clients[place].holders == 0 else { return }
+            places[clients[place].address] = nil
+            free.append(place)
+        }
 
         /// What alone is larger than a share goes alone.
-        /// - Parameter own: how much of what is in the purses is the request's.
-        func add(_ amount: Int, to purses: [Purse], own: Int) -> Bool {
-            used.withLock { used in
-                for purse in purses {
-                    let before = used[purse] ?? 0
-                    guard before <= own || amount <= share(of: purse) - before else { return false }
-                }
-                for purse in purses { used[purse, default: 0] += amount }
-                return true
-            }
+        /// - Parameter own: how much of what is counted is the request's.
+        mutating func add(_ amount: Int, _ kind: Kind, at place: Int, isStrange: Bool, own: Int, _ limits: Amounts) -> Bool {
+            let limit = limits[kind]
+            guard Self.fits(amount, beside: everybody[kind], own: own, in: limit),
+                Self.fits(amount, beside: clients[place].all[kind], own: own, in: LoadGate.share(of: limit)),
+                !isStrange || fitsStranger(amount, kind, at: place, own: own, limits)
+            else { return false }
+            everybody[kind] += amount
+            clients[place].all[kind] += amount
+            if isStrange { addStrange(amount, kind, at: place) }
+            return true
         }
 
-        func remove(_ amount: Int, from purses: [Purse]) {
-            used.withLock { used in
-                for purse in purses {
-                    let left = (used[purse] ?? 0) - amount
-                    used[purse] = left > 0 ? left : nil
-                }
-            }
+        mutating func remove(_ amount: Int, _ kind: Kind, at place: Int, isStrange: Bool) {
+            everybody[kind] -= amount
+            clients[place].all[kind] -= amount
+            if isStrange { addStrange(-amount, kind, at: place) }
         }
 
-        private func share(of purse: Purse) -> Int {
-            switch purse {
-            case .everybody: limit
-            case .client, .strangers: LoadGate.share(of: limit)
-            case .stranger: LoadGate.share(of: LoadGate.share(of: limit))
+        /// A request that is counted already, with so many bytes.
+        mutating func addStranger(bytes: Int, at place: Int, _ limits: Amounts) -> Bool {
+            guard fitsStranger(1, .requests, at: place, own: 0, limits), fitsStranger(bytes, .bytes, at: place, own: 0, limits) else {
+                return false
             }
+            addStrange(1, .requests, at: place)
+            addStrange(bytes, .bytes, at: place)
+            return true
+        }
+
+        mutating func removeStranger(bytes: Int, at place: Int) {
+            addStrange(-1, .requests, at: place)
+            addStrange(-bytes, .bytes, at: place)
+        }
+
+        private mutating func addStrange(_ amount: Int, _ kind: Kind, at place: Int) {
+            strangers[kind] += amount
+            clients[place].strange[kind] += amount
+        }
+
+        private func fitsStranger(_ amount: Int, _ kind: Kind, at place: Int, own: Int, _ limits: Amounts) -> Bool {
+            let share = LoadGate.share(of: limits[kind])
+            return Self.fits(amount, beside: strangers[kind], own: own, in: share)
+                && Self.fits(amount, beside: clients[place].strange[kind], own: own, in: LoadGate.share(of: share))
+        }
+
+        private static func fits(_ amount: Int, beside before: Int, own: Int, in limit: Int) -> Bool {
+            before <= own || amount <= limit - before
         }
     }
 }

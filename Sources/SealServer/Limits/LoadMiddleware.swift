@@ -12,11 +12,11 @@ struct LoadMiddleware: RouterMiddleware {
     ) async throws -> Response {
         var context = context
         context.services = services
+        context.client = ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy)
         context.maxUploadSize = services.configuration.maximumMessageSize
         // Load balancers ask whether the server is alive, not whether it is busy.
         guard context.endpointPath != "/health" else { return try await next(request, context) }
-        let pass = try services.gate.enter(
-            ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy))
+        let pass = try services.gate.enter(context.client)
         defer { pass.end() }
         context.pass = pass
         var response = try await next(request, context)

@@ -27,14 +27,14 @@ struct RateMiddleware: RouterMiddleware {
             context.pass?.countAsKnown()
             standing = try context.standing ?? services.count(.request, payer)
         } else {
-            let client = ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy)
+            let client = context.client
             payer = .client(client)
             standing = try context.standing ?? services.count(.anonymousRequest, payer)
             try context.pass?.countAsStranger()
             context.maxUploadSize = min(context.maxUploadSize, Self.strangersMessage)
         }
         context.meter = WorkMeter(services: services, subject: payer)
-        let turn = WriteTurn(payer: payer, route: "\(request.method.rawValue) \(context.endpointPath ?? "unknown")")
+        let turn = WriteTurn(payer: payer, route: .init(method: request.method.rawValue, path: context.endpointPath ?? "unknown"))
         let counted = context
         var response = try await WriteTurn.$current.withValue(turn) { try await next(request, counted) }
         if let standing, let names = Self.headers {

@@ -6,7 +6,7 @@ import SealWire
 ///
 /// Everything is billed to the zone's owner, whoever wrote it, or to the account that it is kept for (`BilledTable`): as long as a row
 /// is there it counts, whatever it says. Triggers follow every table but the hottest: what happens to records, a save reports for all
-/// of them at once.
+/// of them at once, and with it what is kept of its answer.
 enum StorageUsage {
     /// Keyed by account, whose quota it is; within it by the number that it is kept for and the zone, which is 0 beside zones.
     /// Owner 0 is the account's total.
@@ -46,10 +46,14 @@ enum StorageUsage {
     }
 
     /// Adds what a batch has changed: one statement, and none where sums stay the same.
-    /// - Parameter grows: something else of the request adds to the bill, and was stored already.
+    /// - Parameters:
+    ///   - grows: something else of the request adds to the bill, and was stored already.
+    ///   - kept: bytes that the request's answer adds beside the zone, where the bill is the caller's own. Nothing is refused for them: an
+    ///     answer goes after a day.
     /// - Throws: `quotaExceeded` for what makes more of something of which there would be too much then.
     static func follow(
-        _ changes: [RecordChange], in zone: ZoneRow, by caller: Caller, grows: Bool, quotas: Quotas, _ connection: any SQLConnection
+        _ changes: [RecordChange], in zone: ZoneRow, by caller: Caller, grows: Bool, kept: Int64, quotas: Quotas,
+        _ connection: any SQLConnection
     ) throws {
         var records: Int64 = 0
         var bytes: Int64 = 0
@@ -60,24 +64,34 @@ enum StorageUsage {
             if change.isNewRow { bytes += BilledTable.recordOverhead }
             bytes += Int64(change.fields.count - change.formerFields.count)
         }
-        guard records != 0 || bytes != 0 || grows else { return }
+        guard records != 0 || bytes != 0 || kept != 0 || grows else { return }
         let bill = try Bill(zone, caller: caller, in: connection)
         let sums = try connection.rows(
             """
-            INSERT INTO storage_usage (account, owner, zone, records, bytes) VALUES ($1, 0, 0, $4, $5), ($1, $2, $3, $4, $5)
+            INSERT INTO storage_usage (account, owner, zone, records, bytes)
+            VALUES ($1, 0, 0, $4, $5 + $6), ($1, $2, $3, $4, $5)\(kept == 0 ? "" : ", ($1, $1, 0, 0, $6)")
             ON CONFLICT (account, owner, zone) DO UPDATE
             SET records = storage_usage.records + excluded.records, bytes = storage_usage.bytes + excluded.bytes
-            RETURNING owner, records, bytes
-            """, [.integer(bill.account)] + zone.key + [.integer(records), .integer(bytes)]
-        ) { (isTotal: try $0.int64(0) == 0, records: try $0.int64(1), bytes: try $0.int64(2)) }
+            RETURNING owner, zone, records, bytes
+            """, [.integer(bill.account)] + zone.key + [.integer(records), .integer(bytes), .integer(kept)]
+        ) { (owner: try $0.int64(0), zone: try $0.int64(1), records: try $0.int64(2), bytes: try $0.int64(3)) }
         for sum in sums {
-            if sum.isTotal {
+            if sum.owner == 0 {
                 guard bytes > 0 || grows else { continue }
-                try quotas.checkStorage(sum.bytes, isPublic: bill.isPublic, isOwner: bill.isOwner)
-            } else if records > 0 {
+                try quotas.checkStorage(sum.bytes - kept, isPublic: bill.isPublic, isOwner: bill.isOwner)
+            } else if records > 0, sum.owner == zone.owner, sum.zone == zone.zone {
                 try quotas.checkRecords(sum.records, isOwner: bill.isOwner)
             }
         }
+    }
+
+    /// Adds what an account has beside its zones, and what no trigger reports.
+    static func add(_ bytes: Int64, to account: Int64, in connection: any SQLConnection) throws {
+        try connection.execute(
+            """
+            INSERT INTO storage_usage (account, owner, zone, records, bytes) VALUES ($1, 0, 0, 0, $2), ($1, $1, 0, 0, $2)
+            ON CONFLICT (account, owner, zone) DO UPDATE SET bytes = storage_usage.bytes + excluded.bytes
+            """, [.integer(account), .integer(bytes)])
     }
 
     /// Whether so much may be added: what would not fit is refused before anything of it is stored.

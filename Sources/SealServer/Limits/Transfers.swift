@@ -5,34 +5,37 @@ import Synchronization
 
 /// Bodies and large answers that are on their way, in order to cut those that have all but stopped.
 final class Transfers: Sendable {
-    private struct State {
-        var open: [UInt64: (transfer: Transfer, channel: any Channel)] = [:]
-        var next: UInt64 = 0
+    /// Each with a lock of its own, so that requests on several cores seldom wait for one another.
+    private final class Shard: Sendable {
+        let open = Mutex<[UInt64: (transfer: Transfer, channel: any Channel)]>([:])
     }
 
-    private let state = Mutex(State())
+    private let shards = (0..<16).map { _ in Shard() }
+    private let last = Atomic<UInt64>(0)
     fileprivate let now: @Sendable () -> ContinuousClock.Instant
 
     init(now: @escaping @Sendable () -> ContinuousClock.Instant) { self.now = now }
 
-    var count: Int { state.withLock(\.open.count) }
+    var count: Int { shards.reduce(0) { $0 + $1.open.withLock { $0.count } } }
 
     /// - Parameter channel: what is closed when it is too slow: the connection, or with HTTP/2 the stream in it.
     func begin(_ pace: TransferPace, on channel: any Channel) -> Transfer {
-        state.withLock { state in
-            state.next += 1
-            let transfer = Transfer(id: state.next, pace: pace, transfers: self)
-            state.open[state.next] = (transfer, channel)
-            return transfer
-        }
+        let id = last.add(1, ordering: .relaxed).newValue
+        let transfer = Transfer(id: id, pace: pace, transfers: self)
+        shard(of: id).open.withLock { $0[id] = (transfer, channel) }
+        return transfer
     }
 
-    fileprivate func forget(_ id: UInt64) { state.withLock { _ = $0.open.removeValue(forKey: id) } }
+    fileprivate func forget(_ id: UInt64) { shard(of: id).open.withLock { _ = $0.removeValue(forKey: id) } }
+
+    private func shard(of id: UInt64) -> Shard { shards[Int(id % UInt64(shards.count))] }
 
     /// To be called every few seconds: those of which nothing comes do not notice by themselves.
     func cutSlow() {
-        let slow = state.withLock { state in state.open.values.filter { $0.transfer.cutIfSlow() }.map { $0.channel } }
-        for channel in slow { channel.close(promise: nil) }
+        for shard in shards {
+            let slow = shard.open.withLock { open in open.values.filter { $0.transfer.cutIfSlow() }.map { $0.channel } }
+            for channel in slow { channel.close(promise: nil) }
+        }
     }
 }
 

@@ -18,8 +18,7 @@ struct ServerKeyMiddleware: RouterMiddleware {
         guard let signed = try SignedRequest(request) else { return try await next(request, context) }
         let (user, now) = (signed.user, services.clock())
         try signed.checkWindow(now: now)
-        let client = RateLimiter.Subject.client(
-            ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy))
+        let client = RateLimiter.Subject.client(context.client)
         _ = try services.count(.anonymousRequest, client)
         let generation = services.sessions.generation
         guard let row = try await services.database.read({ try ServerKeys.find(user, in: $0) }) else { throw ServerKeys.unknown }
@@ -28,20 +27,20 @@ struct ServerKeyMiddleware: RouterMiddleware {
         guard request.uri.path.hasPrefix(reach) else { throw ServerKeys.outOfReach }
 
         var request = request
-        var body: [UInt8] = []
+        var context = context
+        var body = ByteBuffer()
         if request.method == .post {
             // Anybody can name a key.
             try context.pass?.countAsStranger()
-            let whole = try await request.collectBody(context)
-            body = [UInt8](whole.readableBytesView)
-            request.body = RequestBody(buffer: whole)
+            body = try await request.collectBody(context)
+            request.body = RequestBody(buffer: body)
+            context.isBodyCounted = true
         }
-        try signed.verify(request, body: body, origin: services.origin.value, key: row.publicKey)
+        try signed.verify(request, body: [UInt8](body.readableBytesView), origin: services.origin.value, key: row.publicKey)
         // It is the key's: from here on its account is counted.
         services.giveBack(.anonymousRequest, client)
-        var context = context
         context.standing = try services.count(.request, .account(row.account))
-        let turn = WriteTurn(payer: .account(row.account), route: "a signed request")
+        let turn = WriteTurn(payer: .account(row.account), route: .init(method: request.method.rawValue, path: "a signed request"))
         let isNew = try await WriteTurn.$current.withValue(turn) {
             try await services.database.write { connection in
                 try ServerKeys.remember(

@@ -143,14 +143,26 @@ enum NotificationFeed {
     /// Rows by which users are found; each has some thousands at most.
     private static let sweptAtOnce: Int64 = 20
 
-    /// Drops webhooks that have nothing to send any more.
-    static func sweepWebhooks(in connection: any SQLConnection) throws {
-        // Of subscriptions that have fired once, and been delivered.
-        try connection.execute(
-            """
-            DELETE FROM webhook WHERE due = 0 AND NOT EXISTS (SELECT 1 FROM subscription s
-                WHERE s.owner = webhook.owner AND s.environment = webhook.environment AND s.database = webhook.database
-                    AND s.id = webhook.subscription)
-            """)
+    /// Of a subscription that has fired once, and been delivered: nothing is to be sent any more.
+    private static let isIdle = """
+        due = 0 AND NOT EXISTS (SELECT 1 FROM subscription s WHERE s.owner = webhook.owner
+            AND s.environment = webhook.environment AND s.database = webhook.database AND s.id = webhook.subscription)
+        """
+
+    /// Some webhooks that have nothing to send any more. They are looked for beside everybody's writes, since all there are is looked at.
+    static func idleWebhooks(in connection: any SQLConnection) throws -> [[SQLValue]] {
+        try connection.rows(
+            "SELECT owner, environment, database, subscription FROM webhook WHERE \(isIdle) LIMIT $1", [.integer(droppedAtOnce)]
+        ) { [.integer(try $0.int64(0)), .integer(try $0.int64(1)), .integer(try $0.int64(2)), .text(try $0.text(3))] }
+    }
+
+    /// Drops those of them that are as idle still.
+    static func dropWebhooks(_ keys: [[SQLValue]], in connection: any SQLConnection) throws {
+        for key in keys {
+            try connection.execute(
+                """
+                DELETE FROM webhook WHERE owner = $1 AND environment = $2 AND database = $3 AND subscription = $4 AND \(isIdle)
+                """, key)
+        }
     }
 }

@@ -68,6 +68,8 @@ extension RecordSave {
         _ outcomes: inout [Outcome], _ references: inout ReferenceReader
     ) throws -> (cascade: Cascade, hasRefused: Bool) {
         references.begin()
+        let deletes = outcomes.contains { if case .accepted(let accepted) = $0 { accepted.isDeletion } else { false } }
+        guard deletes else { return (Cascade(), false) }
         var cascade = Cascade()
         var hasRefused = false
         var dependents = Dependents(zone: zone, user: caller.userID, rosters: rosters, connection: connection)

@@ -6,6 +6,8 @@ extension RecordSave {
     /// Refuses what would leave a child without its parent, and deletions that do not cover what goes with them.
     /// - Returns: what goes with the deletions that were accepted.
     func checkReferences(_ outcomes: inout [Outcome], _ stored: StoredParents) throws -> Cascade {
+        // What neither deletes nor has a parent leaves nobody without one, takes nothing along and closes no cycle.
+        guard Self.concernParents(outcomes) else { return Cascade() }
         var references = ReferenceReader(zone: zone, connection)
         var round = 0
         while true {
@@ -69,8 +71,16 @@ extension RecordSave {
     /// Parents that the request does not save: a child's save gives them a new change tag, as in CloudKit. Their place in
     /// the feed stays that of their statement.
     func parentsToTag(_ outcomes: [Outcome]) -> [String] {
+        guard Self.concernParents(outcomes) else { return [] }
         let saved = names(outcomes).saved
         return Set(saved.values.compactMap { $0 }).subtracting(saved.keys).sorted()
+    }
+
+    private static func concernParents(_ outcomes: [Outcome]) -> Bool {
+        outcomes.contains { outcome in
+            guard case .accepted(let accepted) = outcome else { return false }
+            return accepted.isDeletion || accepted.content.statement.parent != nil
+        }
     }
 
     func tag(_ parents: [String], from first: Int64) throws {

@@ -175,11 +175,14 @@ extension RecordSave {
         if let parent = accepted.content.statement.parent, shareChanges.closings.contains(where: { $0.share.root == name }) {
             try UnsettledRecords.note(below: parent, in: zone, connection)
         }
+        // Nobody has a share in sight that has ended, or ends with this.
+        guard !shareChanges.closings.contains(where: { $0.share.number == before.share }) else { return }
         let content = accepted.content
         try connection.execute(
             """
             INSERT INTO departure (owner, zone, share, name, type, position, created, modified, hash, statement, proof, fields)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+            SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12
+            WHERE EXISTS (SELECT 1 FROM share WHERE owner = $1 AND zone = $2 AND share = $3 AND closed = 0)
             ON CONFLICT (owner, zone, share, name) DO UPDATE SET type = excluded.type, position = excluded.position,
                 created = excluded.created, modified = excluded.modified, hash = excluded.hash,
                 statement = excluded.statement, proof = excluded.proof

@@ -4,9 +4,9 @@ import SealStatements
 
 /// The writing half of a save.
 extension RecordSave {
-    func write(_ outcomes: [Outcome], _ cascade: Cascade) throws -> (outcomes: [Outcome], hasWritten: Bool, leftGarbage: Bool) {
+    func write(_ outcomes: [Outcome], _ cascade: Cascade) throws -> (outcomes: [Outcome], answer: [UInt8]?, leftGarbage: Bool) {
         let count = outcomes.count { if case .accepted = $0 { true } else { false } }
-        guard count > 0 else { return (outcomes, false, false) }
+        guard count > 0 else { return (outcomes, nil, false) }
         var roots = RootsBelow(in: zone, connection)
         try roots.detach(changingRoots(outcomes))
         try shareChanges.storeOpenings(in: zone, by: caller, rosters, quotas, now: now, connection)
@@ -43,11 +43,13 @@ extension RecordSave {
         try tag(parents, from: position)
         try shareChanges.storeClosings(in: zone, by: caller, now: now, connection)
         try roots.attach()
+        let answer = try serialized(written)
         try RecordFollowers.follow(
-            changes, schema, in: zone, by: caller, opensShares: !shareChanges.openings.isEmpty, now: now, quotas: quotas, connection)
+            changes, schema, in: zone, by: caller, opensShares: !shareChanges.openings.isEmpty,
+            kept: billsAnswer ? RepeatableOperation.billed(answer.count) : 0, now: now, quotas: quotas, connection)
         let shares = changes.reduce(into: Set<Int64>()) { $0.formUnion($1.shares) }
         try DatabaseFeed.touch(zone, shares: shares, in: connection)
-        return (written, true, leftGarbage)
+        return (written, answer, leftGarbage)
     }
 
     private func change(_ accepted: Accepted, _ name: String) -> RecordChange {

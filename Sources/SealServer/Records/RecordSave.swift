@@ -44,6 +44,9 @@ struct RecordSave {
         let isKeyKnown: Bool
     }
 
+    /// Whether the save's bill is the caller's own: then what is kept of its answer goes onto it at once.
+    var billsAnswer: Bool { caller.id == zone.owner }
+
     /// A record that may be written.
     struct Accepted {
         let content: RecordBatch.Content
@@ -71,8 +74,8 @@ struct RecordSave {
         case refused(ServerError, dependents: [String] = [])
     }
 
-    /// - Returns: an outcome for each item, in order; whether anything was written; whether blobs became garbage.
-    func run() throws -> (outcomes: [Outcome], hasWritten: Bool, leftGarbage: Bool) {
+    /// - Returns: an outcome for each item, in order; the answer, where anything was written; whether blobs became garbage.
+    func run() throws -> (outcomes: [Outcome], answer: [UInt8]?, leftGarbage: Bool) {
         var outcomes: [Outcome] = []
         outcomes.reserveCapacity(batch.items.count)
         var claims = AssetClaims(caller: caller, zone: zone, connection: connection)

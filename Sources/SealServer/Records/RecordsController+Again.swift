@@ -40,11 +40,10 @@ extension RecordsController {
                 let save = RecordSave(
                     batch: batch, isAtomic: true, caller: caller, zone: zone, schema: schema, now: now, quotas: quotas,
                     connection: connection, rosters: rosters)
-                let (outcomes, hasWritten, leftGarbage) = try save.run()
+                let (_, written, leftGarbage) = try save.run()
                 // Atomic: where one record is refused, none is written.
-                guard hasWritten else { throw Doubt() }
-                let answer = try save.serialized(outcomes)
-                try operation.keep(Data(answer), of: caller.accountID, now: now, in: connection)
+                guard let answer = written else { throw Doubt() }
+                try operation.keep(Data(answer), of: caller.accountID, isBilled: save.billsAnswer, now: now, in: connection)
                 return (answer, leftGarbage)
             }
             if leftGarbage { services.housekeeping.collectGarbage() }

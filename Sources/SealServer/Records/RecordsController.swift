@@ -93,12 +93,11 @@ struct RecordsController: Sendable {
                 batch: batch.fitting(schema), isAtomic: message.atomic && zone.isAtomic || !changes.isEmpty, caller: caller, zone: zone, schema: schema, now: now,
                 quotas: quotas, connection: connection, rights: try PublicRights.of(session, path, schemas, in: connection),
                 shareChanges: changes, rosters: rosters)
-            let (outcomes, hasWritten, leftGarbage) = try save.run()
-            let answer = try save.serialized(outcomes)
-            if hasWritten {
-                try operation.keep(Data(answer), of: caller.accountID, now: now, in: connection)
+            let (outcomes, answer, leftGarbage) = try save.run()
+            if let answer {
+                try operation.keep(Data(answer), of: caller.accountID, isBilled: save.billsAnswer, now: now, in: connection)
             }
-            return (answer, leftGarbage, ServerRecords.areWanted(in: outcomes))
+            return (try answer ?? save.serialized(outcomes), leftGarbage, ServerRecords.areWanted(in: outcomes))
         }
         if wantsRecords { answer = try await addingServerRecords(to: answer, message, session, path) }
         if leftGarbage { services.housekeeping.collectGarbage() }

@@ -11,7 +11,8 @@ protocol SQLDatabase: Sendable {
     /// Runs `body` as one transaction and returns once it is durable.
     ///
     /// Writes that wait at the same time share one commit, each inside a savepoint of its own: one that throws takes only
-    /// its own changes back. `body` runs on the writer's thread and must not block on anything but the database.
+    /// its own changes back. `body` runs on the writer's thread and must not block on anything but the database. It may be run again,
+    /// in a transaction that knows nothing of the first time: where that was lost with another write's.
     ///
     /// Who writes is told by `WriteTurn.current`: payers take turns, and what goes on for longer than the budget is taken back whole
     /// (`overBudget`), also where `body` catches the error. Without a turn nothing is cut short.
@@ -85,12 +86,13 @@ extension SQLConnection {
     /// - Parameters:
     ///   - key: what a row of the table is told by.
     ///   - condition: with its values; nothing may go by whether such a row is still there.
+    ///   - count: how many at once: fewer where rows are large.
     /// - Returns: how many there were.
     @discardableResult
-    func dropSome(of table: String, key: String, where condition: String, _ values: [SQLValue]) throws -> Int {
+    func dropSome(of table: String, key: String, where condition: String, _ values: [SQLValue], count: Int64 = droppedAtOnce) throws -> Int {
         try execute(
             "DELETE FROM \(table) WHERE \(key) IN (SELECT \(key) FROM \(table) WHERE \(condition) LIMIT $\(values.count + 1))",
-            values + [.integer(droppedAtOnce)])
+            values + [.integer(count)])
     }
 
     /// Whether the query has any row.

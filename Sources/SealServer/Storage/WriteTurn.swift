@@ -5,8 +5,17 @@
 struct WriteTurn: Sendable {
     /// The account; without one, the client's address.
     let payer: RateLimiter.Subject
-    /// Method and template of the path, as the log names it.
-    let route: String
+    let route: Route
+
+    /// As the request has them: nothing is put together for those that end in good time.
+    struct Route: Sendable, Hashable, CustomStringConvertible {
+        let method: String
+        /// The template of the path.
+        let path: String
+
+        /// As the log names it.
+        var description: String { "\(method) \(path)" }
+    }
 
     @TaskLocal static var current: WriteTurn?
 }

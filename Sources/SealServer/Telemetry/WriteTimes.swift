@@ -9,22 +9,28 @@ final class WriteTimes: Sendable {
         var cutShort = 0
     }
 
-    private let entries = Mutex<[String: Entry]>([:])
+    private let entries = Mutex<[WriteTurn.Route: Entry]>([:])
     private let logger: Logger?
 
     init(logger: Logger? = nil) { self.logger = logger }
 
-    /// Since the start, or since they were last forgotten.
-    var all: [String: Entry] { entries.withLock { $0 } }
+    /// Since the start, or since they were last forgotten; by the route as the log names it.
+    var all: [String: Entry] {
+        let entries = entries.withLock { $0 }
+        return Dictionary(entries.map { ($0.key.description, $0.value) }) { first, _ in first }
+    }
 
     func forget() { entries.withLock { $0 = [:] } }
 
     /// - Parameter microseconds: what one request's transaction took of the writer.
     func note(_ turn: WriteTurn, microseconds: Int64, wasCutShort: Bool) {
         let entry = entries.withLock { entries in
-            entries[turn.route, default: Entry()].longest.raise(to: microseconds)
-            if wasCutShort { entries[turn.route, default: Entry()].cutShort += 1 }
-            return entries[turn.route] ?? Entry()
+            func note(_ entry: inout Entry) -> Entry {
+                entry.longest = max(entry.longest, microseconds)
+                if wasCutShort { entry.cutShort += 1 }
+                return entry
+            }
+            return note(&entries[turn.route, default: Entry()])
         }
         guard wasCutShort else { return }
         logger?.warning(
@@ -34,8 +40,4 @@ final class WriteTimes: Sendable {
                 "soFar": .stringConvertible(entry.cutShort),
             ])
     }
-}
-
-extension Int64 {
-    fileprivate mutating func raise(to other: Int64) { self = Swift.max(self, other) }
 }

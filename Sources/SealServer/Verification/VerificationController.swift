@@ -44,7 +44,7 @@ struct VerificationController: Sendable {
         let expires = now + PendingVerification.lifetime
         let subjects = subjects(
             account: session.accountID, routingID: routingID, address: address,
-            client: ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy))
+            client: context.client)
         try services.sendingRefusals.check(subjects, now: now)
         let (codeHash, limits, outbox) = (codes.hash(code, verification: id, address: message.address), services.limits.sending, services.outbox)
         let waiting = WaitingMessage(

@@ -47,8 +47,15 @@ struct RepeatableOperation: Sendable {
         return found.response
     }
 
+    /// What an answer of so many bytes is billed with.
+    static func billed(_ bytes: Int) -> Int64 { BilledTable.rowOverhead + Int64(bytes) }
+
     /// Keeps an answer, in the transaction of what it answers.
-    func keep(_ response: Data, of account: Int64, now: Int64, in connection: any SQLConnection) throws {
+    /// - Parameter isBilled: it is on the account's bill already, with all else that the request did.
+    func keep(
+        _ response: Data, of account: Int64, isBilled: Bool = false, now: Int64, in connection: any SQLConnection
+    ) throws {
+        if !isBilled { try StorageUsage.add(Self.billed(response.count), to: account, in: connection) }
         try connection.execute(
             "INSERT INTO operation (account, id, kind, request, response, created) VALUES ($1, $2, $3, $4, $5, $6)",
             [.integer(account), .data(id), .text(kind), .blob(request), .data(response), .integer(now)])

@@ -16,7 +16,7 @@ import Testing
             let zone = try await database.save(RecordZone(zoneName: "notes")).zoneID
             server.services.writeTimes.forget()
             let record = Record(recordType: "Note", recordID: Record.ID(recordName: "note", zoneID: zone))
-            clock.step(600_000)
+            clock.step(1_100_000)
             var code: SealKitError.Code?
             do { _ = try await database.save(record) } catch { code = (error as? SealKitError)?.code }
             clock.step(0)

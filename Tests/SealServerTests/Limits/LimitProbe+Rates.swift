@@ -212,12 +212,18 @@ extension LimitProbe {
         LimitProbe(name: "bytesInFlightWithoutSession", limit: 30) { _, amount in
             held(LoadGate(requests: 0, bytes: 120), amount, areStrangers: true)
         },
+        LimitProbe(name: "requestsInFlightPerStranger", limit: 3) { _, amount in
+            held(LoadGate(requests: 48, bytes: 0), amount, from: 1, areStrangers: true)
+        },
+        LimitProbe(name: "bytesInFlightPerStranger", limit: 3) { _, amount in
+            held(LoadGate(requests: 0, bytes: 48), amount, from: 1, areStrangers: true)
+        },
         LimitProbe(name: "writeBudget", limit: 3) { _, amount in
             let (folder, clock) = (TemporaryFolder(), SteppingClock())
             defer { withExtendedLifetime(folder) {} }
             let database = try SQLiteDatabase(path: folder.file("db"), budget: WriteBudget(limit: 3_000_000, clock: clock.read))
             do {
-                try await WriteTurn.$current.withValue(WriteTurn(payer: .account(1), route: "POST /")) {
+                try await WriteTurn.$current.withValue(WriteTurn(payer: .account(1), route: .init(method: "POST", path: "/"))) {
                     try await database.write { connection in
                         clock.advance(Int64(amount) * 1_000_000)
                         _ = try connection.exists("SELECT 1")

@@ -112,6 +112,50 @@ import Testing
         #expect(gate.bytesUnderWay == 0 && gate.requestsUnderWay == 0)
     }
 
+    /// A place is somebody else's only once neither a request nor an answer counts there.
+    @Test func clientsAreForgottenWithTheirLastAnswer() throws {
+        let gate = LoadGate(requests: 16, bytes: 1_600)
+        var passes = try (0..<4).map { try gate.enter([UInt8($0)]) }
+        for pass in passes {
+            try pass.countAsStranger()
+            try pass.take(10)
+        }
+        var answers = [try passes[0].hold(answer: 100)]
+        #expect(gate.rememberedClients == 4)
+        passes = []
+        #expect(gate.rememberedClients == 1 && gate.requestsUnderWay == 0 && gate.bytesUnderWay == 0 && gate.answersUnderWay == 100)
+        // Another client's counts are its own, and what a stranger's answer takes stays with that.
+        passes = [try gate.enter([9])]
+        try passes[0].countAsStranger()
+        answers.append(try passes[0].hold(answer: 100))
+        let hasEnough = isFull { _ = try passes[0].hold(answer: 1) }
+        #expect(hasEnough && gate.answersUnderWay == 200)
+        answers = []
+        passes = []
+        #expect(gate.rememberedClients == 0 && gate.requestsUnderWay == 0 && gate.answersUnderWay == 0)
+    }
+
+    /// Whoever reads it first.
+    @Test func aSignedBodyIsCountedOnce() async throws {
+        var limits = ServerLimits()
+        limits.bytesInFlight = 8 << 20
+        try await RunningServer.with(serverLimits: limits) { server in
+            let anna = try await Person.ready(server)
+            let key = try await ServerKeyClient.ready(by: anna)
+            // A client's share holds the body once, beside another request.
+            let slow = SlowRequest(server, token: anna.client.token, from: "203.0.113.1")
+            slow.send(1)
+            try await waitUntil("the other is there") { server.services.gate.bytesUnderWay == 1 }
+            var call = try key.call(Person.publicPath("records/modify"), Sealkit_V1_ModifyRecordsRequest())
+            call.body = [UInt8](repeating: 0, count: 3 << 19)
+            let answer = try await key.send(call)
+            #expect(answer.code == .invalidArguments, "as any other body that is no message")
+            try await waitUntil("it has gone") { server.services.gate.bytesUnderWay == 1 }
+            slow.parts.finish()
+            _ = try await slow.answer.value
+        }
+    }
+
     /// Keeps one thread, the writer's, until it is let go.
     private final class Brake: Sendable {
         private let isHeld = Mutex(true)

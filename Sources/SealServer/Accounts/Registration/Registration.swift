@@ -42,7 +42,7 @@ struct Registration: Sendable {
             throw ServerError(
                 .verificationFailed, "The registration code has expired.", remedy: "Ask the server's operator for a new one.")
         }
-        try connection.execute("DELETE FROM registration_code WHERE expires <= $1", [.integer(now)])
+        try connection.dropSome(of: "registration_code", key: "id", where: "expires <= $1", [.integer(now)])
         let isNew = try connection.execute(
             "INSERT INTO registration_code (id, expires) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING",
             [.blob(code.id), .integer(expires)])

@@ -17,7 +17,7 @@ struct SQLiteConnection: SQLConnection {
     }
 
     func run(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws -> Int {
-        try checkBudget()
+        guard deadline?.hasPassedBeforeStatement != true else { throw StorageError.overBudget }
         let prepared: Statement
         do {
             let cached = try database.cachedStatement(sql: sql)

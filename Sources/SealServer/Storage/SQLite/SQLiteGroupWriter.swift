@@ -6,7 +6,8 @@ import Synchronization
 ///
 /// Writes queue up while the one before them commits. The writer's own thread then opens one transaction, runs one after the other
 /// in a savepoint, commits once and answers everybody. A write that throws takes back its savepoint and gets its own error; if the
-/// commit fails, everybody in it gets that error and nothing was written.
+/// commit fails, everybody in it gets that error and nothing was written. Where SQLite takes back everything because one write was
+/// stopped, the others of its commit are run again, without it.
 ///
 /// Accounts take turns (`WriteTurn`). Each has one write in a commit before any has two, and whoever comes while another one's are
 /// being run is next: beside its own write and its commit nobody waits for more than one write of each other account.
@@ -25,8 +26,11 @@ final class SQLiteGroupWriter: Sendable {
     private static let largestGroup = 256
     /// Microseconds for which a group takes further writes in.
     private static let longestGroup: Int64 = 20_000
-    /// The same for second writes, once several accounts are in it.
+    /// The same for second writes, once several accounts are in it; or as long as a commit takes, where that is more: so the disk is
+    /// waited for during half of the time at most, and nobody waits for more than twice a commit.
     private static let longestForSeconds: Int64 = 1_000
+    /// Microseconds that the last commit took.
+    private let lastCommit = Atomic<Int64>(0)
     /// Writes that may wait at once: less than a second's work. Behind more of them nobody would get an answer in time.
     static let defaultMostWaiting = 4096
     /// One account fills that part of it: others find room.
@@ -140,7 +144,8 @@ final class SQLiteGroupWriter: Sendable {
     private func next(for group: inout Group) -> (any WriteJob)? {
         let time = group.jobs.isEmpty ? 0 : budget.clock() - group.began
         guard group.jobs.count < Self.largestGroup, time < Self.longestGroup else { return nil }
-        let mayHaveTwo = group.payers.count < 2 || time < Self.longestForSeconds
+        let longestForSeconds = max(Self.longestForSeconds, min(lastCommit.load(ordering: .relaxed), Self.longestGroup))
+        let mayHaveTwo = group.payers.count < 2 || time < longestForSeconds
         let found = state.withLock { state in
             let found = state.waiting.next(passing: group.payers) ?? (mayHaveTwo ? state.waiting.next() : nil)
             if found == nil, group.jobs.isEmpty { state.isDraining = false }
@@ -152,45 +157,70 @@ final class SQLiteGroupWriter: Sendable {
         return found.element
     }
 
-    /// Runs a group in one transaction; returns the error that took all of it back, if one did.
+    /// Runs a group, and again those of it whose work was lost with another one's; returns the error that took all of it back, if one
+    /// did.
     private func commit(_ first: any WriteJob, _ group: inout Group) -> (any Error)? {
         do {
             try pool.writeWithoutTransaction { database in
                 deadline.watch(database)
                 defer { deadline.ignore(database) }
                 let connection = SQLiteConnection(database: database, announcements: announcements, deadline: deadline)
-                try connection.execute("BEGIN IMMEDIATE")
-                do {
-                    var job: (any WriteJob)? = first
-                    while let running = job {
-                        try connection.execute("SAVEPOINT job")
-                        let announced = announcements.count
-                        if let error = run(running, in: connection) {
-                            // SQLite ends the whole transaction on some disk errors, and when it is stopped while it writes. Then the
-                            // writes before this one are gone as well, and must not be acknowledged.
-                            guard connection.isInTransaction else { throw error }
-                            try connection.execute("ROLLBACK TO job")
-                            announcements.rollBack(to: announced)
-                        }
-                        try connection.execute("RELEASE job")
-                        job = next(for: &group)
-                    }
-                    try connection.execute("COMMIT")
-                } catch {
-                    connection.rollBack()
-                    throw error
+                var first: (any WriteJob)? = first
+                var lost = try transaction(in: connection) {
+                    defer { first = nil }
+                    return first ?? next(for: &group)
+                }
+                // Each time there are fewer: those that were stopped are not among them.
+                while !lost.isEmpty {
+                    var again = lost[...]
+                    let done = try transaction(in: connection) { again.popFirst() }
+                    // Where one was stopped this time, those after it have not had their turn.
+                    lost = done + again
                 }
             }
             return nil
         } catch let error as StorageError {
             switch error {
             case .full, .closed: return error
-            // Somebody else's write; these may be sent again as they were.
-            case .overBudget: return StorageError.busy
             default: return StorageError.commitFailed(message: "\(error)")
             }
         } catch {
             return StorageError.commitFailed(message: "\(type(of: error))")
+        }
+    }
+
+    /// Runs writes in one transaction, each in a savepoint.
+    /// - Returns: those that were done and are lost, since SQLite took the transaction back when it stopped the one after them. That one
+    ///   knows why.
+    private func transaction(in connection: SQLiteConnection, _ next: () -> (any WriteJob)?) throws -> [any WriteJob] {
+        try connection.execute("BEGIN IMMEDIATE")
+        do {
+            var done: [any WriteJob] = []
+            while let job = next() {
+                try connection.execute("SAVEPOINT job")
+                let announced = announcements.count
+                if let error = run(job, in: connection) {
+                    // SQLite ends the whole transaction on some disk errors, and when it is stopped while it writes. Then the writes before
+                    // this one are gone as well, and must not be acknowledged.
+                    guard connection.isInTransaction else {
+                        guard error as? StorageError == .overBudget else { throw error }
+                        announcements.rollBack(to: 0)
+                        return done
+                    }
+                    try connection.execute("ROLLBACK TO job")
+                    announcements.rollBack(to: announced)
+                } else {
+                    done.append(job)
+                }
+                try connection.execute("RELEASE job")
+            }
+            let began = budget.clock()
+            try connection.execute("COMMIT")
+            lastCommit.store(budget.clock() - began, ordering: .relaxed)
+            return []
+        } catch {
+            connection.rollBack()
+            throw error
         }
     }
 

@@ -27,8 +27,6 @@ struct TurnQueue<Payer: Hashable, Element> {
     private var order: [Payer] = []
     private(set) var count = 0
 
-    var isEmpty: Bool { count == 0 }
-
     func count(of payer: Payer) -> Int { lines[payer]?.count ?? 0 }
 
     mutating func append(_ element: Element, of payer: Payer) {

@@ -9,7 +9,12 @@ final class WriteDeadline: Sendable {
     /// Steps of SQLite's machine between two looks at the clock: a fraction of a millisecond.
     private static let steps: CInt = 4_000
 
+    /// Statements between two looks at the clock: what takes long within one of them, SQLite notices.
+    private static let statements = 8
+
     private let clock: @Sendable () -> Int64
+    /// Of the transaction under way, since the last look at the clock.
+    private let begun = Atomic(0)
     private let end = Atomic<Int64>(.max)
     private let passed = Atomic<Bool>(false)
 
@@ -31,14 +36,23 @@ final class WriteDeadline: Sendable {
 
     func begin(_ end: Int64?) {
         passed.store(false, ordering: .relaxed)
+        begun.store(0, ordering: .relaxed)
         self.end.store(end ?? .max, ordering: .relaxed)
     }
 
-    /// Nothing is cut short from here on.
-    /// - Returns: whether something was.
+    /// Looks at the clock for the last time: nothing is cut short from here on.
+    /// - Returns: whether the time had passed, noticed before or not.
     func finish() -> Bool {
-        end.store(.max, ordering: .relaxed)
-        return passed.load(ordering: .relaxed)
+        defer { end.store(.max, ordering: .relaxed) }
+        return hasPassed
+    }
+
+    /// To be asked before each statement.
+    var hasPassedBeforeStatement: Bool {
+        if passed.load(ordering: .relaxed) { return hasPassed }
+        guard begun.add(1, ordering: .relaxed).newValue >= Self.statements else { return false }
+        begun.store(0, ordering: .relaxed)
+        return hasPassed
     }
 
     var hasPassed: Bool {
