@@ -8,6 +8,7 @@ import SealPrimitives
 import SealStatements
 import SealWire
 import SwiftProtobuf
+import Synchronization
 import Testing
 
 @testable import SealServer
@@ -51,15 +52,29 @@ import Testing
     func upload(_ person: Person, _ bytes: [UInt8], in zone: TestZone, id: String = Hex.encode(randomBytes(16))) async throws -> String {
         let answer = try await send(person, .PUT, id, in: zone, .bytes(ByteBuffer(bytes: Self.blob(bytes))))
         guard answer.status == 201 else { throw TestFailure("\(answer)") }
+        Self.roots.withLock { $0[id] = Self.root(of: Self.blob(bytes)) }
         return id
     }
 
-    func write(_ name: String, blob: String, chunks: UInt64 = 1, after saved: SavedRecord? = nil, field: String = "photo") throws -> Write {
+    /// Of what these tests have uploaded.
+    private static let roots = Mutex<[String: Digest]>([:])
+
+    /// Of the tree over a blob's chunks, whose hashes stand at its end.
+    private static func root(of blob: [UInt8]) -> Digest? {
+        let count = (blob.count + 65_583) / 65_584
+        let leaves = blob.suffix(32 * count)
+        return try? AssetTree.root(try stride(from: leaves.startIndex, to: leaves.endIndex, by: 32).map { try Digest(leaves[$0..<$0 + 32]) })
+    }
+
+    /// - Parameter root: nil for that of what was uploaded under the name.
+    func write(
+        _ name: String, blob: String, chunks: UInt64 = 1, root: Digest? = nil, after saved: SavedRecord? = nil, field: String = "photo"
+    ) throws -> Write {
         var write = saved.map { Write(after: $0, nil) } ?? Write(name, nil)
         var random = SystemRandom()
         let asset = SealedAsset(
             fileKey: SecretBytes(random: &random), size: 5, salt: try Digest(randomBytes(32)), chunkCount: chunks,
-            root: try Digest(randomBytes(32)))
+            root: try root ?? Self.roots.withLock { $0[blob] } ?? Digest(randomBytes(32)))
         write.fields = [(field, .asset(asset))]
         write.blobs = [field: blob]
         return write
@@ -129,6 +144,7 @@ import Testing
             #expect(try await anna.codes([try write("x", blob: "nothing")], in: shared) == [.assetFileNotFound])
             #expect(try await anna.codes([try write("x", blob: mine, chunks: 3)], in: shared) == [.assetFileModified])
             #expect(try await anna.codes([try write("x", blob: mine, chunks: 0)], in: shared) == [.assetFileModified])
+            #expect(try await anna.codes([try write("x", blob: mine, root: Digest(randomBytes(32)))], in: shared) == [.assetFileModified])
             #expect(try await anna.codes([try write("x", blob: mine), try write("y", blob: mine)], in: shared) == [.batchRequestFailed, .invalidArguments])
             let first = try await anna.save([try write("x", blob: mine)], in: shared)[0]
             #expect(first.result.code == nil)
