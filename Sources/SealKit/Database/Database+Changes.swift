@@ -80,9 +80,10 @@ extension Database {
         var zones = ZoneOutcomes()
         var asked: [(zoneID: RecordZone.ID, known: ZoneGround)] = []
         var message = Sealkit_V1_ZonesRecordChangesRequest()
+        let moment = try await core.trust.moment()
         for (zoneID, configuration) in configurations {
             do {
-                let (request, known) = try await request(zoneID, configuration)
+                let (request, known) = try await request(zoneID, configuration, asked: moment)
                 message.zones.append(request)
                 asked.append((zoneID, known))
                 zones.succeeded()
@@ -118,11 +119,12 @@ extension Database {
         return results
     }
 
+    /// - Parameter moment: when the server is asked; nil for now.
     /// - Returns: the request, and the rosters that an answer may not fall behind.
     func request(
-        _ zoneID: RecordZone.ID, _ configuration: ZoneChangesConfiguration
+        _ zoneID: RecordZone.ID, _ configuration: ZoneChangesConfiguration, asked moment: Int64? = nil
     ) async throws(SealKitError) -> (Sealkit_V1_RecordChangesRequest, known: ZoneGround) {
-        let known = try await zoneGround(zoneID)
+        let known = try await zoneGround(zoneID, asked: moment)
         let token = configuration.previousServerChangeToken
         if let token, token.zone != known.zone.id.hex {
             throw SealKitError(.changeTokenExpired, "the token is of another zone", remedy: "fetch again without a token")

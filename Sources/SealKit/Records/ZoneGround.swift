@@ -70,13 +70,19 @@ struct ZoneGround: Sendable {
     }
 
     struct Verifier: Sendable {
-        private var verifiers: [Digest: StatementVerifier]
-        /// The owner's devices alone take what an earlier life of a share has left, to carry it over.
-        private let isOwners: Bool
+        private struct Scoped: Sendable {
+            var verifier: StatementVerifier
+            /// The owner's devices alone take what an earlier life of a share has left, to carry it over.
+            let isMigrating: Bool
+        }
+
+        private var verifiers: [Digest: Scoped]
 
         init(_ ground: ZoneGround) {
-            verifiers = ground.views.mapValues { StatementVerifier(roster: $0.roster) }
-            isOwners = ground.views.values.contains { $0.user == ground.zone.owner }
+            let isOwners = ground.views.values.contains { $0.user == ground.zone.owner }
+            verifiers = ground.views.mapValues {
+                Scoped(verifier: StatementVerifier(roster: $0.roster), isMigrating: isOwners && !$0.scope.shareRecordName.isEmpty)
+            }
         }
 
         mutating func verify(
@@ -88,17 +94,18 @@ struct ZoneGround: Sendable {
             } else {
                 scope = try Statement(canonicalBytes: bytes).scopeID
             }
-            guard var verifier = verifiers.removeValue(forKey: scope) else { throw .wrongContext }
-            defer { verifiers[scope] = verifier }
-            let isShare = !verifier.roster.scope.shareRecordName.isEmpty
-            return try verifier.verify(bytes, proof: proof, recordName: recordName, migrating: isOwners && isShare)
+            guard let index = verifiers.index(forKey: scope) else { throw .wrongContext }
+            let isMigrating = verifiers.values[index].isMigrating
+            // In its place: it remembers which roots it has checked.
+            return try verifiers.values[index].verifier.verify(
+                bytes, proof: proof, recordName: recordName, migrating: isMigrating)
         }
 
         /// By the scope that the record left.
         func verifyDeparture(
             _ bytes: [UInt8], proof: StatementProof, recordName: String?
         ) throws(SealError) -> VerifiedStatement {
-            guard let former = try Statement(canonicalBytes: bytes).formerScope?.scopeID, let verifier = verifiers[former]
+            guard let former = try Statement(canonicalBytes: bytes).formerScope?.scopeID, let verifier = verifiers[former]?.verifier
             else { throw .wrongContext }
             return try verifier.verifyDeparture(bytes, proof: proof, recordName: recordName)
         }
