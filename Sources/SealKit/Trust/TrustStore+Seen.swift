@@ -6,8 +6,8 @@ import SealStatements
 /// Of every record the newest statement that this device has seen, as far as the next one is held against it.
 extension TrustStore {
     private static let remembering = """
-        INSERT INTO seen (zone, incarnation, name, revision, hash, kind, type, creator, roster, place, noted)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (zone, incarnation, name) DO
+        INSERT INTO seen (zone, incarnation, name, revision, hash, kind, type, creator, roster, place, noted, met)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11) ON CONFLICT (zone, incarnation, name) DO
         """
     private static let rememberingNew = remembering + " NOTHING"
     private static let rememberingNewest = remembering + """
@@ -84,9 +84,10 @@ extension TrustStore {
     /// The records of a zone's life that are there as far as this device knows, by name.
     /// - Parameters:
     ///   - scopes: those that are this account's to read, where that is not all of the zone.
+    ///   - moment: those alone that were known by then; nil for all.
     ///   - isMissing: of a name, whether it is wanted.
     func living(
-        in place: Place, scopes: Set<ScopePlace>?, where isMissing: @escaping @Sendable (String) -> Bool
+        in place: Place, scopes: Set<ScopePlace>?, since moment: Int64? = nil, where isMissing: @escaping @Sendable (String) -> Bool
     ) async throws(SealKitError) -> [String] {
         let (zone, incarnation) = (Data(place.zone.bytes), place.incarnation)
         let own = ScopePlace(place.zone, incarnation)
@@ -94,11 +95,11 @@ extension TrustStore {
             let rows = try Row.fetchCursor(
                 db,
                 sql: """
-                    SELECT name, place FROM seen WHERE zone = ? AND incarnation = ? AND kind = ? AND NOT EXISTS (
+                    SELECT name, place FROM seen WHERE zone = ? AND incarnation = ? AND kind = ? AND met <= ? AND NOT EXISTS (
                         SELECT 1 FROM went WHERE went.zone = seen.zone AND went.incarnation = seen.incarnation
                             AND went.name = seen.name AND went.hash = seen.hash)
                     ORDER BY name
-                    """, arguments: [zone, incarnation, Int64(SealStatements.Statement.Kind.save.rawValue)])
+                    """, arguments: [zone, incarnation, Int64(SealStatements.Statement.Kind.save.rawValue), moment ?? .max])
             var names: [String] = []
             while let row = try rows.next() {
                 let name: String = row[0]

@@ -43,7 +43,9 @@ public final class TrustStore: Sendable {
             zone BLOB NOT NULL, incarnation INTEGER NOT NULL, name TEXT NOT NULL, revision INTEGER NOT NULL,
             hash BLOB NOT NULL, kind INTEGER NOT NULL, type TEXT NOT NULL, creator BLOB NOT NULL, roster INTEGER NOT NULL,
             -- Null for the zone's own scope.
-            place BLOB, noted INTEGER NOT NULL, PRIMARY KEY (zone, incarnation, name)) WITHOUT ROWID;
+            place BLOB,
+            -- The moments of the newest statement and of the first.
+            noted INTEGER NOT NULL, met INTEGER NOT NULL, PRIMARY KEY (zone, incarnation, name)) WITHOUT ROWID;
         CREATE TABLE feed (
             zone BLOB NOT NULL, incarnation INTEGER NOT NULL, token BLOB NOT NULL, caughtUpEpoch INTEGER,
             PRIMARY KEY (zone, incarnation)) WITHOUT ROWID;
