@@ -168,8 +168,7 @@ extension Database {
                 beganAt: isToGoOn ? beginning : nil),
             moreComing: response.moreComing)
         let outcomes = try await read(
-            response.records.map { ($0, nil) }, zone: zoneID, desiredKeys: desiredKeys, ground: .zone(ground))
-        await noteCycles(in: outcomes, zoneID)
+            response.records.map { ($0, nil) }, zone: zoneID, desiredKeys: desiredKeys, ground: .zone(ground), notesCycles: true)
         changes.modifications.reserveCapacity(outcomes.count)
         for (wire, outcome) in zip(response.records, outcomes) {
             switch outcome {

@@ -132,8 +132,7 @@ extension Database {
             // What was found belongs to the very bytes that came.
             let outcomes = try await self.read(
                 present, zone: zone, desiredKeys: desiredKeys, ground: ground, checksPlacement: checksPlacement, asksAgain: false,
-                accepting: accepting)
-            await noteCycles(in: outcomes, zone)
+                notesCycles: true, accepting: accepting)
             var read = outcomes.makeIterator()
             var again: [Record.ID] = []
             for (id, result) in zip(part, response.results) {
