@@ -181,10 +181,7 @@ public struct Database: Sendable {
             return SealKitError(
                 .rollback, "record \(name) was signed under an older list of members than what this device has seen of it",
                 remedy: "somebody who was removed may be writing with the server's help; nothing of it was opened")
-        case .backdated, nil:
-            return SealKitError(
-                .rollback, "record \(name) is under an older key than this device has read the zone to, and was not shown to it then",
-                remedy: "either the server kept it back then, or somebody who had that key has written it since; nothing of it was opened")
+        case .backdated, nil: return late(sighting)
         }
     }
 
