@@ -1,6 +1,7 @@
 import Foundation
 import SealLab
 import SealWire
+import SwiftProtobuf
 import Testing
 
 @testable import SealKit
@@ -85,6 +86,37 @@ import Testing
         #expect(parts(network) == ["0", "1", "1", "1", "1", "1", "2"])
         #expect(Set(network.calls.filter { $0.hasSuffix("/begin") }).count == 1, "under one id")
         #expect(try await content(of: saved.recordID, ann) == pattern(2 * Self.part + 5))
+    }
+
+    /// A connection still pulls for a request that was answered early, while the next one is on its way.
+    @Test func chunksThatAreAskedForAtOnceStayWhatTheyAre() async throws {
+        let upload = AssetUpload(try AssetFile(try file(pattern(Self.part))), isSealed: true)
+        let starts = stride(from: 0, to: upload.chunks.count - upload.chunks.count % AssetChunks.atOnce, by: Int(AssetChunks.atOnce))
+        for start in starts { _ = try upload.chunks.read(start..<start + AssetChunks.atOnce) }
+        let leaves = upload.chunks.leaves
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                for start in starts { group.addTask { _ = try upload.chunks.read(start..<start + AssetChunks.atOnce) } }
+            }
+            try await group.waitForAll()
+        }
+        #expect(!leaves.isEmpty && upload.chunks.leaves == leaves)
+    }
+
+    /// A server names the parts that it has in their order, each once.
+    @Test func partsThatAreNamedTwiceAreRefused() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let (device, network) = try ann.behindAttacker()
+        network.rewrite("/begin", Sealkit_V1_UploadState.self) { state in
+            let part = Sealkit_V1_PartRange.with { $0.count = 1 }
+            state.parts = [part, part]
+        }
+        var record = device.note(in: zone, "with a file")
+        record["file"] = Asset(fileURL: try file(pattern(Self.part + 5)))
+        let draft = record
+        #expect(await failure { try await device.own.save(draft) } == .serverRejectedRequest)
+        #expect(network.uploads.isEmpty)
     }
 
     /// The server has given the upload up meanwhile: all of it is sent again, under the same key and the same bytes.

@@ -1,6 +1,7 @@
 import SealLab
 import SealStatements
 import SealWire
+import SwiftProtobuf
 import Testing
 
 @testable import SealKit
@@ -184,5 +185,68 @@ extension ConflictTests {
             saving: [new, device.note(in: zone, "mine", name: "note")], savePolicy: .changedKeys, atomically: false)
         #expect(try results.saveResults[new.recordID]?.get().recordChangeTag != nil)
         #expect(results.saveResults[note.recordID]?.failureCode == .zoneNotFound)
+    }
+
+    /// Two tasks go on from one place; the server gives both the same part, and goes in no circle.
+    @Test func twoTasksReadOneListOfZones() async throws {
+        let ann = try await Person()
+        for _ in 0..<3 { _ = try await ann.makeZone() }
+        let (device, network) = try ann.behindAttacker()
+        let token = try await device.own.databaseChanges(resultsLimit: 1).changeToken
+        let isDone = LockedValue(false)
+        network.lie { path, _, _ in
+            guard path.hasSuffix("zones/changes"), !isDone.value else { return }
+            isDone.change { $0 = true }
+            _ = try await device.own.databaseChanges(since: token, resultsLimit: 1)
+        }
+        let next = try await device.own.databaseChanges(since: token, resultsLimit: 1)
+        #expect(isDone.value && next.modifications.count == 1)
+    }
+
+    /// This device writes a record while it is told that it goes along with what it deletes: the deletion is told anew.
+    @Test func aDeletionCoversWhatThisDeviceHasWrittenMeanwhile() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let list = try await ann.own.save(ann.note(in: zone, "list", name: "list"))
+        var item = ann.note(in: zone, "item", name: "item")
+        item["list"] = Record.Reference(recordName: "list", action: .deleteSelf)
+        try await ann.own.save(item)
+        let (device, network) = try ann.behindAttacker()
+        let known = try await device.own.record(for: item.recordID)
+        let isDone = LockedValue(false)
+        network.lie { path, _, _ in
+            guard path.hasSuffix("records/modify"), !isDone.value else { return }
+            isDone.change { $0 = true }
+            var newer = known
+            newer.encryptedValues["body"] = "newer"
+            try await device.own.save(newer)
+        }
+        try await device.own.deleteRecord(withID: list.recordID)
+        #expect(isDone.value)
+        #expect(await failure { _ = try await device.own.record(for: item.recordID) } == .unknownItem)
+    }
+
+    /// Something stops the batch after the server has answered: what it said of a conflict is told all the same.
+    @Test func aConflictIsToldThoughTheBatchStops() async throws {
+        let ann = try await Person()
+        let note = try await redNote(ann)
+        var theirs = note
+        theirs["color"] = "blue"
+        try await ann.own.save(theirs)
+        let (device, network) = try ann.freshBehindAttacker()
+        network.rewrite("records/modify", Sealkit_V1_ModifyRecordsResponse.self) { answer in
+            guard answer.results.count == 2 else { return }
+            answer.results[1] = .with { $0.failure = Sealkit_V1_Failure(.serverRecordChanged, "changed") }
+        }
+        network.lie { path, _, _ in
+            if path.hasSuffix("records/lookup") { throw SealKitError(.internalError, "the test stops it") }
+        }
+        var mine = note
+        mine.encryptedValues["body"] = "mine"
+        let other = device.note(in: note.recordID.zoneID, "other", name: "other")
+        let results = try await device.own.modifyRecords(saving: [mine, other], atomically: false).saveResults
+        guard case .failure(let error)? = results[note.recordID] else { Issue.record("it was stored"); return }
+        #expect(error.code == .serverRecordChanged && error.serverRecord?["color"] == "blue")
+        #expect(results[other.recordID]?.failureCode == .internalError)
     }
 }

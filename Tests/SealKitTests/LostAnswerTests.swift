@@ -184,6 +184,23 @@ import Testing
         #expect(try await ManagementTokens(operatorToken: token, transport: direct).list().isEmpty)
     }
 
+    /// Two pages in turn, each saying that more is coming.
+    @Test func aListOfTokensThatGoesInCirclesEnds() async throws {
+        let server = try ServerProcess(mail: false)
+        defer { server.stop() }
+        let network = try HostileNetwork(server)
+        let count = LockedValue(0)
+        network.rewrite("management-tokens/list", Sealkit_V1_ListManagementTokensResponse.self) { answer in
+            count.change { $0 += 1 }
+            guard count.value < 20 else { return }
+            answer.tokens = [.with { $0.id = "token \(count.value % 2)" }]
+            answer.moreComing = true
+        }
+        let tokens = ManagementTokens(operatorToken: try operatorToken(server), transport: network)
+        #expect(await failure { _ = try await tokens.list() } == .serverRejectedRequest)
+        #expect(count.value == 3)
+    }
+
     /// These say how things are to be: they are said again, and what cannot be known is not called a failure of the network.
     @Test func whatManagesAContainerIsSaidAgain() async throws {
         let server = try ServerProcess(mail: false)

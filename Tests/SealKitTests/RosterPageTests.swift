@@ -112,4 +112,27 @@ import Testing
         #expect(await failure { _ = try await stranger.join(url) } == .serverRejectedRequest)
         #expect(network.sent(to: "share/metadata").count == 2)
     }
+
+    /// Epochs that were asked for before, in front of a page that seems to go on; epochs that there are not, one a page.
+    @Test func pagesOfGrantsEndWithTheEpochs() async throws {
+        let (ann, _, zone, _) = try await shared()
+        let pages: [@Sendable (UInt32) -> [UInt32]] = [{ _ in [100, 1] }, { [.max - 1 - $0] }]
+        for page in pages {
+            let (fresh, network) = try ann.freshBehindAttacker()
+            let count = LockedValue<UInt32>(0)
+            network.rewrite("rosters/fetch", Sealkit_V1_FetchRostersResponse.self) { answer in
+                guard !answer.rosters.isEmpty, count.value < 50 else { return }
+                let epochs = page(count.value)
+                count.change { $0 += 1 }
+                let grant = answer.rosters[0].grants.first ?? .init()
+                answer.rosters[0].grants = epochs.map { epoch in .with { $0 = grant; $0.epoch = epoch } }
+                answer.rosters[0].moreGrants = true
+            }
+            let core = fresh.container.core
+            let keeper = try core.keeper(of: core.scope(of: zone))
+            #expect(await failure { _ = try await keeper.refresh() } == .serverRejectedRequest)
+            #expect(await failure { _ = try await keeper.everything() } == .serverRejectedRequest)
+            #expect(count.value <= 6)
+        }
+    }
 }

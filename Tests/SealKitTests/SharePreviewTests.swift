@@ -56,6 +56,27 @@ import Testing
         #expect(renewed.title == "Vegetables" && renewed.authorRecordID.recordName == ann.name)
     }
 
+    /// Somebody changes the share between a device's look at the roster and its look at the URLs: what they show is newer than it.
+    @Test func aTitleThatIsNewerThanTheRosterStays() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let (zone, _, share) = try await ann.share(with: [(bob, .readWrite)])
+        try await bob.join(share.url)
+        try await ann.promote(bob, in: zone)
+        let joined = RecordZone.ID(zoneName: zone.zoneName, ownerName: ann.name)
+        let (device, network) = try ann.behindAttacker()
+        let isDone = LockedValue(false)
+        network.lie { path, _, _ in
+            guard path.hasSuffix("rosters/fetch"), !isDone.value else { return }
+            isDone.change { $0 = true }
+            try await bob.edit(joined) { share in
+                share.title = "Vegetables"
+                share.publicPermission = .readOnly
+            }
+        }
+        #expect(try await device.own.share(for: zone).title == "Vegetables")
+        #expect(isDone.value && network.sent(to: "links/update").isEmpty)
+    }
+
     @Test func demotingAnAdministratorRenewsItsTitleAtOnce() async throws {
         let (ann, bob, carol) = (try await Person(), try await Person(), try await Person())
         let (zone, _, share) = try await ann.share(with: [(bob, .readWrite), (carol, .readOnly)])

@@ -220,6 +220,47 @@ import Testing
         #expect(try await trust.memory(of: "note", in: .init(zone: zone, incarnation: 2), asked: nil) == .unseen)
     }
 
+    /// New ones and known ones in any order: each is judged as if it came alone.
+    @Test func recordsComeTogetherAsTheyComeAlone() async throws {
+        let trust = try TrustStore()
+        func verdicts(_ statements: [Statement]) async throws -> [TrustStore.Verdict] {
+            try await trust.admit(statements.map { sighting($0) }, zone: zone, incarnation: 1)
+        }
+        let (a, b, c) = (statement(name: "a"), statement(name: "b"), statement(name: "c", in: share))
+        #expect(try await verdicts([a, b]) == [.accepted, .accepted])
+        let moment = try await trust.moment()
+        #expect(try await verdicts([a, b, a]) == [.accepted, .accepted, .accepted])
+        #expect(try await trust.moment() == moment, "nothing of it is new")
+        let second = statement(2, after: b, name: "b")
+        #expect(try await verdicts([a, c, second, b, statement(name: "a", epoch: 1), c]) == [.accepted, .accepted, .accepted, .older, .forked, .accepted])
+        #expect(try await trust.moment() == moment + 1)
+        #expect(try await trust.lastSeen("b", in: .init(zone: zone, incarnation: 1))?.revision == 2)
+        // One that goes is gone for those that come after it.
+        let gone = TrustStore.Sighting.Role.gone(with: .init(statement(2, name: "list", kind: .delete), hash: share))
+        #expect(try await trust.admit([sighting(a, role: gone), sighting(a)], zone: zone, incarnation: 1) == [.accepted, .older])
+    }
+
+    /// A reading that goes on in another process has brought what this device has met since it began.
+    @Test func whatWasKnownWhenAReadingBeganHasToCome() async throws {
+        let trust = try TrustStore()
+        let place = TrustStore.Place(zone: zone, incarnation: 1)
+        let (old, kept) = (statement(name: "old"), statement(name: "kept"))
+        for one in [old, kept] { #expect(try await verdict(one, trust) == .accepted) }
+        let beginning = try await trust.moment()
+        #expect(try await verdict(statement(name: "new"), trust) == .accepted)
+        #expect(try await verdict(statement(2, after: old, name: "old"), trust) == .accepted)
+        let since = try await trust.living(in: place, scopes: nil, since: beginning) { _ in true }
+        #expect(since == ["kept", "old"], "a later version of what was known then does not count as new")
+        let all = try await trust.living(in: place, scopes: nil) { _ in true }
+        #expect(all == ["kept", "new", "old"])
+    }
+
+    @Test func onlyWhatCanBeAcceptedIsOffered() throws {
+        let gone = sighting(statement(), role: .gone(with: .init(statement(2, name: "list", kind: .delete), hash: share)))
+        let error = Database.late(gone, in: .publicDatabase(PublicGround(scope: Scope(container: "org.example.notes", environment: .development, owner: ann, zoneName: "notes"))), .default)
+        #expect(error.code == .rollback && error.lateRecord == nil && !error.remedy.contains("accept"))
+    }
+
     // MARK: Power cuts
 
     /// What has to outlast a power cut waits for the disk; the rest does not.

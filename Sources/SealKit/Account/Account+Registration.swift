@@ -13,9 +13,13 @@ extension Account {
 
     /// Who may make an account on a server, as it says: ask before asking somebody for a code.
     /// - Returns: nil for what this version does not know.
-    /// - Throws: `networkFailure`, `requestRateLimited`.
+    /// - Throws: `networkFailure`, `requestRateLimited`; `serverRejectedRequest` for what is no SealKit server's answer.
     public static func registration(transport: any Transport) async throws(SealKitError) -> Registration? {
-        let answer: Sealkit_V1_LimitsResponse = try Client.decode(try await transport.get("/1/limits", token: nil))
+        let client = Client(transport: transport)
+        let answer = try await client.attempt(Throttles.callClass("/1/limits"), .none) {
+            () async throws(SealKitError) -> Sealkit_V1_LimitsResponse in
+            try Client.decode(try await client.transport.get("/1/limits", token: nil))
+        }
         return Registration(rawValue: answer.registration)
     }
 }

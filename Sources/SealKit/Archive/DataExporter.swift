@@ -20,7 +20,6 @@ struct DataExporter {
     private(set) var assets = 0
     private var zone = ArchiveFormat.Zone()
     private var shares: Set<Record.ID> = []
-    /// As `zone.unreadable` names them.
     private var failures: [Record.ID: SealKitError] = [:]
     /// Of the names that have a line. Two names with one hash are both taken for repeated, which is no harm.
     private var written: Set<Int> = []
@@ -41,11 +40,12 @@ struct DataExporter {
         while isMore {
             let changes = try await database.unmarkedChanges(inZoneWith: zoneID, since: token, reading)
             for (id, result) in changes.modifications { try await add(id, result, to: lines) }
+            for (id, _) in changes.deletions { failures[id] = nil }
             for (id, type) in changes.deletions where written.contains(id.recordName.hashValue) {
                 zone.repeated.append(id.recordName)
                 try write(ArchiveFormat.Record(recordName: id.recordName, recordType: type, deleted: true), to: lines)
             }
-            guard zone.unreadable.count <= Database.mostUnreadable else { throw Database.endless(zoneID) }
+            guard failures.count <= Database.mostUnreadable else { throw Database.endless(zoneID) }
             token = changes.changeToken
             isMore = changes.moreComing
             progress(records, assets)
@@ -66,7 +66,7 @@ struct DataExporter {
         let lines = try begin()
         while true {
             for (id, result) in page.results { try await add(id, result, to: lines) }
-            guard zone.unreadable.count <= Database.mostUnreadable else {
+            guard failures.count <= Database.mostUnreadable else {
                 throw SealKitError(
                     .serverRejectedRequest,
                     "the server names more than \(Database.mostUnreadable) records of the public database that this account cannot read",
@@ -84,7 +84,10 @@ struct DataExporter {
         return try writer.begin("\(folder)/\(ArchiveFormat.records)")
     }
 
-    private func finish(_ lines: ArchiveFile) throws(SealKitError) -> Outcome {
+    private mutating func finish(_ lines: ArchiveFile) throws(SealKitError) -> Outcome {
+        zone.unreadable = failures.sorted { $0.key.recordName < $1.key.recordName }.map { id, error in
+            .init(recordName: id.recordName, code: error.code.rawValue, reason: error.reason)
+        }
         let about = try writer.begin("\(folder)/\(ArchiveFormat.zone)")
         try about.write(try ExportFolder.json(zone))
         let sums = [ArchiveFormat.records: try lines.finish(), ArchiveFormat.zone: try about.finish()]
@@ -103,8 +106,12 @@ struct DataExporter {
         let record: Record
         switch result {
         case .success(let found): record = found
-        case .failure(let error): return leaveOut(id, error)
+        case .failure(let error):
+            failures[id] = error
+            return
         }
+        // It was mended while the zone was read.
+        failures[id] = nil
         guard record.recordType != Share.recordType else {
             shares.insert(id)
             return
@@ -128,21 +135,15 @@ struct DataExporter {
                     // Whoever may write can sign for a file that there is not: that takes nothing else away.
                     for number in before..<assets { writer.remove(path(ofAsset: number + 1)) }
                     assets = before
-                    return leaveOut(id, error)
+                    failures[id] = error
+                    return
                 }
             case .omitted: throw SealKitError(.serverRejectedRequest, "the server left out fields of record \(id.recordName)")
             }
         }
         try write(line, to: lines)
-        // It was mended while the zone was read.
-        if failures.removeValue(forKey: id) != nil { zone.unreadable.removeAll { $0.recordName == id.recordName } }
         if !written.insert(id.recordName.hashValue).inserted { zone.repeated.append(id.recordName) }
         records += 1
-    }
-
-    private mutating func leaveOut(_ id: Record.ID, _ error: SealKitError) {
-        failures[id] = error
-        zone.unreadable.append(.init(recordName: id.recordName, code: error.code.rawValue, reason: error.reason))
     }
 
     private func path(ofAsset number: Int) -> String { "\(folder)/\(ArchiveFormat.assets)/\(number)" }

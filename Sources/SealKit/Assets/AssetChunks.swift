@@ -3,10 +3,11 @@ import NIOCore
 import SealEnvelope
 import SealPrimitives
 import SealStatements
+import Synchronization
 
 /// The chunks of a new asset as they are stored: its bytes and their padding, sealed; in the public database its bytes as they are.
 final class AssetChunks: @unchecked Sendable {
-    // Unchecked: one request at a time pulls them, one after the other.
+    // Unchecked: the buffer is used under the lock.
     let file: AssetFile
     private let cipher: AssetCipher?
     let count: UInt64
@@ -14,7 +15,7 @@ final class AssetChunks: @unchecked Sendable {
     let contentBytes: UInt64
     private let buffer: UnsafeMutableRawBufferPointer
     /// The leaves of the chunks that were read, from the first on. What has left this device under a key is in here.
-    private(set) var leaves: [Digest] = []
+    private let known = Mutex<[Digest]>([])
 
     /// How many are read at once: 1 MiB, for few system calls and little memory.
     static let atOnce: UInt64 = 16
@@ -25,7 +26,6 @@ final class AssetChunks: @unchecked Sendable {
         self.cipher = cipher
         count = AssetChunks.count(of: file, isSealed: cipher != nil)
         contentBytes = cipher == nil ? file.size : file.layout.sealedBytes
-        leaves.reserveCapacity(Int(count))
         buffer = .allocate(byteCount: Int(AssetChunks.atOnce) * Limits.assetChunkBytes, alignment: 64)
     }
 
@@ -40,24 +40,30 @@ final class AssetChunks: @unchecked Sendable {
 
     var isSealed: Bool { cipher != nil }
 
+    var leaves: [Digest] { known.withLock { $0 } }
+
     func root() throws(SealKitError) -> Digest {
-        try verifying("the asset") { () throws(SealError) in try AssetTree.root(leaves) }
+        let leaves = leaves
+        return try verifying("the asset") { () throws(SealError) in try AssetTree.root(leaves) }
     }
 
     /// The next chunks, or such as were read before: then they are the same, or nobody gets them. Two plaintexts never leave this
     /// device under one key and nonce.
     /// - Throws: `assetFileModified`.
     func read(_ chunks: Range<UInt64>) throws(SealKitError) -> ByteBuffer {
-        let (bytes, new) = if let cipher { try seal(chunks, cipher) } else { try plain(chunks) }
-        for (offset, leaf) in new.enumerated() {
-            let place = Int(chunks.lowerBound) + offset
-            guard place < leaves.count else {
-                leaves.append(leaf)
-                continue
+        // One at a time: a connection may still be pulling for a request that was answered early, while the next one is on its way.
+        try known.withLock { leaves throws(SealKitError) in
+            let (bytes, new) = if let cipher { try seal(chunks, cipher) } else { try plain(chunks) }
+            for (offset, leaf) in new.enumerated() {
+                let place = Int(chunks.lowerBound) + offset
+                guard place < leaves.count else {
+                    leaves.append(leaf)
+                    continue
+                }
+                guard leaves[place] == leaf else { throw file.changed }
             }
-            guard leaves[place] == leaf else { throw file.changed }
+            return bytes
         }
-        return bytes
     }
 
     private func plain(_ chunks: Range<UInt64>) throws(SealKitError) -> (ByteBuffer, [Digest]) {
@@ -132,7 +138,7 @@ final class AssetStream: @unchecked Sendable {
         case nothing
     }
 
-    // Unchecked: one upload pulls its parts one after the other; results are read once it has ended.
+    // Unchecked: one request pulls its parts one after the other. Of what it has pulled others see the failure alone.
     private let chunks: AssetChunks
     private let range: Range<UInt64>
     private let tail: Tail
@@ -140,7 +146,9 @@ final class AssetStream: @unchecked Sendable {
     private var chunk: UInt64
     private var hasEnded = false
     private var sent: Int64 = 0
-    private(set) var failure: SealKitError?
+    private let failed = Mutex<SealKitError?>(nil)
+
+    var failure: SealKitError? { failed.withLock { $0 } }
 
     /// - Parameter progress: bytes of this request's chunks.
     init(_ chunks: AssetChunks, _ range: Range<UInt64>, tail: Tail, progress: @escaping @Sendable (Int64) -> Void) {
@@ -162,7 +170,7 @@ final class AssetStream: @unchecked Sendable {
             progress(sent)
             return bytes
         } catch {
-            failure = error
+            failed.withLock { $0 = error }
             throw error
         }
     }

@@ -138,12 +138,15 @@ extension AssetUploads {
             UInt64(state.partCount) == upload.partCount
         else { throw SealKitError(.incompatibleVersion, "the server takes parts of another size", remedy: "update SealKit") }
         var present: Set<UInt64> = []
+        var next: UInt64 = 0
         for range in state.parts {
             let (first, count) = (UInt64(range.first), UInt64(range.count))
-            guard first + count <= upload.partCount else {
-                throw SealKitError(.serverRejectedRequest, "the server says that it has parts which there are not")
+            // In their order, so that nobody is told of the same part again and again.
+            guard first >= next, count > 0, first + count <= upload.partCount else {
+                throw SealKitError(.serverRejectedRequest, "the server says that it has parts which there are not, or twice")
             }
-            present.formUnion(first..<first + count)
+            next = first + count
+            present.formUnion(first..<next)
         }
         return present
     }

@@ -11,6 +11,8 @@ public struct ServerChangeToken: Sendable, Hashable, Codable {
     let zone: String?
     /// Of a reading that began without a token and has not come to its end; nil otherwise.
     var isFromBeginning: Bool?
+    /// The trust store's moment at which such a reading of a zone began.
+    var beganAt: Int64?
 }
 
 extension Database {
@@ -80,9 +82,10 @@ extension Database {
         var zones = ZoneOutcomes()
         var asked: [(zoneID: RecordZone.ID, known: ZoneGround)] = []
         var message = Sealkit_V1_ZonesRecordChangesRequest()
+        let moment = try await core.trust.moment()
         for (zoneID, configuration) in configurations {
             do {
-                let (request, known) = try await request(zoneID, configuration)
+                let (request, known) = try await request(zoneID, configuration, asked: moment)
                 message.zones.append(request)
                 asked.append((zoneID, known))
                 zones.succeeded()
@@ -118,13 +121,14 @@ extension Database {
         return results
     }
 
+    /// - Parameter moment: when the server is asked; nil for now.
     /// - Returns: the request, and the rosters that an answer may not fall behind.
     func request(
-        _ zoneID: RecordZone.ID, _ configuration: ZoneChangesConfiguration
+        _ zoneID: RecordZone.ID, _ configuration: ZoneChangesConfiguration, asked moment: Int64? = nil
     ) async throws(SealKitError) -> (Sealkit_V1_RecordChangesRequest, known: ZoneGround) {
-        let known = try await zoneGround(zoneID)
+        let known = try await zoneGround(zoneID, asked: moment)
         let token = configuration.previousServerChangeToken
-        if let token, token.zone != known.zone.id.hex {
+        if let token, token.zone != known.zoneID.hex {
             throw SealKitError(.changeTokenExpired, "the token is of another zone", remedy: "fetch again without a token")
         }
         let request = Sealkit_V1_RecordChangesRequest.with {
@@ -137,7 +141,7 @@ extension Database {
     }
 
     private func reading(of ground: ZoneGround, since token: ServerChangeToken?) -> FeedReading {
-        core.readings.reading(of: ground.zone.id.hex, at: token?.bytes, isWhole: token?.isFromBeginning ?? false)
+        core.readings.reading(of: ground.zoneID.hex, at: token?.bytes, isWhole: token?.isFromBeginning ?? false)
     }
 
     /// Verifies a zone's answer, and remembers how far it was read.
@@ -155,15 +159,16 @@ extension Database {
         try reading.check(part)
         let ground = try await known.settled(by: response.scopes, core)
 
+        let isToGoOn = reading.isWhole && response.moreComing
+        let beginning = token == nil ? known.asked : token?.beganAt
         var changes = RecordZoneChanges(
             modifications: [], deletions: [],
             changeToken: ServerChangeToken(
-                bytes: response.token, zone: ground.zone.id.hex,
-                isFromBeginning: reading.isWhole && response.moreComing ? true : nil),
+                bytes: response.token, zone: ground.zoneID.hex, isFromBeginning: isToGoOn ? true : nil,
+                beganAt: isToGoOn ? beginning : nil),
             moreComing: response.moreComing)
         let outcomes = try await read(
-            response.records.map { ($0, nil) }, zone: zoneID, desiredKeys: desiredKeys, ground: .zone(ground))
-        await noteCycles(in: outcomes, zoneID)
+            response.records.map { ($0, nil) }, zone: zoneID, desiredKeys: desiredKeys, ground: .zone(ground), notesCycles: true)
         changes.modifications.reserveCapacity(outcomes.count)
         for (wire, outcome) in zip(response.records, outcomes) {
             switch outcome {
@@ -183,7 +188,7 @@ extension Database {
         }
         if reading.isWhole, !response.moreComing {
             // Before the mark: a deletion that has left the feed is one of its past.
-            for one in try await missing(from: reading, and: part, zoneID, desiredKeys: desiredKeys, in: ground) {
+            for one in try await missing(from: reading, and: part, since: beginning, zoneID, desiredKeys: desiredKeys, in: ground) {
                 switch one.outcome {
                 case .success(.record(let record)): changes.modifications.append((one.id, await materialize(record)))
                 case .success(.unopened(let there)): changes.modifications.append((one.id, .failure(there.error)))
@@ -200,7 +205,7 @@ extension Database {
         try await core.trust.advance(
             zone: ground.place.zone, incarnation: ground.place.incarnation, since: token?.bytes, token: response.token,
             caughtUp: ground.caughtUp(by: response))
-        core.readings.take(part, reading, of: ground.zone.id.hex)
+        core.readings.take(part, reading, of: ground.zoneID.hex)
         if response.unsettled, scope == .private { await settleQuietly(zoneID) }
         if !response.moreComing { await revokeExpired(in: ground) }
         await grantAgain(ground)
@@ -256,8 +261,9 @@ extension Database {
         var modifications: [RecordZone] = []
         for wire in response.modifications { if let zone = try await verified(wire) { modifications.append(zone) } }
         for deletion in response.deletions { try await confirmGone(zoneID(deletion.zoneID)) }
-        if !response.moreComing {
-            let absent = known.filter { !part.names.contains($0.key.hashValue) && !reading.has($0.key.hashValue) }
+        if !response.moreComing, !known.isEmpty {
+            let came = part.names
+            let absent = known.filter { !came.contains($0.key.hashValue) && !reading.has($0.key.hashValue) }
             modifications += try await leftOut(absent, isListComplete: reading.isComplete)
         }
         core.readings.take(part, reading, of: scope.pathComponent)

@@ -110,9 +110,12 @@ extension Database {
         var ground = asked
         var found: [Found] = []
         found.reserveCapacity(ids.count)
-        var waiting = ids
-        while !waiting.isEmpty {
-            let part = Array(waiting.prefix(Limits.itemsPerRequest))
+        var next = 0
+        var again: [Record.ID] = []
+        while next < ids.count || !again.isEmpty {
+            let fresh = min(Limits.itemsPerRequest - again.count, ids.count - next)
+            let part = again + ids[next..<next + fresh]
+            (next, again) = (next + fresh, [])
             let request = Sealkit_V1_LookupRecordsRequest.with {
                 $0.zone = asked.zoneIDOnWire
                 $0.recordNames = part.map(\.recordName)
@@ -132,10 +135,8 @@ extension Database {
             // What was found belongs to the very bytes that came.
             let outcomes = try await self.read(
                 present, zone: zone, desiredKeys: desiredKeys, ground: ground, checksPlacement: checksPlacement, asksAgain: false,
-                accepting: accepting)
-            await noteCycles(in: outcomes, zone)
+                notesCycles: true, accepting: accepting)
             var read = outcomes.makeIterator()
-            var again: [Record.ID] = []
             for (id, result) in zip(part, response.results) {
                 if let wire = result.shown {
                     let outcome = read.next() ?? .failure(Database.unanswered(id))
@@ -160,7 +161,6 @@ extension Database {
                 }
                 found.append(Found(id: id, wire: nil, outcome: .failure(error)))
             }
-            waiting = again + waiting.dropFirst(part.count)
         }
         return (found, ground)
     }

@@ -32,12 +32,13 @@ extension Database {
             let ids = Array(waiting.prefix(Limits.itemsPerRequest))
             waiting.removeFirst(ids.count)
             let results = try await recordZones(for: ids)
+            let now = try await isListComplete ? knownZones() : [:]
             for id in ids {
                 switch results[id] {
                 case .success(let zone):
                     left.append(zone)
                     // Made anew since, it is another zone.
-                    guard isListComplete, try await knownZones()[id] == zones[id] else { continue }
+                    guard isListComplete, now[id] == zones[id] else { continue }
                     _ = await core.noted(
                         SealKitError(
                             .rollback, "the server left the zone \(id) out of a list of all zones, and has it",

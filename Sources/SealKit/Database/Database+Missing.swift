@@ -11,13 +11,19 @@ extension Database {
     ///
     /// One that is there all the same, and that the feed does not go on with either, the server left out, which is kept as a
     /// violation.
+    /// - Parameter beginning: the moment at which the reading began. Where its parts are not known any more, what this device has met
+    ///   only since then has come by it.
     /// - Returns: the records, their deletions, or why neither is believed: `rollback` where the server shows nothing.
     /// - Throws: why it could not be asked.
     func missing(
-        from reading: FeedReading, and last: FeedReading.Part, _ zoneID: RecordZone.ID, desiredKeys: [String]?, in ground: ZoneGround
+        from reading: FeedReading, and last: FeedReading.Part, since beginning: Int64? = nil, _ zoneID: RecordZone.ID,
+        desiredKeys: [String]?, in ground: ZoneGround
     ) async throws(SealKitError) -> [Found] {
-        let names = try await core.trust.living(in: ground.place, scopes: RecordGround.zone(ground).readableScopes) { name in
-            !last.names.contains(name.hashValue) && !reading.has(name.hashValue)
+        let came = last.names
+        let names = try await core.trust.living(
+            in: ground.place, scopes: RecordGround.zone(ground).readableScopes, since: reading.isComplete ? nil : beginning
+        ) { name in
+            !came.contains(name.hashValue) && !reading.has(name.hashValue)
         }
         guard !names.isEmpty else { return [] }
         let ids = names.map { Record.ID(recordName: $0, zoneID: zoneID) }

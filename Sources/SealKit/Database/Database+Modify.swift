@@ -79,8 +79,8 @@ extension Database {
                 deleteResults.merge(batch.deleteResults) { $1 }
                 zones.succeeded()
             } catch {
-                // What concerns one zone fails its items, except those that were stored before; other zones go on.
-                let (saved, deleted) = (batch.saveResults.filter(\.value.isSuccess), batch.deleteResults.filter(\.value.isSuccess))
+                // What concerns one zone fails its items, except those that were stored before, or met another version; other zones go on.
+                let (saved, deleted) = (batch.saveResults.filter(\.value.isFinal), batch.deleteResults.filter(\.value.isSuccess))
                 if saved.isEmpty, deleted.isEmpty { zones.failed(error) } else { zones.succeeded() }
                 for record in saves[zone] ?? [] { saveResults[record.recordID] = saved[record.recordID] ?? .failure(error) }
                 for id in deletes[zone] ?? [] { deleteResults[id] = deleted[id] ?? .failure(error) }
@@ -93,6 +93,16 @@ extension Database {
 
 extension Result {
     fileprivate var isSuccess: Bool { if case .success = self { true } else { false } }
+}
+
+extension Result where Success == Record, Failure == SealKitError {
+    /// It does not go again: it is stored, or the app has to merge it into what there is.
+    fileprivate var isFinal: Bool {
+        switch self {
+        case .success: true
+        case .failure(let error): error.serverRecord != nil
+        }
+    }
 }
 
 /// What a record must look like before anything is sealed.

@@ -52,7 +52,8 @@ extension Database {
         for case .success(let found) in outcomes {
             if let statement = found.present?.base?.statement, let parent = statement.parent { parents[statement.recordName] = parent }
         }
-        guard parents.count > 1 else { return }
+        // Most are trees of one level: nothing that is a parent there has one.
+        guard parents.values.contains(where: { parents[$0] != nil }) else { return }
         for cycle in ParentCycles.find(in: parents) {
             let names = cycle.prefix(3).joined(separator: ", ")
             let error = SealKitError(

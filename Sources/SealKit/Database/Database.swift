@@ -72,17 +72,19 @@ public struct Database: Sendable {
     /// Verifies, opens, and holds against what this device has seen.
     ///
     /// Where this device has come to know more of a record than an answer shows since it asked, the record is looked up again.
-    /// - Parameter asksAgain: false for a reader of the very bytes that came: such a record is a `serverRecordChanged` to it.
+    /// - Parameters:
+    ///   - asksAgain: false for a reader of the very bytes that came: such a record is a `serverRecordChanged` to it.
+    ///   - notesCycles: what came is of one moment. What was looked up again since is not.
     func read(
         _ records: [(wire: Sealkit_V1_Record, name: String?)], zone: RecordZone.ID, desiredKeys: [String]?, ground start: RecordGround,
-        checksPlacement: Bool = true, asksAgain: Bool = true, accepting: Set<Digest> = []
+        checksPlacement: Bool = true, asksAgain: Bool = true, notesCycles: Bool = false, accepting: Set<Digest> = []
     ) async throws(SealKitError) -> [Outcome] {
         var reader = RecordReader(ground: start, zoneID: zone, desiredKeys: desiredKeys)
         var readings: [Result<RecordReader.Reading, SealKitError>] = []
         readings.reserveCapacity(records.count)
         var hasRefreshed = false
+        func label(_ wire: Sealkit_V1_Record, _ name: String?) -> String { "record \(name ?? wire.recordName)" }
         for (wire, name) in records {
-            let label = "record \(name ?? wire.recordName)"
             do throws(SealError) {
                 readings.append(.success(try reader.read(wire, recordName: name)))
             } catch .unknownRosterHead where !hasRefreshed {
@@ -91,10 +93,10 @@ public struct Database: Sendable {
                 do throws(SealError) {
                     readings.append(.success(try reader.read(wire, recordName: name)))
                 } catch {
-                    readings.append(.failure(.integrity(error, label)))
+                    readings.append(.failure(.integrity(error, label(wire, name))))
                 }
             } catch {
-                readings.append(.failure(.integrity(error, label)))
+                readings.append(.failure(.integrity(error, label(wire, name))))
             }
         }
         let accepted = acceptable(accepting, of: readings, in: reader.ground, zone)
@@ -117,8 +119,15 @@ public struct Database: Sendable {
             _ = await core.noted(error, zone: zone, record: record.name ?? record.wire.recordName)
         }
         // Of the whole zone nothing is held back.
-        guard checksPlacement, case .zone(let ground) = reader.ground, ground.own == nil else { return outcomes }
-        return try await holdingBack(outcomes, in: ground, zone)
+        if checksPlacement, case .zone(let ground) = reader.ground, ground.own == nil {
+            outcomes = try await holdingBack(outcomes, in: ground, zone)
+        }
+        if notesCycles {
+            var ofAnswer = outcomes
+            for index in overtaken.reversed() { ofAnswer.remove(at: index) }
+            await noteCycles(in: ofAnswer, zone)
+        }
+        return outcomes
     }
 
     /// - Returns: also which of the outcomes this device knew more of by the time that they came.
@@ -172,10 +181,7 @@ public struct Database: Sendable {
             return SealKitError(
                 .rollback, "record \(name) was signed under an older list of members than what this device has seen of it",
                 remedy: "somebody who was removed may be writing with the server's help; nothing of it was opened")
-        case .backdated, nil:
-            return SealKitError(
-                .rollback, "record \(name) is under an older key than this device has read the zone to, and was not shown to it then",
-                remedy: "either the server kept it back then, or somebody who had that key has written it since; nothing of it was opened")
+        case .backdated, nil: return late(sighting)
         }
     }
 

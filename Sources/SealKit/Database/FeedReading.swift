@@ -1,9 +1,10 @@
 import Foundation
+import SealStatements
 import SealWire
 import Synchronization
 
 /// One way through something that comes in parts: every part leads on, nothing comes twice, and at the end it is known what has
-/// come. It holds 16 bytes for each item.
+/// come. It holds some 20 to 45 bytes for each item, twice that where it began at the beginning.
 final class FeedReading: Sendable {
     /// An item of a part, as it came.
     struct Item: Sendable {
@@ -31,7 +32,6 @@ final class FeedReading: Sendable {
         let end: Data
         let isMoreComing: Bool
         var kind = Kind.records
-        let names: Set<Int>
 
         enum Kind: Sendable {
             case records
@@ -49,8 +49,9 @@ final class FeedReading: Sendable {
             self.end = end
             self.isMoreComing = isMoreComing
             self.kind = kind
-            names = Set(items.map(\.name))
         }
+
+        var names: Set<Int> { Set(items.lazy.map(\.name)) }
 
         /// There is more, and this part comes nearer to it.
         fileprivate var leadsOn: Bool {
@@ -60,7 +61,7 @@ final class FeedReading: Sendable {
     }
 
     private struct State {
-        /// Two names with one hash count as one.
+        /// Of a whole reading: of others nobody asks what has come. Two names with one hash count as one.
         var names: Set<Int> = []
         var versions: Set<Int> = []
     }
@@ -77,19 +78,25 @@ final class FeedReading: Sendable {
     ///   for again after a failure comes again.
     func check(_ part: Part) throws(SealKitError) {
         guard !part.isMoreComing || part.leadsOn else { throw FeedReading.circle }
-        let fresh = state.withLock { state in part.items.count { !state.versions.contains($0.version) } }
+        let fresh = state.withLock { state in
+            state.versions.isEmpty ? part.items.count : part.items.count { !state.versions.contains($0.version) }
+        }
         switch part.kind {
         case .zones: guard !part.isMoreComing || fresh > 0 else { throw FeedReading.circle }
         case .results: guard fresh == part.items.count else { throw FeedReading.circle }
         case .records, .recordsBesideOthers:
-            guard fresh == part.items.count, Set(part.items.map(\.version)).count == fresh else { throw FeedReading.circle }
+            guard fresh == part.items.count else { throw FeedReading.circle }
+            var own = Set<Int>(minimumCapacity: fresh)
+            guard part.items.allSatisfy({ own.insert($0.version).inserted }) else { throw FeedReading.circle }
         }
     }
 
     func take(_ part: Part) {
+        // After the last one nothing comes that could come twice.
+        guard isWhole || part.isMoreComing else { return }
         state.withLock { state in
-            state.names.formUnion(part.names)
-            state.versions.formUnion(part.items.map(\.version))
+            if isWhole { state.names.formUnion(part.items.lazy.map(\.name)) }
+            if part.isMoreComing { state.versions.formUnion(part.items.lazy.map(\.version)) }
         }
     }
 
@@ -109,8 +116,8 @@ final class FeedReadings: Sendable {
         let reading: FeedReading
     }
 
-    /// More than an app has at once: those that it gave up make room.
-    private static let most = 16
+    /// As many as an app may read in one request: those that it gave up make room.
+    private static let most = Limits.itemsPerRequest
     private let underWay = Mutex<[UnderWay]>([])
 
     /// The reading that goes on there.
@@ -128,7 +135,7 @@ final class FeedReadings: Sendable {
         let hasBegun = reading.hasBegun
         reading.take(part)
         underWay.withLock { all in
-            let index = all.firstIndex { $0.feed == feed && $0.place == part.start && $0.reading === reading }
+            let index = all.firstIndex { $0.reading === reading && $0.place == part.start && $0.feed == feed }
             if let index { all.remove(at: index) }
             guard part.isMoreComing, index != nil || !hasBegun else { return }
             all.append(UnderWay(feed: feed, place: part.end, reading: reading))

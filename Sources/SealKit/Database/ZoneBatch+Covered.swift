@@ -41,6 +41,10 @@ extension ZoneBatch {
         do {
             covered[id.recordName] = try await database.verified(result.taken, goingWith: base.statement, in: ground, zoneID)
             return true
+        } catch where error.code == .serverRecordChanged {
+            // This device has come to know more of one of them meanwhile: the next round is told anew.
+            covered[id.recordName] = nil
+            return true
         } catch where error.isViolation {
             fail(item, await database.core.noted(error, zone: zoneID, record: id.recordName))
             return false
@@ -51,7 +55,7 @@ extension ZoneBatch {
 extension Database {
     /// The records that a server says go along with one that is to be deleted. Each is verified as if it had been read, and held
     /// against what this device has seen; so are the references that lead from it to the target.
-    /// - Throws: `integrityFailure`, `rollback`.
+    /// - Throws: `integrityFailure`, `rollback`; `serverRecordChanged` where it has seen more of one since it asked.
     fileprivate func verified(
         _ wire: Sealkit_V1_TakenRecords, goingWith target: Statement, in start: ZoneGround, _ zoneID: RecordZone.ID
     ) async throws(SealKitError) -> [VerifiedStatement] {

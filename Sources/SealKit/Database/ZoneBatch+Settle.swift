@@ -78,8 +78,9 @@ extension ZoneBatch {
     ) async throws(SealKitError) {
         let (sealed, signature) = signed
         let tree = try verifying("the batch") { () throws(SealError) in try StatementTree(leaves: sealed.map(\.hash)) }
-        let names = Set(items.map(\.id.recordName))
+        let names = covered.isEmpty ? [] : Set(items.map(\.id.recordName))
         var sightings: [TrustStore.Sighting] = []
+        sightings.reserveCapacity(items.count)
         for (index, item) in items.enumerated() {
             guard case .record? = results[index].outcome else { continue }
             let (statement, hash) = (sealed[index].statement, sealed[index].hash)

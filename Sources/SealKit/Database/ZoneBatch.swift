@@ -202,7 +202,7 @@ struct ZoneBatch {
         guard !placed.isEmpty else { return [] }
         var drafts: [RecordDraft] = []
         var keys: [Digest: EpochKey] = [:]
-        let names = Set(placed.map(\.item.id.recordName))
+        let names = covered.isEmpty ? [] : Set(placed.map(\.item.id.recordName))
         for one in placed {
             guard let view = ground[one.scopeID] else { throw ZoneBatch.outside(one.item.id) }
             if keys[one.scopeID] == nil { keys[one.scopeID] = try view.currentKey() }

@@ -52,16 +52,22 @@ public struct ManagementTokens: Sendable {
         return (Entry(answer.token), try ManagementToken(answer.secret))
     }
 
+    /// More than any operator makes.
+    private static let most = 100_000
+
     /// - Parameter containerIdentifier: nil for all.
+    /// - Throws: `serverRejectedRequest` for a list that goes in circles, or on without end.
     public func list(for containerIdentifier: String? = nil) async throws(SealKitError) -> [Entry] {
-        var (entries, request) = ([Entry](), Sealkit_V1_ListManagementTokensRequest())
+        var (entries, ids, request) = ([Entry](), Set<Entry.ID>(), Sealkit_V1_ListManagementTokensRequest())
         request.container = containerIdentifier ?? ""
         while true {
             let answer: Sealkit_V1_ListManagementTokensResponse = try await client.call(
                 "/1/management-tokens/list", request, token: token.text())
             entries += answer.tokens.map(Entry.init)
             guard answer.moreComing else { return entries }
-            guard let last = answer.tokens.last, last != request.after else {
+            // Each part has others than those before, and there is an end to them.
+            let isFresh = answer.tokens.allSatisfy { ids.insert($0.id).inserted }
+            guard let last = answer.tokens.last, isFresh, entries.count <= Self.most else {
                 throw SealKitError(.serverRejectedRequest, "the server's list of management tokens does not go on where it says so")
             }
             request.after = last

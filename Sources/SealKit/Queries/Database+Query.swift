@@ -48,7 +48,7 @@ extension Database {
         let moment = try await core.trust.moment()
         let asked: ZoneGround?
         if let zoneID = cursor.zoneID, scope != .public {
-            asked = try await zoneGround(zoneID)
+            asked = try await zoneGround(zoneID, asked: moment)
         } else {
             asked = nil
         }

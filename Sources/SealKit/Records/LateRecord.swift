@@ -109,12 +109,19 @@ extension Database {
         if case .newest = sighting.role, !sighting.isDeparture, case .zone(let ground) = ground {
             record = LateRecord(sighting, zoneID, isAuthorVouchedFor: ground.vouches(for: sighting.statement))
         }
+        return late(sighting, record)
+    }
+
+    /// - Parameter record: what the user may accept; nil where there is nothing to accept.
+    static func late(_ sighting: TrustStore.Sighting, _ record: LateRecord? = nil) -> SealKitError {
+        let remedy =
+            record == nil
+            ? "; nothing of it was taken over"
+            : ": ask its author, and accept it if it is theirs (sealkit record accept); nothing of it was opened"
         return SealKitError(
             .rollback,
             "record \(sighting.recordName) is under an older key than this device has read the zone to, and was not shown to it then",
-            remedy: "either the server kept it back then, or somebody who had that key has written it since: ask its author, and accept "
-                + "it if it is theirs (sealkit record accept); nothing of it was opened",
-            lateRecord: record)
+            remedy: "either the server kept it back then, or somebody who had that key has written it since" + remedy, lateRecord: record)
     }
 }
 

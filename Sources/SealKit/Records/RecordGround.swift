@@ -87,40 +87,40 @@ enum RecordGround: Sendable {
         return .zone(ground)
     }
 
-    enum Verifier: Sendable {
-        case zone(ZoneGround.Verifier)
-        case publicDatabase(PublicVerifier, [UserID: IdentityChain])
+    /// Changed in place: what it holds is much to copy for each record.
+    struct Verifier: Sendable {
+        private var zone: ZoneGround.Verifier?
+        private var open: PublicVerifier?
+        private let authors: [UserID: IdentityChain]
 
         init(_ ground: RecordGround) {
             switch ground {
-            case .zone(let ground): self = .zone(ZoneGround.Verifier(ground))
+            case .zone(let ground):
+                zone = ZoneGround.Verifier(ground)
+                authors = [:]
             case .publicDatabase(let ground):
-                self = .publicDatabase(
-                    PublicVerifier(container: ground.scope.container, environment: ground.scope.environment), ground.authors)
+                open = PublicVerifier(container: ground.scope.container, environment: ground.scope.environment)
+                authors = ground.authors
             }
         }
 
         mutating func verify(
             _ bytes: [UInt8], proof: StatementProof, recordName: String?
         ) throws(SealError) -> VerifiedStatement {
-            switch self {
-            case .zone(var verifier):
-                defer { self = .zone(verifier) }
-                return try verifier.verify(bytes, proof: proof, recordName: recordName)
-            case .publicDatabase(var verifier, let authors):
-                defer { self = .publicDatabase(verifier, authors) }
-                // Whose keys these are, the name itself says: a chain that the server left out or swapped is no author.
-                guard let author = authors[try Statement(canonicalBytes: bytes).author] else { throw .authorNotPermitted }
-                return try verifier.verify(bytes, proof: proof, author: author, recordName: recordName)
-            }
+            if let verified = try zone?.verify(bytes, proof: proof, recordName: recordName) { return verified }
+            // Whose keys these are, the name itself says: a chain that the server left out or swapped is no author.
+            guard let author = authors[try Statement(canonicalBytes: bytes).author],
+                let verified = try open?.verify(bytes, proof: proof, author: author, recordName: recordName)
+            else { throw .authorNotPermitted }
+            return verified
         }
 
         /// A record that left a share.
         func verifyDeparture(
             _ bytes: [UInt8], proof: StatementProof, recordName: String?
         ) throws(SealError) -> VerifiedStatement {
-            guard case .zone(let verifier) = self else { throw .wrongContext }
-            return try verifier.verifyDeparture(bytes, proof: proof, recordName: recordName)
+            guard let zone else { throw .wrongContext }
+            return try zone.verifyDeparture(bytes, proof: proof, recordName: recordName)
         }
     }
 }
@@ -160,11 +160,9 @@ struct PublicGround: Sendable {
 }
 
 extension Database {
-    /// The zone as it is known before it is asked about.
+    /// The zone as it is known before it is asked about. Whoever asks takes the moment for each request.
     func ground(of zone: RecordZone.ID) async throws(SealKitError) -> RecordGround {
-        guard scope != .public else {
-            return .publicDatabase(PublicGround(scope: try zoneScope(zone), asked: try await core.trust.moment()))
-        }
-        return .zone(try await zoneGround(zone))
+        guard scope != .public else { return .publicDatabase(PublicGround(scope: try zoneScope(zone))) }
+        return .zone(try await zoneGround(zone, asked: .max))
     }
 }

@@ -8,12 +8,17 @@ import SealWire
 struct ZoneGround: Sendable {
     /// The zone's own scope, whether or not this account reads its roster.
     let zone: Scope
+    let zoneID: Digest
     private(set) var views: [Digest: ZoneView] = [:]
+    /// Of each roster, for what is asked of every record: a view is much to copy.
+    private var heads: [Digest: (sequence: UInt64, zoneIncarnation: UInt32)] = [:]
+    /// Of the zone: the same in every scope that is open.
+    private(set) var incarnation: UInt32 = 0
     /// The moment from which on what this device comes to know says nothing against the answer; nil for none.
     var asked: Int64?
 
     init(zone: Scope, _ views: [ZoneView] = [], asked: Int64?) {
-        (self.zone, self.asked) = (zone, asked)
+        (self.zone, zoneID, self.asked) = (zone, zone.id, asked)
         for view in views { add(view) }
     }
 
@@ -22,17 +27,19 @@ struct ZoneGround: Sendable {
         self.init(zone: view.scope.ofZone, [view], asked: asked)
     }
 
-    mutating func add(_ view: ZoneView) { views[view.roster.scopeID] = view }
+    mutating func add(_ view: ZoneView) {
+        let scopeID = view.roster.scopeID
+        views[scopeID] = view
+        heads[scopeID] = (view.roster.sequence, view.roster.incarnations.zone)
+        incarnation = heads.values.lazy.map(\.zoneIncarnation).max() ?? 0
+    }
 
     /// Nil to participants of shares alone.
-    var own: ZoneView? { views[zone.id] }
+    var own: ZoneView? { views[zoneID] }
 
     subscript(scopeID: Digest) -> ZoneView? { views[scopeID] }
 
-    /// Of the zone: the same in every scope that is open.
-    var incarnation: UInt32 { views.values.map(\.roster.incarnations.zone).max() ?? 0 }
-
-    var place: TrustStore.Place { TrustStore.Place(zone: zone.id, incarnation: incarnation) }
+    var place: TrustStore.Place { TrustStore.Place(zone: zoneID, incarnation: incarnation) }
 
     /// The first epoch of each life of a scope that something may be missing of, once a feed was read to the end of this answer.
     func caughtUp(by response: Sealkit_V1_RecordChangesResponse) -> [TrustStore.ScopePlace: Int64] {
@@ -53,7 +60,7 @@ struct ZoneGround: Sendable {
     /// this ground follows it: to readers it would be a step back.
     func isBehind(_ statement: Statement) -> Bool {
         guard statement.zoneIncarnation == incarnation else { return statement.zoneIncarnation > incarnation }
-        return view(of: statement).map { statement.rosterSequence > $0.roster.sequence } ?? false
+        return heads[statement.scopeID].map { statement.rosterSequence > $0.sequence } ?? false
     }
 
     /// - Throws: `wrongContext` for a scope that is not one of these.
@@ -63,13 +70,19 @@ struct ZoneGround: Sendable {
     }
 
     struct Verifier: Sendable {
-        private var verifiers: [Digest: StatementVerifier]
-        /// The owner's devices alone take what an earlier life of a share has left, to carry it over.
-        private let isOwners: Bool
+        private struct Scoped: Sendable {
+            var verifier: StatementVerifier
+            /// The owner's devices alone take what an earlier life of a share has left, to carry it over.
+            let isMigrating: Bool
+        }
+
+        private var verifiers: [Digest: Scoped]
 
         init(_ ground: ZoneGround) {
-            verifiers = ground.views.mapValues { StatementVerifier(roster: $0.roster) }
-            isOwners = ground.views.values.contains { $0.user == ground.zone.owner }
+            let isOwners = ground.views.values.contains { $0.user == ground.zone.owner }
+            verifiers = ground.views.mapValues {
+                Scoped(verifier: StatementVerifier(roster: $0.roster), isMigrating: isOwners && !$0.scope.shareRecordName.isEmpty)
+            }
         }
 
         mutating func verify(
@@ -81,17 +94,18 @@ struct ZoneGround: Sendable {
             } else {
                 scope = try Statement(canonicalBytes: bytes).scopeID
             }
-            guard var verifier = verifiers.removeValue(forKey: scope) else { throw .wrongContext }
-            defer { verifiers[scope] = verifier }
-            let isShare = !verifier.roster.scope.shareRecordName.isEmpty
-            return try verifier.verify(bytes, proof: proof, recordName: recordName, migrating: isOwners && isShare)
+            guard let index = verifiers.index(forKey: scope) else { throw .wrongContext }
+            let isMigrating = verifiers.values[index].isMigrating
+            // In its place: it remembers which roots it has checked.
+            return try verifiers.values[index].verifier.verify(
+                bytes, proof: proof, recordName: recordName, migrating: isMigrating)
         }
 
         /// By the scope that the record left.
         func verifyDeparture(
             _ bytes: [UInt8], proof: StatementProof, recordName: String?
         ) throws(SealError) -> VerifiedStatement {
-            guard let former = try Statement(canonicalBytes: bytes).formerScope?.scopeID, let verifier = verifiers[former]
+            guard let former = try Statement(canonicalBytes: bytes).formerScope?.scopeID, let verifier = verifiers[former]?.verifier
             else { throw .wrongContext }
             return try verifier.verifyDeparture(bytes, proof: proof, recordName: recordName)
         }

@@ -159,6 +159,7 @@ extension Container {
         behind url: ShareURL, _ first: Sealkit_V1_ShareMetadataResponse
     ) async throws(SealKitError) -> (Roster, Sealkit_V1_ShareMetadataResponse) {
         var page = first
+        var wires = first.entries
         var roster = try verifying("the share") { () throws(SealError) in
             let scope = try self.scope(first.zone, first.shareRecordName, behind: url)
             guard let roster = try Roster(replaying: first.entries.lazy.map { SignedRosterEntry($0) }, scope: scope) else {
@@ -167,7 +168,6 @@ extension Container {
             return roster
         }
         while page.moreComing {
-            let before = page.entries
             page = try await metadataPage(behind: url, from: roster.nextSequence)
             guard !page.entries.isEmpty || !page.moreComing, page.zone == first.zone, page.shareRecordName == first.shareRecordName else {
                 throw SealKitError(
@@ -180,8 +180,9 @@ extension Container {
                 for entry in entries { try next.append(entry) }
                 return next
             }
-            page.entries = before + page.entries
+            wires += page.entries
         }
+        page.entries = wires
         _ = try verifying("the share") { [roster] () throws(SealError) in
             guard !roster.isClosed else { throw .changeNotApplicable }
         }

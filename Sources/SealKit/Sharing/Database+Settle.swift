@@ -14,7 +14,9 @@ extension Database {
     ///
     /// Data is not sealed again: the key of each record is wrapped anew, and change tags and dates stay as they are.
     /// - Returns: how many records were moved.
-    /// - Throws: `badDatabase` in the shared database; whatever keeps a batch from being sent. What was moved stays moved.
+    /// - Throws: `badDatabase` in the shared database; whatever keeps a batch from being sent; why a record does not verify, once nothing
+    ///   else is left; why one does not open (`integrityFailure`), once there are so many of those that the server names nothing else:
+    ///   what comes after them is not reached before they are deleted. What was moved stays moved.
     @discardableResult
     public func settleShares(in zoneID: RecordZone.ID) async throws(SealKitError) -> Int {
         guard scope == .private else {
@@ -29,7 +31,10 @@ extension Database {
                 empty += 1
                 continue
             }
-            guard !page.moves.isEmpty else { return moved }
+            guard !page.moves.isEmpty else {
+                if let failure = page.failure { throw failure }
+                return moved
+            }
             let count = try await send(page.moves, page.ground)
             moved += count
             // Whoever else moves them, or keeps them from being moved, is done with by another call.
@@ -50,11 +55,13 @@ extension Database {
 
     private func unsettled(
         _ zoneID: RecordZone.ID
-    ) async throws(SealKitError) -> (moves: [Move], isEmpty: Bool, ground: ZoneGround, isMoreComing: Bool) {
+    ) async throws(SealKitError) -> (
+        moves: [Move], isEmpty: Bool, failure: SealKitError?, ground: ZoneGround, isMoreComing: Bool
+    ) {
         let known = try await zoneGround(zoneID)
         let response: Sealkit_V1_UnsettledRecordsResponse = try await core.call(
             scope, "shares/unsettled", Sealkit_V1_UnsettledRecordsRequest.with { $0.zone = known.zone.zoneIDOnWire })
-        guard !response.records.isEmpty else { return ([], true, known, response.moreComing) }
+        guard !response.records.isEmpty else { return ([], true, nil, known, response.moreComing) }
         let ground = try await known.settled(by: response.scopes, core)
         let records = try await read(
             response.records.map { ($0.record, nil) }, zone: zoneID, desiredKeys: [], ground: .zone(ground))
@@ -64,12 +71,30 @@ extension Database {
         var next = parents.makeIterator()
         var moves: [Move] = []
         var isIn: Set<String> = []
+        var failure: SealKitError?
+        var unopened: [SealKitError] = []
         for (wire, outcome) in zip(response.records, records) {
             let parent = wire.hasParent ? next.next() : nil
-            // What does not open has no key to wrap anew: it stays where it is until somebody deletes it, and keeps nothing else back.
-            guard case .record(let record) = try outcome.get(), let statement = record.base?.statement else { continue }
+            let record: Record
+            switch outcome {
+            case .success(.record(let found)): record = found
+            case .success(.unopened(let there)):
+                // It has no key to wrap anew: it stays where it is until somebody deletes it.
+                unopened.append(there.error)
+                continue
+            case .success(.deletion): continue
+            case .failure(let error):
+                failure = failure ?? error
+                continue
+            }
+            guard let statement = record.base?.statement else { continue }
             let target: Digest
-            if let above = try parent?.get().present {
+            let above: Record?
+            do throws(SealKitError) { above = try parent?.get().present } catch {
+                failure = failure ?? error
+                continue
+            }
+            if let above {
                 guard let place = above.base?.statement, place.recordName == statement.parent,
                     let view = ground.view(of: place)
                 else { continue }
@@ -83,7 +108,9 @@ extension Database {
             moves.append(Move(record: record, target: target))
             isIn.insert(statement.recordName)
         }
-        return (moves, false, ground, response.moreComing)
+        // Those before it the server names again each time: what is behind a page of them is never named.
+        if unopened.count >= Limits.itemsPerRequest { failure = failure ?? unopened.first }
+        return (moves, false, failure, ground, response.moreComing)
     }
 
     /// - Returns: how many were taken.

@@ -44,7 +44,9 @@ extension Database {
             links.write(to: &share, view: view, origin: core.account.server)
             // Best effort: what the URLs show is no part of what is fetched, and the next call does it. A record that does not open says
             // nothing that they could show.
-            if record.base?.recordKey != nil { try? await links.renewPreviews(share.preview, self, view: view) }
+            if record.base?.recordKey != nil {
+                try? await links.renewPreviews(share.preview, self, view: view, isNewest: false)
+            }
             try await addAccess(to: &share, view: view)
         }
         share.saved = share.participants
@@ -124,7 +126,7 @@ extension Database {
             // Also of a share that was ended and is made again: its URLs are the same. Were this to fail, whoever administers
             // the share and fetches it next would do it.
             let links = try await OwnerLinks.fetch(self, view: view)
-            try await links.renewPreviews(share.preview, self, view: view)
+            try await links.renewPreviews(share.preview, self, view: try await keeper.refresh(), isNewest: true)
         }
         try await saveAccess(of: share, view: view)
         return known.roster.linkID != nil && view.roster.linkID != known.roster.linkID

@@ -141,8 +141,15 @@ struct OwnerLinks {
 
     /// Seals what the URLs show anew where it is not this, or where nobody vouches for it who administers the share now: after
     /// its title, type or thumbnail changed, and after whoever signed it lost that role.
-    func renewPreviews(_ preview: SharePreview, _ database: Database, view: ZoneView) async throws(SealKitError) {
-        let stale = all.filter { (try? $0.shown?.verified(in: view.roster)) != preview }
+    /// - Parameter isNewest: the roster was asked for after the links: a preview that cites a later head is nobody's. Otherwise whoever
+    ///   signed it knows better, and one by an older head would be a step back to who has seen it.
+    func renewPreviews(
+        _ preview: SharePreview, _ database: Database, view: ZoneView, isNewest: Bool
+    ) async throws(SealKitError) {
+        let stale = all.filter { link in
+            if !isNewest, let shown = link.shown, shown.rosterSequence >= view.roster.nextSequence { return false }
+            return (try? link.shown?.verified(in: view.roster)) != preview
+        }
         guard !stale.isEmpty else { return }
         let signed = sign(preview, database, view: view)
         var wires: [Sealkit_V1_Link] = []

@@ -33,7 +33,9 @@ struct Client: Sendable {
     static func decode<Response: Message>(_ response: TransportResponse) throws(SealKitError) -> Response {
         guard response.status < 400 else { throw response.failure }
         do {
-            _ = try DecodedSize.measure(Response.self, protobuf: response.body, most: Client.mostDecoded)
+            if response.body.count > Client.alwaysDecoded {
+                _ = try DecodedSize.measure(Response.self, protobuf: response.body, most: Client.mostDecoded)
+            }
             let answer = try Response(measured: response.body)
             try (answer as? any PagedAnswer)?.checkLength()
             return answer
@@ -52,6 +54,8 @@ struct Client: Sendable {
 
     /// What an answer may become in memory, in bytes.
     private static let mostDecoded = 512 << 20
+    /// Bytes of an answer that stays below that whatever is in it: two become some 1,300 at most.
+    private static let alwaysDecoded = 512 << 10
 }
 
 /// A fresh id for a mutation: 48 bits of milliseconds since 1970, high byte first, and 80 random bits. The time keeps what a

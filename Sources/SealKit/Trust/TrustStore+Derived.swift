@@ -26,16 +26,22 @@ extension TrustStore {
         return try seen(deletion.recordName, zone, incarnation, db)?.hash != deletion.hash
     }
 
-    /// Remembers an accepted notice. What the target has become since its deletion is for its own statements to say.
+    /// Remembers an accepted notice, which a sighting with a deletion is. What the target has become since its deletion is for its own statements to say.
     func noteGone(
         _ sighting: Sighting, _ zone: Data, _ incarnation: UInt32, at moment: Int64, _ db: GRDB.Database
     ) throws {
-        guard sighting.deletion != nil else { return }
-        try db.execute(
+        try db.cachedStatement(
             sql: """
                 INSERT INTO went (zone, incarnation, name, hash, noted) VALUES (?, ?, ?, ?, ?)
                 ON CONFLICT (zone, incarnation, name) DO UPDATE SET hash = excluded.hash, noted = excluded.noted
-                """, arguments: [zone, incarnation, sighting.recordName, Data(sighting.hash.bytes), moment])
+                """
+        ).execute(arguments: [zone, incarnation, sighting.recordName, Data(sighting.hash.bytes), moment])
+    }
+
+    /// Whether this device has accepted that any record of the zone's life went.
+    func hasAnyGone(_ zone: Data, _ incarnation: UInt32, _ db: GRDB.Database) throws -> Bool {
+        let any = try db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM went WHERE zone = ? AND incarnation = ?)")
+        return try Bool.fetchOne(any, arguments: [zone, incarnation]) ?? false
     }
 
     /// Whether this device has accepted that the record went, with this statement as its newest.

@@ -12,7 +12,8 @@ extension TrustStore {
         return try await reading { db in
             let token = try Data.fetchOne(
                 db, sql: "SELECT token FROM feed WHERE zone = ? AND incarnation = ?", arguments: [key, incarnation])
-            let epoch = try ScopeMarks(zone: zone, incarnation: incarnation, db).caughtUp(in: place, db)
+            var marks = try ScopeMarks(zone: zone, incarnation: incarnation, db)
+            let epoch = try marks.caughtUp(in: place, db)
             return token.map { ($0, epoch.map { UInt32(clamping: $0) }) }
         }
     }

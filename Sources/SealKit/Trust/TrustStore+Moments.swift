@@ -10,14 +10,15 @@ extension TrustStore {
         """
 
     /// To be taken before the server is asked.
-    func moment() async throws(SealKitError) -> Int64 {
-        try await reading { db in try Int64.fetchOne(db, sql: "SELECT last FROM moment") ?? 0 }
+    func moment() async throws(SealKitError) -> Int64 { try await reading { [self] db in try lastMoment(db) } }
+
+    /// What the caller's transaction notes, it notes at the next one.
+    func lastMoment(_ db: GRDB.Database) throws -> Int64 {
+        try Int64.fetchOne(db.cachedStatement(sql: "SELECT last FROM moment")) ?? 0
     }
 
-    /// Of what the caller's transaction notes.
-    func nextMoment(_ db: GRDB.Database) throws -> Int64 {
-        try db.execute(sql: "UPDATE moment SET last = last + 1")
-        return try Int64.fetchOne(db, sql: "SELECT last FROM moment") ?? 0
+    func setMoment(_ moment: Int64, _ db: GRDB.Database) throws {
+        try db.cachedStatement(sql: "UPDATE moment SET last = ?").execute(arguments: [moment])
     }
 
     /// Whether what is known of a record was noted after a moment; false where nobody has asked at one.

@@ -26,17 +26,22 @@ extension TrustStore {
     struct ScopeMarks {
         let own: Int64?
         let ownPlace: ScopePlace
+        private var others: [ScopePlace: Int64?] = [:]
 
         init(zone: Digest, incarnation: UInt32, _ db: GRDB.Database) throws {
             ownPlace = ScopePlace(zone, incarnation)
             own = try Int64.fetchOne(
-                db, sql: "SELECT caughtUpEpoch FROM feed WHERE zone = ? AND incarnation = ?",
+                db.cachedStatement(sql: "SELECT caughtUpEpoch FROM feed WHERE zone = ? AND incarnation = ?"),
                 arguments: [Data(zone.bytes), incarnation])
         }
 
-        func caughtUp(in place: ScopePlace, _ db: GRDB.Database) throws -> Int64? {
+        mutating func caughtUp(in place: ScopePlace, _ db: GRDB.Database) throws -> Int64? {
             guard place != ownPlace else { return own }
-            return try Int64.fetchOne(db, sql: "SELECT epoch FROM scopeRead WHERE place = ?", arguments: [place.data])
+            if let known = others[place] { return known }
+            let epoch = try Int64.fetchOne(
+                db.cachedStatement(sql: "SELECT epoch FROM scopeRead WHERE place = ?"), arguments: [place.data])
+            others.updateValue(epoch, forKey: place)
+            return epoch
         }
     }
 

@@ -5,38 +5,78 @@ import SealStatements
 
 /// Of every record the newest statement that this device has seen, as far as the next one is held against it.
 extension TrustStore {
+    private static let remembering = """
+        INSERT INTO seen (zone, incarnation, name, revision, hash, kind, type, creator, roster, place, noted, met)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11) ON CONFLICT (zone, incarnation, name) DO
+        """
+    private static let rememberingNew = remembering + " NOTHING"
+    private static let rememberingNewest = remembering + """
+         UPDATE SET revision = excluded.revision, hash = excluded.hash, kind = excluded.kind, type = excluded.type,
+            creator = excluded.creator, roster = excluded.roster, place = excluded.place, noted = excluded.noted
+        """
+
+    /// - Parameters:
+    ///   - own: the zone's own scope, in its present life.
+    ///   - onlyNew: what was seen of the record before stays.
+    /// - Returns: whether it is remembered now.
+    @discardableResult
     func remember(
-        _ sighting: Sighting, _ zone: Data, _ incarnation: UInt32, at moment: Int64, _ db: GRDB.Database
-    ) throws {
-        let seen = SeenStatement(sighting.statement, hash: sighting.hash)
-        let isOwn = seen.place.incarnation == incarnation && zone.elementsEqual(seen.place.scopeID.bytes)
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO seen (zone, incarnation, name, revision, hash, kind, type, creator, roster, place, noted)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (zone, incarnation, name) DO UPDATE SET revision = excluded.revision, hash = excluded.hash,
-                    kind = excluded.kind, type = excluded.type, creator = excluded.creator, roster = excluded.roster,
-                    place = excluded.place, noted = excluded.noted
-                """
-        ).execute(arguments: [
-            zone, incarnation, sighting.recordName, Int64(bitPattern: seen.revision), Data(seen.hash.bytes),
-            Int64(seen.kind.rawValue), seen.recordType, Data(seen.creator.id.bytes), Int64(bitPattern: seen.rosterSequence),
-            isOwn ? nil : ScopePlace(seen.place).data, moment,
+        _ sighting: Sighting, _ zone: Data, _ incarnation: UInt32, _ own: ScopePlace, at moment: Int64, onlyNew: Bool = false,
+        _ db: GRDB.Database
+    ) throws -> Bool {
+        let statement = sighting.statement
+        let place = sighting.place
+        try db.cachedStatement(sql: onlyNew ? TrustStore.rememberingNew : TrustStore.rememberingNewest).execute(arguments: [
+            zone, incarnation, statement.recordName, Int64(bitPattern: statement.revision), Data(sighting.hash.bytes),
+            Int64(statement.kind.rawValue), statement.recordType, Data(statement.creator.id.bytes),
+            Int64(bitPattern: statement.rosterSequence), place == own ? nil : place.data, moment,
         ])
+        return db.changesCount == 1
+    }
+
+    /// What this device has seen of a record before.
+    enum Meeting {
+        case never
+        /// The very statement, which says that the record is there.
+        case inThis
+        case inAnother(SeenStatement)
+    }
+
+    func met(_ sighting: Sighting, _ zone: Data, _ incarnation: UInt32, _ db: GRDB.Database) throws -> Meeting {
+        try seen(sighting.recordName, zone, incarnation, db) { row in
+            // Most of what is read was read before: nothing else of it has to be decoded.
+            if sighting.deletion == nil, UInt64(bitPattern: row[0] as Int64) == sighting.revision,
+                try row.withUnsafeData(atIndex: 1, { $0?.elementsEqual(sighting.hash.bytes) ?? false })
+            {
+                return .inThis
+            }
+            return .inAnother(try TrustStore.statement(row, zone, incarnation))
+        } ?? .never
     }
 
     func seen(_ name: String, _ zone: Data, _ incarnation: UInt32, _ db: GRDB.Database) throws -> SeenStatement? {
+        try seen(name, zone, incarnation, db) { try TrustStore.statement($0, zone, incarnation) }
+    }
+
+    /// - Parameter body: is given the row, which is good as long as it runs.
+    private func seen<T>(
+        _ name: String, _ zone: Data, _ incarnation: UInt32, _ db: GRDB.Database, _ body: (Row) throws -> T
+    ) throws -> T? {
         let select = try db.cachedStatement(
             sql: """
                 SELECT revision, hash, kind, type, creator, roster, place FROM seen
                 WHERE zone = ? AND incarnation = ? AND name = ?
                 """)
-        guard let row = try Row.fetchOne(select, arguments: [zone, incarnation, name]) else { return nil }
-        let place = try (row[6] as Data?).map { ScopePlace($0) } ?? ScopePlace(try Digest([UInt8](zone)), incarnation)
+        let rows = try Row.fetchCursor(select, arguments: [zone, incarnation, name])
+        return try withExtendedLifetime(rows) { try rows.next().map(body) }
+    }
+
+    private static func statement(_ row: Row, _ zone: Data, _ incarnation: UInt32) throws -> SeenStatement {
+        let place = try (row[6] as Data?).map { ScopePlace($0) } ?? ScopePlace(try Digest(zone), incarnation)
         guard let kind = SealStatements.Statement.Kind(rawValue: row[2]), let place else { throw SealError.malformed }
         return SeenStatement(
             kind: kind, recordType: row[3], creator: UserID(try ID16(row[4] as Data)),
-            revision: UInt64(bitPattern: row[0] as Int64), hash: try Digest([UInt8](row[1] as Data)),
+            revision: UInt64(bitPattern: row[0] as Int64), hash: try Digest(row[1] as Data),
             place: SealStatements.Statement.FormerScope(scopeID: place.scope, incarnation: place.incarnation),
             rosterSequence: UInt64(bitPattern: row[5] as Int64))
     }
@@ -44,9 +84,10 @@ extension TrustStore {
     /// The records of a zone's life that are there as far as this device knows, by name.
     /// - Parameters:
     ///   - scopes: those that are this account's to read, where that is not all of the zone.
+    ///   - moment: those alone that were known by then; nil for all.
     ///   - isMissing: of a name, whether it is wanted.
     func living(
-        in place: Place, scopes: Set<ScopePlace>?, where isMissing: @escaping @Sendable (String) -> Bool
+        in place: Place, scopes: Set<ScopePlace>?, since moment: Int64? = nil, where isMissing: @escaping @Sendable (String) -> Bool
     ) async throws(SealKitError) -> [String] {
         let (zone, incarnation) = (Data(place.zone.bytes), place.incarnation)
         let own = ScopePlace(place.zone, incarnation)
@@ -54,11 +95,11 @@ extension TrustStore {
             let rows = try Row.fetchCursor(
                 db,
                 sql: """
-                    SELECT name, place FROM seen WHERE zone = ? AND incarnation = ? AND kind = ? AND NOT EXISTS (
+                    SELECT name, place FROM seen WHERE zone = ? AND incarnation = ? AND kind = ? AND met <= ? AND NOT EXISTS (
                         SELECT 1 FROM went WHERE went.zone = seen.zone AND went.incarnation = seen.incarnation
                             AND went.name = seen.name AND went.hash = seen.hash)
                     ORDER BY name
-                    """, arguments: [zone, incarnation, Int64(SealStatements.Statement.Kind.save.rawValue)])
+                    """, arguments: [zone, incarnation, Int64(SealStatements.Statement.Kind.save.rawValue), moment ?? .max])
             var names: [String] = []
             while let row = try rows.next() {
                 let name: String = row[0]

@@ -43,7 +43,9 @@ public final class TrustStore: Sendable {
             zone BLOB NOT NULL, incarnation INTEGER NOT NULL, name TEXT NOT NULL, revision INTEGER NOT NULL,
             hash BLOB NOT NULL, kind INTEGER NOT NULL, type TEXT NOT NULL, creator BLOB NOT NULL, roster INTEGER NOT NULL,
             -- Null for the zone's own scope.
-            place BLOB, noted INTEGER NOT NULL, PRIMARY KEY (zone, incarnation, name)) WITHOUT ROWID;
+            place BLOB,
+            -- The moments of the newest statement and of the first.
+            noted INTEGER NOT NULL, met INTEGER NOT NULL, PRIMARY KEY (zone, incarnation, name)) WITHOUT ROWID;
         CREATE TABLE feed (
             zone BLOB NOT NULL, incarnation INTEGER NOT NULL, token BLOB NOT NULL, caughtUpEpoch INTEGER,
             PRIMARY KEY (zone, incarnation)) WITHOUT ROWID;
@@ -126,7 +128,8 @@ public final class TrustStore: Sendable {
 
     // MARK: Records
 
-    struct Sighting: Sendable {
+    /// An object: it goes through many hands, and a statement is much to copy.
+    final class Sighting: Sendable {
         let statement: SealStatements.Statement
         let hash: Digest
         /// What brought the record into its scope, by an earlier revision, where that came along.
@@ -165,7 +168,7 @@ public final class TrustStore: Sendable {
         /// The deletion that the record went with; nobody deleted the record itself.
         var deletion: Deletion? { if case .gone(let deletion) = role { deletion } else { nil } }
 
-        init(
+        convenience init(
             _ verified: VerifiedStatement, moved: VerifiedStatement? = nil, role: Role = .newest, isDeparture: Bool = false
         ) {
             self.init(verified.statement, hash: verified.hash, moved: moved, role: role, isDeparture: isDeparture)
@@ -222,24 +225,47 @@ public final class TrustStore: Sendable {
         guard !sightings.isEmpty else { return [] }
         let key = Data(zone.bytes)
         return try await writing { [self] db in
-            let marks = try ScopeMarks(zone: zone, incarnation: incarnation, db)
-            var now: Int64?
+            var marks = try ScopeMarks(zone: zone, incarnation: incarnation, db)
+            // Where nothing ever went, nobody has to be asked about each record.
+            var anyGone = try hasAnyGone(key, incarnation, db)
+            // All that this transaction notes is noted at one moment.
+            let now = try lastMoment(db) + 1
+            var hasNoted = false
+            // Where one record is new, so are those beside it, as a rule.
+            var expectsNew = true
             var verdicts: [Verdict] = []
             verdicts.reserveCapacity(sightings.count)
             for sighting in sightings {
                 let name = sighting.recordName
-                if let verdict = try derived(sighting, key, incarnation, db) {
+                if anyGone, let verdict = try derived(sighting, key, incarnation, db) {
                     verdicts.append(try judged(verdict, of: name, key, incarnation, asked: asked, db))
                     continue
                 }
-                let known = try seen(name, key, incarnation, db)
+                let caughtUp = try marks.caughtUp(in: sighting.place, db)
+                let mayBeNew = sighting.revision == 1 && sighting.deletion == nil && caughtUp ?? .min <= Int64(sighting.statement.epoch)
+                if mayBeNew, expectsNew {
+                    if try remember(sighting, key, incarnation, marks.ownPlace, at: now, onlyNew: true, db) {
+                        hasNoted = true
+                        verdicts.append(.accepted)
+                        continue
+                    }
+                    expectsNew = false
+                }
+                let known: SeenStatement?
+                switch try met(sighting, key, incarnation, db) {
+                case .never:
+                    known = nil
+                    if mayBeNew { expectsNew = true }
+                case .inThis:
+                    verdicts.append(.accepted)
+                    continue
+                case .inAnother(let seen): known = seen
+                }
                 if let known, let verdict = sighting.verdict(after: known) {
                     verdicts.append(try judged(verdict, of: name, key, incarnation, asked: asked, db))
                     continue
                 }
-                if let caughtUp = try marks.caughtUp(in: sighting.place, db),
-                    try isBackdated(sighting, known: known, before: caughtUp, key, incarnation, db)
-                {
+                if let caughtUp, try isBackdated(sighting, known: known, before: caughtUp, key, incarnation, db) {
                     // That something is gone which this device never had takes nothing from it, and an old deletion
                     // may have left the feed. It is not remembered.
                     guard let accepted, accepted.include(sighting) else {
@@ -248,12 +274,15 @@ public final class TrustStore: Sendable {
                     }
                     try note(sighting, accepted, db)
                 }
-                let moment = try now ?? nextMoment(db)
-                now = moment
-                try remember(sighting, key, incarnation, at: moment, db)
-                try noteGone(sighting, key, incarnation, at: moment, db)
+                try remember(sighting, key, incarnation, marks.ownPlace, at: now, db)
+                hasNoted = true
+                if sighting.deletion != nil {
+                    try noteGone(sighting, key, incarnation, at: now, db)
+                    anyGone = true
+                }
                 verdicts.append(.accepted)
             }
+            if hasNoted { try setMoment(now, db) }
             return verdicts
         }
     }

@@ -214,7 +214,7 @@ actor ZoneKeeper {
         try await load()
         // While this actor waited for an answer another call may have adopted the same entries.
         let known = stored.count
-        let fresh = entries.filter { !isStored($0) }
+        let fresh = stored.isEmpty ? entries : entries.filter { !isStored($0) }
         var next = roster
         for entry in fresh {
             do {

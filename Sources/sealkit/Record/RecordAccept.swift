@@ -38,8 +38,8 @@ struct RecordAccept: AccountHolderCommand {
 
     func run(_ client: Client) async throws {
         let (database, zoneID) = zone.resolve(client)
-        var failed: SealKitError?
-        let late = try await names.isEmpty ? database.lateRecords(inZoneWith: zoneID) : named(in: zoneID, database)
+        var failures: [Record.ID: SealKitError] = [:]
+        let late = try await names.isEmpty ? database.lateRecords(inZoneWith: zoneID) : named(in: zoneID, database, &failures)
         guard !list else {
             for record in late { output.result(Self.text(record), bare: record.recordID.recordName.escaped, json: ["late": .object(Self.json(record))]) }
             return output.note("\(late.count) record\(late.count == 1 ? "" : "s") came late")
@@ -49,35 +49,38 @@ struct RecordAccept: AccountHolderCommand {
             let name = record.recordID.recordName
             switch results[record.recordID] {
             case .success: output.result("accepted " + Self.text(record), bare: name.escaped, json: ["accepted": .object(Self.json(record))])
-            case .failure(let error):
-                failed = error
-                output.result(
-                    "! \(name.escaped): \(error.reason.escaped)",
-                    json: [
-                        "failure": .object([
-                            "recordName": .string(name), "code": .string(error.code.rawValue), "reason": .string(error.reason),
-                        ])
-                    ])
-            case nil: continue
+            case .failure(let error): failures[record.recordID] = error
+            case nil: failures[record.recordID] = Self.unanswered(record.recordID)
             }
         }
-        if let failed { throw failed }
+        let failed = FailedRecords(failures)
+        failed.show(output)
+        if let worst = failed.worst { throw worst }
     }
 
-    /// - Throws: what keeps a record from being read, unless that it is late; `invalidArguments` for one that is not.
-    private func named(in zoneID: RecordZone.ID, _ database: Database) async throws -> [LateRecord] {
-        let ids = names.map { Record.ID(recordName: $0, zoneID: zoneID) }
+    /// What can be accepted of the records that were named.
+    /// - Parameter failures: takes the others: what keeps one from being read, and `invalidArguments` for one that is not late.
+    private func named(
+        in zoneID: RecordZone.ID, _ database: Database, _ failures: inout [Record.ID: SealKitError]
+    ) async throws -> [LateRecord] {
+        let ids = Set(names).sorted().map { Record.ID(recordName: $0, zoneID: zoneID) }
         let results = try await database.records(for: ids, desiredKeys: [])
-        return try ids.compactMap { id in
+        var late: [LateRecord] = []
+        for id in ids {
             switch results[id] {
             case .failure(let error):
-                guard let late = error.lateRecord else { throw error }
-                return late
-            case .success, nil:
-                throw SealKitError(
+                if let record = error.lateRecord { late.append(record) } else { failures[id] = error }
+            case .success:
+                failures[id] = SealKitError(
                     .invalidArguments, "record \(id.recordName) did not come late: it counts already", remedy: "leave it out")
+            case nil: failures[id] = Self.unanswered(id)
             }
         }
+        return late
+    }
+
+    private static func unanswered(_ id: Record.ID) -> SealKitError {
+        SealKitError(.serverRejectedRequest, "the server's answer lacks record \(id.recordName)")
     }
 
     private static func text(_ record: LateRecord) -> String {

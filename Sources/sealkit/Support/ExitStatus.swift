@@ -20,7 +20,7 @@ enum ExitStatus: Int32, CaseIterable {
         case .invalidArguments, .badContainer, .badDatabase, .limitExceeded, .referenceViolation, .constraintViolation,
             .tooManyParticipants, .alreadyShared, .participantAlreadyInvited:
             self = .badInput
-        case .unknownItem, .zoneNotFound, .assetNotAvailable, .assetFileNotFound: self = .notFound
+        case .unknownItem, .zoneNotFound, .userDeletedZone, .assetNotAvailable, .assetFileNotFound: self = .notFound
         case .networkFailure, .networkUnavailable, .serverResponseLost: self = .network
         case .storageFull, .quotaExceeded: self = .cannotWrite
         case .requestRateLimited, .serviceUnavailable, .zoneBusy, .accountTemporarilyUnavailable, .rotationDue, .rosterChanged,
