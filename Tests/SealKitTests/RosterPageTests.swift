@@ -66,7 +66,8 @@ import Testing
         #expect(whole.grants.map(\.epoch) == whole.grants.map(\.epoch).sorted())
     }
 
-    @Test func pagesThatLeadNowhereAreRefused() async throws {
+    @Test("A server draws out a roster, or the keys that go with it, page after page: refused at the first that leads nowhere.")
+    func attack90_pagesThatLeadNowhere() async throws {
         let (ann, bob, zone, url) = try await shared()
         let first = LockedValue<[Sealkit_V1_SignedEntry]>([])
         let lies: [@Sendable (inout [Sealkit_V1_SignedEntry], inout Bool) -> Void] = [
@@ -87,7 +88,7 @@ import Testing
                 (answer.rosters[0].entries, answer.rosters[0].moreComing) = (entries, isMoreComing)
             }
             let id = Record.ID(recordName: "any", zoneID: zone)
-            #expect(await failure { _ = try await fresh.own.record(for: id) } == .serverRejectedRequest)
+            await expectRefused(.serverRejectedRequest) { _ = try await fresh.own.record(for: id) }
             #expect(network.sent(to: "rosters/fetch").count <= 3)
         }
         // Grants: the same page again and again, and more before the first epoch.

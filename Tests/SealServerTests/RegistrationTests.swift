@@ -20,7 +20,8 @@ import Testing
         }
     }
 
-    @Test func anInvitationMakesOneAccount() async throws {
+    @Test("Somebody makes accounts where only who was invited may: a code is good once, on its server, until it ends.")
+    func attack89_accountsOfTheUninvited() async throws {
         try await RunningServer.with(registration: .invite) { server in
             let now = Date(timeIntervalSince1970: TimeInterval(server.clock.now) / 1_000_000)
             let made = try codes(server).make(lifetime: 86_400, now: now)
@@ -65,6 +66,7 @@ import Testing
             }
             #expect(kept == 1)
             try await expectRefusal(.verificationFailed) { try await TestClient(server).create(registrationCode: made.code) }
+            AttackOutcome.refused("verificationFailed")
             let stored = try server.storedBytes()
             #expect(!stored.isEmpty && String(decoding: stored, as: UTF8.self).contains(made.code) == false)
         }

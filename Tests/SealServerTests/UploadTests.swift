@@ -284,7 +284,8 @@ import Testing
     }
 
     /// As if it had been given up, and its file collected, before that had the name under which it is read.
-    @Test func whatIsGivenUpWhileItIsFinishedLeavesNoFile() async throws {
+    @Test("An upload is given up while it is finished, again and again: no file stays that nobody is billed for.")
+    func attack91_givenUpWhileItIsFinished() async throws {
         let hook = WriteHook()
         try await RunningServer.with(hook: hook) { server in
             let anna = try await Person.ready(server)
@@ -296,6 +297,7 @@ import Testing
             try await expectRefusal(.assetNotAvailable) { try await upload.finish() }
             #expect(!hook.isArmed)
             try await AssetTests().waitForFiles(0, server)
+            AttackOutcome.held("no file is left")
         }
     }
 

@@ -157,7 +157,8 @@ import Testing
         }
     }
 
-    @Test func whatTakesAwayIsTakenHoweverMuchIsStored() async throws {
+    @Test("An account that is full stores more of any kind: refused, but for what takes something away.")
+    func attack88_aFullAccount() async throws {
         try await RunningServer.with(serverLimits: limits(storage: 60_000)) { server in
             let anna = try await Person.ready(server)
             let (bert, carl) = (try await Person.ready(server), try await Person.ready(server))
@@ -214,6 +215,7 @@ import Testing
                     try anna.next(on: next, [.block(carl.user)], invitations: [again.draft], rotating: true), to: &next, links: [again.link])
             }
             #expect(mixed == .quotaExceeded)
+            AttackOutcome.refused("quotaExceeded")
             #expect(try await anna.codes([Write(after: small, kind: .delete)], in: zone) == [nil])
             try await checkSums(server)
             #expect(try await anna.deleteZone(zone).deleted)
