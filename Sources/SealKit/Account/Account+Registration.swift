@@ -1,5 +1,3 @@
-import SealWire
-
 extension Account {
     /// Who may make an account on a server.
     public enum Registration: String, Sendable {
@@ -15,7 +13,6 @@ extension Account {
     /// - Returns: nil for what this version does not know.
     /// - Throws: `networkFailure`, `requestRateLimited`.
     public static func registration(transport: any Transport) async throws(SealKitError) -> Registration? {
-        let answer: Sealkit_V1_LimitsResponse = try Client.decode(try await transport.get("/1/limits", token: nil))
-        return Registration(rawValue: answer.registration)
+        try await ServerInformation(transport: transport).registration
     }
 }
