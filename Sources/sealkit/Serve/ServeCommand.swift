@@ -95,7 +95,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Limits") var limits: LimitOptions
 
-    @Option(help: ArgumentHelp("Settings file, YAML or JSON by its name.", valueName: "file"))
+    @Option(help: ArgumentHelp("Settings file, YAML or JSON.", valueName: "file"))
     var config: String?
 
     func run() async throws {
