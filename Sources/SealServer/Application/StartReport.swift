@@ -16,7 +16,7 @@ struct StartReport {
             "origin": "\(configuration.publicOrigin ?? "the listening address")",
             "tls": "\(configuration.tls.map(\.certificate) ?? (configuration.isBehindProxy ? "by the proxy" : "none"))",
             "mail": "\(configuration.mail.map { "\($0.url) as \($0.from)" } ?? "none: mailboxes get no codes")",
-            "texts": "\(configuration.sms.map { "\($0)" } ?? "none: phones get no codes")",
+            "texts": "\(configuration.sms.map { WebhookTargets.origin(of: $0.url) ?? $0.description } ?? "none: phones get no codes")",
             "registration": "\(configuration.registration.rawValue)",
             "storageQuota": limit(limits.storageQuota), "publicStorageQuota": limit(limits.publicStorageQuota),
             "recordsPerZone": limit(limits.recordsPerZone), "zonesPerUser": limit(limits.zonesPerUser),

@@ -5,11 +5,14 @@ import Synchronization
 struct RelayService: Service {
     let outbox: Outbox
 
+    /// Short at first: relay and server may have been started together.
+    private static let firstWaits: [Duration] = [.seconds(2), .seconds(10)]
     private static let interval: Duration = .seconds(30)
 
     func run() async throws {
         let isBusy = Busy()
         await cancelWhenGracefulShutdown {
+            var waits = Self.firstWaits[...]
             while !Task.isCancelled {
                 if outbox.canBeTried, isBusy.begin() {
                     // Beside this: a relay that says nothing must not hold up a server that stops.
@@ -18,7 +21,7 @@ struct RelayService: Service {
                         isBusy.end()
                     }
                 }
-                do { try await Task.sleep(for: Self.interval) } catch { return }
+                do { try await Task.sleep(for: waits.popFirst() ?? Self.interval) } catch { return }
             }
         }
     }
