@@ -55,6 +55,12 @@ public nonisolated struct Sealkit_V1_LimitsResponse: Sendable {
   /// who may make an account: open (anybody), invite (whoever has a code), closed
   public var registration: String = String()
 
+  /// the server's name for itself, which logins sign
+  public var origin: String = String()
+
+  /// how codes go out: "mail", "text"; none of them where addresses cannot be proved
+  public var codes: [String] = []
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -154,7 +160,7 @@ nonisolated extension Sealkit_V1_Limit: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Sealkit_V1_LimitsResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".LimitsResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}limits\0\u{1}registration\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}limits\0\u{1}registration\0\u{1}origin\0\u{1}codes\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -164,6 +170,8 @@ nonisolated extension Sealkit_V1_LimitsResponse: SwiftProtobuf.Message, SwiftPro
       switch fieldNumber {
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.limits) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.registration) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.origin) }()
+      case 4: try { try decoder.decodeRepeatedStringField(value: &self.codes) }()
       default: break
       }
     }
@@ -176,12 +184,20 @@ nonisolated extension Sealkit_V1_LimitsResponse: SwiftProtobuf.Message, SwiftPro
     if !self.registration.isEmpty {
       try visitor.visitSingularStringField(value: self.registration, fieldNumber: 2)
     }
+    if !self.origin.isEmpty {
+      try visitor.visitSingularStringField(value: self.origin, fieldNumber: 3)
+    }
+    if !self.codes.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.codes, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Sealkit_V1_LimitsResponse, rhs: Sealkit_V1_LimitsResponse) -> Bool {
     if lhs.limits != rhs.limits {return false}
     if lhs.registration != rhs.registration {return false}
+    if lhs.origin != rhs.origin {return false}
+    if lhs.codes != rhs.codes {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

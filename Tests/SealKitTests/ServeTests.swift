@@ -31,12 +31,19 @@ import Testing
         let folder = server.folder.appendingPathComponent("other").path
         let taken = String(server.origin.dropFirst("http://".count))
         func serve(_ address: String) throws -> Command {
-            try Command.run(ServerProcess.executable, ["serve", "--data", folder, "--behind-proxy", "--listen", address])
+            try Command.run(ServerProcess.executable, ["serve", "--data", folder, "--behind-proxy", "--origin", "https://notes.example.org", "--listen", address])
+        }
+        func isUntouched() -> Bool {
+            ![folder, folder + ".secrets"].contains(where: FileManager.default.fileExists(atPath:))
         }
         let inUse = try serve(taken)
         #expect(inUse.status == 75 && inUse.errors.contains("Another program listens on \(taken) already"), "\(inUse.errors)")
+        #expect(isUntouched(), "a start that failed left a folder")
         let foreign = try serve("192.0.2.1:8080")
         #expect(foreign.status == 65 && foreign.errors.contains("192.0.2.1:8080 is no address of this machine"), "\(foreign.errors)")
+        let unknown = try serve("nosuchname.invalid:8080")
+        #expect(unknown.status == 65 && unknown.errors.contains("nosuchname.invalid:8080 is no address of this machine"), "\(unknown.errors)")
+        #expect(isUntouched(), "a start that failed left a folder")
     }
 
     /// Shells start programs with fewer open files than the devices that listen to one server.
@@ -68,7 +75,7 @@ import Testing
         } catch let failure as ServerProcess.StartFailure {
             #expect(failure.description.contains("TLS"), "\(failure.description)")
         }
-        try ServerProcess(mail: false, arguments: ["--listen", listen, "--behind-proxy"]).stop()
+        try ServerProcess(mail: false, arguments: ["--listen", listen, "--behind-proxy", "--origin", "https://notes.example.org"]).stop()
     }
 
     @Test(arguments: [

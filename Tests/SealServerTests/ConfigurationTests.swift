@@ -58,8 +58,31 @@ import Testing
         await check(["origin": "https://a%2Db.example"], .invalid(setting: "origin", expected: "an origin like https://notes.example.org, without a path"))
         await check(["smtp-url": "smtp://h"], .missing(setting: "smtp-from"))
         await check(["smtp-url": "http://h", "smtp-from": "a@b"], .invalid(setting: "smtp-url", expected: "smtp://host:port or smtps://host:port, without a user"))
-        await #expect(throws: ConfigurationError.unreadableFile(path: "/none.yaml")) {
-            try await ServerConfiguration.load(flags: ["data": "/d"], environment: [:], file: "/none.yaml")
+        let noPlainName = ConfigurationError.invalid(
+            setting: "origin", expected: "an https:// origin: clients speak plain http to a server on their own machine only")
+        await check(["origin": "http://notes.example.org"], noPlainName)
+        await check(["origin": "http://127.0.0.1:8080", "tls-certificate": "c", "tls-key": "k"], noPlainName)
+        await check(["smtp-check": "maybe", "smtp-url": "smtps://h", "smtp-from": "a@example.org"], .invalid(setting: "smtp-check", expected: "one of required, warn, off"))
+    }
+
+    /// Clients know a server by its certificate's name, its proxy's or its machine's: not by `0.0.0.0`.
+    @Test func beyondThisMachineTheNameHasToBeGiven() async throws {
+        let flags: [[String: String]] = [
+            ["listen": "0.0.0.0:443", "tls-certificate": "c", "tls-key": "k"],
+            ["listen": "[::]:443", "tls-certificate": "c", "tls-key": "k"],
+            ["listen": "192.0.2.1:443", "tls-certificate": "c", "tls-key": "k"],
+            ["listen": "127.0.0.1:443", "tls-certificate": "c", "tls-key": "k"],
+            ["listen": "0.0.0.0:80", "behind-proxy": "true"],
+            ["listen": "127.0.0.1:80", "behind-proxy": "true"],
+        ]
+        for given in flags {
+            let missing = ConfigurationError.missingOrigin(listen: given["listen"] ?? "")
+            await #expect(throws: missing, "\(given)") {
+                try await ServerConfiguration.load(flags: given.merging(["data": "/d"]) { $1 }, environment: [:])
+            }
+            #expect(missing.description.contains("--origin"))
+            let named = given.merging(["data": "/d", "origin": "https://notes.example.org"]) { $1 }
+            #expect(try await ServerConfiguration.load(flags: named, environment: [:]).origin(port: 1) == "https://notes.example.org")
         }
     }
 
@@ -91,7 +114,7 @@ import Testing
         for listen in ["127.0.0.1:1", "127.9.9.9:1", "[::1]:1", "localhost:0"] {
             #expect(try await ServerConfiguration.load(flags: ["data": "/d", "listen": listen], environment: [:]).listen.isLoopback)
         }
-        #expect(try await ServerConfiguration.load(flags: ["data": "/d", "listen": "0.0.0.0:1", "behind-proxy": "true"], environment: [:]).tls == nil)
+        #expect(try await ServerConfiguration.load(flags: ["data": "/d", "listen": "0.0.0.0:1", "behind-proxy": "true", "origin": "https://a.example"], environment: [:]).tls == nil)
         let configuration = ServerConfiguration(dataFolder: "/d/", listen: ListenAddress(host: "::1", port: 0))
         #expect(configuration.origin(port: 8443) == "http://[::1]:8443")
         #expect(configuration.secretsFolder == "/d.secrets")

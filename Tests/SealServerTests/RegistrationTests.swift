@@ -116,7 +116,7 @@ import Testing
         var limits = ServerLimits()
         limits.storageQuota = 12_345_678
         try await RunningServer.with(logger: log.logger, serverLimits: limits, registration: .invite) { _ in }
-        let line = log.lines.first { $0.contains("who may make an account") }
+        let line = log.lines.first { $0.contains("SealKit starts") }
         #expect(line?.contains("invite") == true && line?.contains("12345678") == true)
     }
 }

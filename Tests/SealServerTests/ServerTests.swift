@@ -26,7 +26,8 @@ import Testing
         let (addresses, continuation) = AsyncStream<ListenAddress>.makeStream()
         let server = try await SealServer.Server(
             configuration: ServerConfiguration(
-                dataFolder: folder.file("data"), listen: ListenAddress(host: "127.0.0.1", port: 0), tls: tls,
+                dataFolder: folder.file("data"), listen: ListenAddress(host: "127.0.0.1", port: 0),
+                publicOrigin: tls == nil ? nil : "https://notes.example.org", tls: tls,
                 logLevel: ProcessInfo.processInfo.environment["SEALKIT_TEST_LOG"] == nil ? .critical : .debug,
                 maximumMessageSize: maximumMessageSize),
             onRunning: { continuation.yield($0) }
@@ -95,7 +96,7 @@ import Testing
         try await withServer { origin in
             let health = try await send("GET", origin + "/health")
             #expect(health.status == 200)
-            #expect(String(decoding: health.body, as: UTF8.self) == #"{"status":"ok","version":"\#(ServerVersion.current)"}"#)
+            #expect(String(decoding: health.body, as: UTF8.self) == #"{"status":"ok","version":"\#(ServerVersion.current)","mail":"none","texts":"none"}"#)
 
             let unknown = try await send("GET", origin + "/nothing?token=secret")
             #expect(unknown.status == 404 && unknown.headers["content-type"] == "application/json")
@@ -191,8 +192,10 @@ import Testing
 
     @Test(.enabled(if: hasTools)) func tlsBringsHTTP2() async throws {
         let files = ServerConfiguration.TLSFiles(certificate: folder.file("c.pem"), key: folder.file("k.pem"))
-        await #expect(throws: ConfigurationError.tlsFile(path: files.certificate)) {
-            try await SealServer.Server(configuration: ServerConfiguration(dataFolder: folder.file("never"), tls: files))
+        await #expect(throws: ConfigurationError.missingFile(setting: "tls-certificate", path: files.certificate)) {
+            try await SealServer.Server(
+                configuration: ServerConfiguration(
+                    dataFolder: folder.file("never"), publicOrigin: "https://notes.example.org", tls: files))
         }
         #expect(FileStatus(path: folder.file("never")) == nil)
         _ = try await output(
@@ -203,7 +206,7 @@ import Testing
             for version in ["2", "1.1"] {
                 let answer = try await output(
                     "/usr/bin/curl", ["-s", "--http\(version)", "--cacert", files.certificate, "-w", " %{http_version}", origin + "/health"])
-                #expect(answer == #"{"status":"ok","version":"\#(ServerVersion.current)"} \#(version)"#)
+                #expect(answer == #"{"status":"ok","version":"\#(ServerVersion.current)","mail":"none","texts":"none"} \#(version)"#)
             }
             try Data(repeating: 3, count: 5_000_000).write(to: URL(fileURLWithPath: folder.file("big")))
             let put = try await output(

@@ -1,5 +1,3 @@
-import SealWire
-
 extension Account {
     /// Who may make an account on a server.
     public enum Registration: String, Sendable {
@@ -15,11 +13,6 @@ extension Account {
     /// - Returns: nil for what this version does not know.
     /// - Throws: `networkFailure`, `requestRateLimited`; `serverRejectedRequest` for what is no SealKit server's answer.
     public static func registration(transport: any Transport) async throws(SealKitError) -> Registration? {
-        let client = Client(transport: transport)
-        let answer = try await client.attempt(Throttles.callClass("/1/limits"), .none) {
-            () async throws(SealKitError) -> Sealkit_V1_LimitsResponse in
-            try Client.decode(try await client.transport.get("/1/limits", token: nil))
-        }
-        return Registration(rawValue: answer.registration)
+        try await ServerInformation(transport: transport).registration
     }
 }

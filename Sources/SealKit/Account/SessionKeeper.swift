@@ -213,6 +213,7 @@ actor SessionKeeper {
             } catch {
                 tries += 1
                 guard tries < 3, error.code == .networkFailure || error.code == .serverResponseLost else {
+                    if error.code == .notAuthenticated, let misnaming = await client.misnaming() { throw misnaming }
                     // Logging in changes nothing that anybody would have to look up.
                     guard error.code == .serverResponseLost else { throw error }
                     throw SealKitError(.networkFailure, error.reason, remedy: "try again", retryAfter: error.retryAfter)

@@ -3,10 +3,19 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
     case missing(setting: String)
     case invalid(setting: String, expected: String)
     case unknownFlag(String)
-    case unreadableFile(path: String)
+    /// A file that a setting names, or the settings file itself (`config`), is not there.
+    case missingFile(setting: String, path: String)
+    /// Not to be opened by this user, not UTF-8, or not YAML; `line` is where reading it ended.
+    case unreadableFile(path: String, line: Int?)
+    /// A key in a settings file; `meant` is the setting that it looks like.
+    case unknownSetting(name: String, path: String, line: Int, meant: String?)
+    case repeatedSetting(name: String, path: String, line: Int)
+    /// Clients cannot know the server by its listening address.
+    case missingOrigin(listen: String)
     case unprotectedListener(address: String)
     case unprotectedRelay(host: String)
     case tlsFile(path: String)
+    case tlsMismatch(certificate: String, key: String)
     case secretsInsideData(path: String)
 
     public var description: String {
@@ -14,7 +23,16 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
         case .missing(let setting): "The setting “\(setting)” is missing. Give --\(setting) or set it in the environment or file."
         case .invalid(let setting, let expected): "The setting “\(setting)” must be \(expected)."
         case .unknownFlag(let flag): "There is no setting “\(flag)”."
-        case .unreadableFile(let path): "The configuration file \(path) cannot be read as YAML or JSON."
+        case .missingFile(let setting, let path): "There is no file \(path), which --\(setting) names."
+        case .unreadableFile(let path, nil): "The settings file \(path) cannot be read: it has to be UTF-8 text that this user may open."
+        case .unreadableFile(let path, let line?): "The settings file \(path) is no YAML or JSON from line \(line) on."
+        case .unknownSetting(let name, let path, let line, let meant):
+            "\(path), line \(line): there is no setting “\(name)”."
+                + (meant.map { " Write \($0)." } ?? " sealkit help serve lists them: --tls-key is tls.key in a file.")
+        case .repeatedSetting(let name, let path, let line): "\(path), line \(line): the setting “\(name)” is there a second time."
+        case .missingOrigin(let listen):
+            "Clients do not know this server as \(listen), and logins sign the name that they know it by. Give --origin with the "
+                + "address that they use, like https://notes.example.org or https://notes.example.org:8443."
         case .unprotectedListener(let address):
             "Listening on \(address) without TLS would show sessions to the network. Give --tls-certificate and --tls-key, "
                 + "or --behind-proxy when a proxy in front of this server ends TLS, or listen on 127.0.0.1."
@@ -22,6 +40,7 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
             "Sending by way of \(host) like this could show codes, or the password there, to the network. Set --smtp-starttls required, "
                 + "or use an smtps:// URL. Off, and opportunistic together with a password, are for a relay on this machine."
         case .tlsFile(let path): "\(path) is not a readable PEM file of the kind that TLS needs."
+        case .tlsMismatch(let certificate, let key): "The private key in \(key) is not that of the first certificate in \(certificate)."
         case .secretsInsideData(let path):
             "The secrets folder \(path) lies inside the data folder, so backups of the data would hold it. Choose a sibling."
         }

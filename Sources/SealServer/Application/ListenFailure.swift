@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import NIOPosix
 
 /// The system does not let the server listen where it was told to.
 public struct ListenFailure: Error, Equatable, CustomStringConvertible {
@@ -14,11 +15,12 @@ public struct ListenFailure: Error, Equatable, CustomStringConvertible {
 
     /// Nil for what has other causes.
     init?(_ error: any Error, at address: ListenAddress) {
-        guard let error = error as? IOError else { return nil }
-        switch error.errnoCode {
-        case EADDRINUSE: cause = .inUse
-        case EACCES: cause = .notPermitted
-        case EADDRNOTAVAIL: cause = .notThisMachines
+        switch error {
+        case let error as IOError where error.errnoCode == EADDRINUSE: cause = .inUse
+        case let error as IOError where error.errnoCode == EACCES: cause = .notPermitted
+        case let error as IOError where error.errnoCode == EADDRNOTAVAIL: cause = .notThisMachines
+        // A name that nobody knows.
+        case is SocketAddressError: cause = .notThisMachines
         default: return nil
         }
         self.address = address.description
@@ -29,6 +31,23 @@ public struct ListenFailure: Error, Equatable, CustomStringConvertible {
         case .inUse: "Another program listens on \(address) already. Stop it, or give this server another --listen address."
         case .notPermitted: "Listening on \(address) is not permitted. Ports below 1024 are the administrator's: give --listen another."
         case .notThisMachines: "\(address) is no address of this machine. Give one that is with --listen."
+        }
+    }
+}
+
+extension ListenAddress {
+    /// Listens here and stops at once: so a start that cannot work fails before anything is made on the disk. Somebody may still
+    /// take the address before the server does.
+    ///
+    /// Throws `ListenFailure`; the system's errors.
+    func tryOut() async throws {
+        do {
+            let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                .bind(host: host, port: port).get()
+            try await channel.close()
+        } catch {
+            throw ListenFailure(error, at: self) ?? error
         }
     }
 }

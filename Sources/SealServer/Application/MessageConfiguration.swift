@@ -9,6 +9,7 @@ public struct MailConfiguration: Sendable {
     /// PEM file of the authorities to trust instead of the system's.
     public var authorityFile: String?
     public var startTLS: StartTLS
+    public var check: Check
 
     public enum StartTLS: String, Sendable, CaseIterable {
         /// Never: for a relay on this machine, and refused for any other.
@@ -19,9 +20,18 @@ public struct MailConfiguration: Sendable {
         case required
     }
 
+    /// Whether the relay is tried when the server starts: up to the point where a mail would be handed over, and no further.
+    public enum Check: String, Sendable, CaseIterable {
+        /// The server does not start without it.
+        case required
+        /// The log says what is wrong, and the relay is tried again until it works.
+        case warn
+        case off
+    }
+
     public init(
         url: String, from: String, username: String? = nil, password: String? = nil, authorityFile: String? = nil,
-        startTLS: StartTLS = .required
+        startTLS: StartTLS = .required, check: Check = .warn
     ) {
         self.url = url
         self.from = from
@@ -29,6 +39,7 @@ public struct MailConfiguration: Sendable {
         self.password = password
         self.authorityFile = authorityFile
         self.startTLS = startTLS
+        self.check = check
     }
 }
 

@@ -5,7 +5,6 @@ import HummingbirdHTTP2
 import HummingbirdTLS
 import Logging
 import NIOCore
-import NIOSSL
 import SealSystem
 import ServiceLifecycle
 import UnixSignals
@@ -20,11 +19,13 @@ public struct Server: Sendable {
     let services: Services
     private let lock: DataFolderLock
     private let listen: ListenAddress
+    private let signals: SignalService
     private let group: ServiceGroup
 
     /// Opens everything; nothing is served before `run()`.
     ///
-    /// Throws `ConfigurationError`, `DataFolderInUse`, `FileError`, or the database's error.
+    /// Throws `ConfigurationError`, `ListenFailure` and `RelayFailure`, before anything is made on the disk; `DataFolderInUse`,
+    /// `FileError`, or the database's error.
     /// - Parameter onRunning: called once with the actual address, when the server accepts connections.
     public init(
         configuration: ServerConfiguration,
@@ -43,9 +44,15 @@ public struct Server: Sendable {
         addRoutes: (Router<SealRequestContext>, Services) throws -> Void
     ) async throws {
         try configuration.validate()
-        // Before anything is opened: a wrong certificate should not leave traces.
-        let http = try Self.httpServer(configuration)
+        // Before anything is opened: what cannot start should not leave traces.
+        try configuration.checkFiles()
+        let certificate = try configuration.tls.map { files throws(ConfigurationError) in try ServerCertificate(files) }
+        let http = try Self.httpServer(certificate)
         let logger = replacing.logger ?? Self.logger(configuration)
+        logger.notice(
+            "SealKit starts", metadata: StartReport(configuration, certificateValidUntil: certificate?.validUntil).metadata)
+        try await configuration.listen.tryOut()
+        if let mail = configuration.mail, mail.check == .required { try await RelayFailure.tryOut(mail) }
 
         try PrivateFiles.createFolder(at: configuration.dataFolder)
         try PrivateFiles.createFolder(at: configuration.secretsFolder)
@@ -72,13 +79,6 @@ public struct Server: Sendable {
             database: database, blobs: blobs, messengers: messengers, secrets: secrets, configuration: configuration,
             writeTimes: writeTimes, logger: logger, replacing: replacing)
 
-        let quota = configuration.limits.storageQuota
-        logger.notice(
-            "who may make an account, and how much each may store",
-            metadata: [
-                "registration": "\(configuration.registration.rawValue)",
-                "storageQuota": quota > 0 ? "\(quota)" : "none",
-            ])
         PushService.listen(services)
         let router = try Self.router(services, addRoutes: addRoutes)
         let application = Application(
@@ -91,39 +91,57 @@ public struct Server: Sendable {
                 // Before the first request: port 0 has become a real one.
                 origin.set(configuration.origin(port: port))
                 await outbox.resume()
-                await onRunning(ListenAddress(host: configuration.listen.host, port: port))
+                let address = ListenAddress(host: configuration.listen.host, port: port)
+                logger.notice("the server listens", metadata: ["listen": "\(address)", "origin": "\(origin.value)"])
+                await onRunning(address)
             },
             logger: logger)
+        signals = SignalService(certificate: certificate, logger: logger)
+        var running: [any Service] = [
+            application,
+            TransferService(transfers: services.transfers),
+            RelayService(outbox: services.outbox),
+        ]
+        if let certificate {
+            running.append(
+                CertificateService(
+                    certificate: certificate, interval: replacing.certificateInterval ?? CertificateService.defaultInterval,
+                    logger: logger))
+        }
+        running.append(
+            PushService(streams: services.streams, webhooks: services.webhooks, publicNotifier: services.publicNotifier))
+        // The last one is told to stop first.
         var group = ServiceGroupConfiguration(
-            // The last one is told to stop first.
-            services: [
-                application,
-                TransferService(transfers: services.transfers),
-                PushService(
-                    streams: services.streams, webhooks: services.webhooks, publicNotifier: services.publicNotifier),
-            ], gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
+            services: [.init(service: signals, successTerminationBehavior: .gracefullyShutdownGroup)]
+                + running.map { .init(service: $0) },
+            logger: logger)
         group.maximumGracefulShutdownDuration = .seconds(configuration.shutdownGrace)
         self.group = ServiceGroup(configuration: group)
     }
 
     /// Serves until SIGINT, SIGTERM, `shutDown()` or cancellation: then stops accepting, lets requests finish, and closes
-    /// the database.
+    /// the database. SIGHUP has it read its certificate again; where it has none, that ends it as well.
     ///
     /// Throws `ListenFailure` where it may not listen; the system's errors.
     public func run() async throws {
         let outcome: Result<Void, any Error>
+        await signals.trap()
         do {
             try await group.run()
             outcome = .success(())
         } catch {
-            outcome = .failure(ListenFailure(error, at: listen) ?? error)
+            let cause = ListenFailure(error, at: listen) ?? error
+            services.logger.error("the server stops", metadata: ["reason": "\(cause)"])
+            outcome = .failure(cause)
         }
         await close()
+        services.logger.notice("the server has stopped")
         try outcome.get()
     }
 
     /// Asks `run()` to end gracefully.
     public func shutDown() async {
+        services.logger.notice("the server stops", metadata: ["reason": "its program asked it to"])
         await group.triggerGracefulShutdown()
     }
 
@@ -176,28 +194,12 @@ public struct Server: Sendable {
         }
     }
 
-    private static func httpServer(_ configuration: ServerConfiguration) throws -> HTTPServerBuilder {
+    private static func httpServer(_ certificate: ServerCertificate?) throws -> HTTPServerBuilder {
         let http1 = HTTP1Channel.Configuration(
             additionalChannelHandlers: [ContinueHandler()], idleTimeout: .seconds(120))
-        guard let files = configuration.tls else { return .http1(configuration: http1) }
-        let chain: [NIOSSLCertificate]
-        do {
-            chain = try NIOSSLCertificate.fromPEMFile(files.certificate)
-        } catch {
-            throw ConfigurationError.tlsFile(path: files.certificate)
-        }
-        guard !chain.isEmpty else { throw ConfigurationError.tlsFile(path: files.certificate) }
-        let key: NIOSSLPrivateKey
-        do {
-            key = try NIOSSLPrivateKey(file: files.key, format: .pem)
-        } catch {
-            throw ConfigurationError.tlsFile(path: files.key)
-        }
-        var tls = TLSConfiguration.makeServerConfiguration(
-            certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
-        tls.minimumTLSVersion = .tlsv12
+        guard let certificate else { return .http1(configuration: http1) }
         return try .http2Upgrade(
-            tlsConfiguration: tls,
+            tlsConfiguration: certificate.configuration,
             configuration: .init(idleTimeout: .seconds(120), streamConfiguration: http1))
     }
 }

@@ -8,7 +8,7 @@ extension ServerConfiguration {
         "tls-certificate": ["tls", "certificate"], "tls-key": ["tls", "key"], "behind-proxy": ["behind", "proxy"],
         "smtp-url": ["smtp", "url"], "smtp-from": ["smtp", "from"], "smtp-username": ["smtp", "username"],
         "smtp-password": ["smtp", "password"], "smtp-ca-file": ["smtp", "ca", "file"],
-        "smtp-starttls": ["smtp", "starttls"], "sms-webhook": ["sms", "webhook"], "sms-token": ["sms", "token"],
+        "smtp-starttls": ["smtp", "starttls"], "smtp-check": ["smtp", "check"], "sms-webhook": ["sms", "webhook"], "sms-token": ["sms", "token"],
         "mail-per-hour": ["mail", "per", "hour"], "texts-per-hour": ["texts", "per", "hour"],
         "log-level": ["log", "level"], "log-format": ["log", "format"],
         "max-message-size": ["max", "message", "size"], "max-asset-size": ["max", "asset", "size"],
@@ -26,7 +26,8 @@ extension ServerConfiguration {
     private static let secretSettings: Set<String> = ["smtp-password", "sms-token", "sms-webhook"]
 
     /// Reads the settings: flags win over the environment (`SEALKIT_…`), which wins over the file (YAML, or JSON by its
-    /// name), which wins over the defaults. The result is validated.
+    /// name), which wins over the defaults. The result is validated. Settings in the file that there are not are refused, by name
+    /// and line.
     ///
     /// - Parameter flags: by name without dashes: `["listen": "127.0.0.1:8080", "behind-proxy": "true"]`.
     public static func load(
@@ -42,33 +43,27 @@ extension ServerConfiguration {
             EnvironmentVariablesProvider(environmentVariables: environment, secretsSpecifier: .all)
                 .prefixKeys(with: "sealkit"),
         ]
-        if let file { providers.append(try await fileProvider(file)) }
+        if let file {
+            let found = try SettingsFile(path: file, settings: Set(settings.values))
+            let names = Dictionary(uniqueKeysWithValues: settings.map { ($1, $0) })
+            let values = found.values.map { key, value in
+                (AbsoluteConfigKey(key), ConfigValue(.string(value), isSecret: secretSettings.contains(names[key] ?? "")))
+            }
+            providers.append(InMemoryProvider(name: "file", values: Dictionary(uniqueKeysWithValues: values)))
+        }
         let configuration = try Reader(config: ConfigReader(providers: providers)).configuration()
         try configuration.validate()
         return configuration
     }
 
-    private static func fileProvider(_ path: String) async throws(ConfigurationError) -> any ConfigProvider {
-        let location = ConfigReader(provider: InMemoryProvider(values: ["filePath": ConfigValue(.string(path), isSecret: false)]))
-        do {
-            if path.lowercased().hasSuffix(".json") { return try await FileProvider<JSONSnapshot>(config: location) }
-            return try await FileProvider<YAMLSnapshot>(config: location)
-        } catch {
-            throw .unreadableFile(path: path)
-        }
-    }
-
-    /// Reads every setting as text, whatever a file wrote it as, so that one rule says what is valid.
+    /// Every setting is text, wherever it comes from, so that one rule says what is valid.
     private struct Reader {
         let config: ConfigReader
 
         func text(_ name: String) -> String? {
             guard let key = ServerConfiguration.settings[name].map({ ConfigKey($0) }) else { return nil }
             let isSecret = ServerConfiguration.secretSettings.contains(name)
-            let value =
-                config.string(forKey: key, isSecret: isSecret)
-                ?? config.int(forKey: key, isSecret: isSecret).map { String($0) }
-                ?? config.bool(forKey: key).map { String($0) }
+            let value = config.string(forKey: key, isSecret: isSecret)
             return value?.isEmpty == true ? nil : value
         }
 
@@ -121,7 +116,8 @@ extension ServerConfiguration {
                 result.mail = MailConfiguration(
                     url: url, from: from, username: text("smtp-username"), password: text("smtp-password"),
                     authorityFile: text("smtp-ca-file"),
-                    startTLS: try choice("smtp-starttls", MailConfiguration.StartTLS.self) ?? .required)
+                    startTLS: try choice("smtp-starttls", MailConfiguration.StartTLS.self) ?? .required,
+                    check: try choice("smtp-check", MailConfiguration.Check.self) ?? .warn)
             }
             switch (text("sms-webhook"), text("sms-token")) {
             case (let url?, let token): result.sms = SMSConfiguration(url: url, token: token)

@@ -1,4 +1,5 @@
 import Foundation
+import SealSystem
 
 extension ServerConfiguration {
     /// Checks what can be checked before anything is opened.
@@ -10,7 +11,12 @@ extension ServerConfiguration {
         if tls == nil, !isBehindProxy, !listen.isLoopback {
             throw .unprotectedListener(address: listen.description)
         }
-        if let publicOrigin { try Self.validate(origin: publicOrigin) }
+        if let publicOrigin {
+            try Self.validate(origin: publicOrigin, tls: tls != nil)
+        } else if tls != nil || isBehindProxy || !listen.isLoopback {
+            // A certificate, a proxy and a network each have another name for it.
+            throw .missingOrigin(listen: listen.description)
+        }
         if let mail { try Self.validate(mail) }
         if let sms { try Self.validate(sms) }
         guard fallbackURLs.allSatisfy({ Self.isFallback(container: $0.key, url: $0.value) }) else {
@@ -33,13 +39,24 @@ extension ServerConfiguration {
         return true
     }
 
-    private static func validate(origin: String) throws(ConfigurationError) {
+    /// That the files which settings name are there.
+    func checkFiles() throws(ConfigurationError) {
+        let files = [("tls-certificate", tls?.certificate), ("tls-key", tls?.key), ("smtp-ca-file", mail?.authorityFile)]
+        for case let (setting, path?) in files where FileStatus(path: path) == nil {
+            throw .missingFile(setting: setting, path: path)
+        }
+    }
+
+    private static func validate(origin: String, tls: Bool) throws(ConfigurationError) {
         // No path, query, fragment or user: `https://notes.example.org`, perhaps with a port. Nor an escape in the host, which
         // would be a second spelling of a name.
         guard let parts = URLComponents(string: origin), parts.scheme == "https" || parts.scheme == "http",
             let host = parts.encodedHost, !host.isEmpty, !host.contains("%"), parts.path.isEmpty, parts.query == nil, parts.fragment == nil,
             parts.user == nil
         else { throw .invalid(setting: "origin", expected: "an origin like https://notes.example.org, without a path") }
+        guard parts.scheme == "https" || (!tls && ListenAddress.isLoopback(urlHost: host)) else {
+            throw .invalid(setting: "origin", expected: "an https:// origin: clients speak plain http to a server on their own machine only")
+        }
     }
 
     private static func validate(_ mail: MailConfiguration) throws(ConfigurationError) {

@@ -5,7 +5,8 @@ public struct ServerConfiguration: Sendable {
     /// Holds what must not lie on the database's disk or in its backups: the key of address hashes, the token signing keys.
     public var secretsFolder: String
     public var listen: ListenAddress
-    /// The address that clients use, without a path: it goes into URLs and into what a login signs. Nil: the listen address.
+    /// The address that clients use, without a path: it goes into URLs and into what a login signs. Nil: the listen address, which
+    /// will do for clients on this machine only; with TLS, behind a proxy or on a network there has to be one.
     public var publicOrigin: String?
     public var tls: TLSFiles?
     /// A proxy in front of this server ends TLS, so that listening beyond loopback without TLS is meant.

@@ -11,6 +11,8 @@ struct ServiceReplacements: Sendable {
     var seats: (any PlaceholderSeats)?
     var outboxWaits: [Duration]?
     var logger: Logger?
+    /// Between looks at the certificate.
+    var certificateInterval: Duration?
     var mostWaitingWrites: Int?
     /// Of the budget for writes: microseconds, by a clock that only goes forward.
     var steadyClock: (@Sendable () -> Int64)?

@@ -4,7 +4,8 @@ import Logging
 import NIOCore
 import SealWire
 
-/// `GET /health`: whether this server can serve, for load balancers and `docker healthcheck`.
+/// `GET /health`: whether this server can serve, for load balancers and `docker healthcheck`, and beside it whether codes go out:
+/// a server whose relay is out of order serves all the same.
 struct HealthController: Sendable {
     let services: Services
 
@@ -19,10 +20,14 @@ struct HealthController: Sendable {
             context.logger.error("the database cannot be read", metadata: ["error": "\(error)"])
             throw ServerError(.serviceUnavailable, "The server cannot read its database.", retryAfter: 10)
         }
+        let states = services.outbox.states
         return Response(
             status: .ok,
             headers: [.contentType: "application/json", .cacheControl: "no-store"],
             body: ResponseBody(
-                byteBuffer: ByteBuffer(string: "{\"status\":\"ok\",\"version\":\"\(ServerVersion.current)\"}")))
+                byteBuffer: ByteBuffer(
+                    string: """
+                        {"status":"ok","version":"\(ServerVersion.current)","mail":"\(states[.email])","texts":"\(states[.phone])"}
+                        """)))
     }
 }

@@ -2,7 +2,7 @@ import Hummingbird
 import SealWire
 import SwiftProtobuf
 
-/// `GET /1/limits`: what this server limits and who may make an account, for everybody. `GET /1/accounts/usage`: how much of it an account has used.
+/// `GET /1/limits`: what this server limits, who may make an account, its name, and how it sends codes, for everybody. `GET /1/accounts/usage`: how much of it an account has used.
 struct LimitsController: Sendable {
     let services: Services
 
@@ -15,6 +15,9 @@ struct LimitsController: Sendable {
         let answer = Sealkit_V1_LimitsResponse.with {
             $0.limits = LimitTable.all(services.configuration, services.limits)
             $0.registration = services.configuration.registration.rawValue
+            $0.origin = services.origin.value
+            if services.outbox.carries(.email) { $0.codes.append("mail") }
+            if services.outbox.carries(.phone) { $0.codes.append("text") }
         }
         return try Response(answer, for: request)
     }

@@ -30,24 +30,51 @@ final class MailMessenger: Messenger {
             language: message.language, date: Date(), identifier: message.id
         ).encoded()
         try await slots.run {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                queue.async { [self] in
-                    continuation.resume(with: Result { try deliver(mail, to: recipient.address) })
-                }
+            try await waiting { [self] () throws(MessengerError) in try deliver(mail, to: recipient.address) }
+        }
+    }
+
+    var canBeTried: Bool { configuration.check != .off }
+
+    /// Connects, authenticates and names the sender, as for a mail, and leaves.
+    func tryOut() async throws(MessengerError) {
+        try await waiting { [self] () throws(MessengerError) in
+            try session(timeout: 15) { curl throws(MessengerError) in
+                try set(curl, CURLOPT_CUSTOMREQUEST, "MAIL FROM:<\(sender.address)>")
+                try set(curl, CURLOPT_NOBODY, 1)
+                return curl_easy_perform(curl)
             }
         }
     }
 
+    /// Runs what waits for the network on a thread of this messenger's.
+    private func waiting(_ work: @escaping @Sendable () throws(MessengerError) -> Void) async throws(MessengerError) {
+        let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<Void, MessengerError>, Never>) in
+            queue.async { continuation.resume(returning: Result(catching: work)) }
+        }
+        try result.get()
+    }
+
     private func deliver(_ mail: [UInt8], to recipient: String) throws(MessengerError) {
-        guard let curl = curl_easy_init() else { throw .unavailable }
-        defer { curl_easy_cleanup(curl) }
         guard let recipients = curl_slist_append(nil, "<\(recipient)>") else { throw .unavailable }
         defer { curl_slist_free_all(recipients) }
+        try session(timeout: 30) { curl throws(MessengerError) in
+            try set(curl, CURLOPT_MAIL_FROM, "<\(sender.address)>")
+            try check(sealkit_curl_set_list(curl, CURLOPT_MAIL_RCPT, recipients))
+            // curl runs in this call only, so what it reads from can live on this frame.
+            return mail.withUnsafeBytes { sealkit_curl_upload(curl, $0.baseAddress, $0.count) }
+        }
+    }
 
+    /// One connection to the relay, with TLS and the login that are configured.
+    /// - Parameter timeout: seconds.
+    private func session(
+        timeout: Int, _ use: (UnsafeMutableRawPointer) throws(MessengerError) -> CURLcode
+    ) throws(MessengerError) {
+        guard let curl = curl_easy_init() else { throw .unavailable }
+        defer { curl_easy_cleanup(curl) }
         try set(curl, CURLOPT_URL, configuration.url)
         try set(curl, CURLOPT_PROTOCOLS_STR, "smtp,smtps")
-        try set(curl, CURLOPT_MAIL_FROM, "<\(sender.address)>")
-        try check(sealkit_curl_set_list(curl, CURLOPT_MAIL_RCPT, recipients))
         let startTLS =
             switch configuration.startTLS {
             case .off: CURLUSESSL_NONE
@@ -59,14 +86,11 @@ final class MailMessenger: Messenger {
         if let username = configuration.username { try set(curl, CURLOPT_USERNAME, username) }
         if let password = configuration.password { try set(curl, CURLOPT_PASSWORD, password) }
         try set(curl, CURLOPT_CONNECTTIMEOUT, 10)
-        try set(curl, CURLOPT_TIMEOUT, 30)
+        try set(curl, CURLOPT_TIMEOUT, timeout)
         // No signals: this is not the only thread.
         try set(curl, CURLOPT_NOSIGNAL, 1)
 
-        // curl runs in this call only, so what it reads from can live on this frame.
-        let result = mail.withUnsafeBytes { bytes in
-            sealkit_curl_upload(curl, bytes.baseAddress, bytes.count)
-        }
+        let result = try use(curl)
         guard result == CURLE_OK else {
             var status = 0
             _ = sealkit_curl_get_long(curl, CURLINFO_RESPONSE_CODE, &status)

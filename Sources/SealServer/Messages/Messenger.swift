@@ -22,12 +22,18 @@ extension OutgoingMessage: CustomStringConvertible, CustomReflectable {
 /// Delivers messages of one kind: SMTP for mail, an HTTP webhook for phones.
 protocol Messenger: Sendable {
     func send(_ message: OutgoingMessage) async throws
+    /// Whether there is a way to find out, without a message, if one would be taken.
+    var canBeTried: Bool { get }
+    /// Goes as far as a message would be handed over, and hands none over.
+    func tryOut() async throws(MessengerError)
     /// Nothing is sent after this.
     func close() async
 }
 
 extension Messenger {
     func close() async {}
+    var canBeTried: Bool { false }
+    func tryOut() async throws(MessengerError) {}
 }
 
 enum MessengerError: Error, Equatable {
@@ -50,6 +56,18 @@ enum MessengerError: Error, Equatable {
         // And the other way round in HTTP, but for those that say “later”.
         case .gateway(let status): !(300..<500).contains(status) || [408, 425, 429].contains(status)
         case .unavailable: true
+        }
+    }
+
+    /// What the other side said, for an operator. Holds no address.
+    var text: String {
+        switch self {
+        case .invalidRecipient: "the recipient is no address that it can send to"
+        case .invalidHeader(let name): "the header \(name) holds a character that none may hold"
+        case .notSent(let code, let status, let reason):
+            "\(reason) (libcurl \(code)\(status > 0 ? ", last answer of the relay \(status)" : ""))"
+        case .gateway(let status): status > 0 ? "the gateway answered with status \(status)" : "the gateway did not answer"
+        case .unavailable: "libcurl cannot be used"
         }
     }
 }

@@ -17,6 +17,8 @@ final class Outbox: Sendable {
     /// Waits between tries, by a clock that nobody sets; after the last one the message is given up.
     private let waits: [Duration]
     private let capacity: Int
+    /// Whether messages go out, by kind.
+    let states: MessengerStates
 
     private struct State {
         var tasks: [ID16: Task<Void, Never>] = [:]
@@ -45,6 +47,7 @@ final class Outbox: Sendable {
         self.logger = logger
         self.waits = waits
         self.capacity = capacity
+        states = MessengerStates(messengers.keys, logger: logger)
     }
 
     /// Whether the server is set up to send messages of this kind.
@@ -55,6 +58,21 @@ final class Outbox: Sendable {
 
     /// How many wait or are being sent.
     var count: Int { state.withLock(\.tasks.count) }
+
+    /// Tries those messengers of which it is not known that they work.
+    func tryOut() async {
+        for (kind, messenger) in messengers where messenger.canBeTried && states[kind] != .ok {
+            do {
+                try await messenger.tryOut()
+                states.note(.ok, of: kind)
+            } catch {
+                states.note(.failing, of: kind, why: error.text)
+            }
+        }
+    }
+
+    /// Whether there is anything to try.
+    var canBeTried: Bool { messengers.values.contains(where: \.canBeTried) }
 
     // MARK: In
 
@@ -119,6 +137,7 @@ final class Outbox: Sendable {
             let message = waiting.message.written(waiting.kind, id: waiting.id.hex, origin: origin.value)
             do {
                 try await messenger.send(message)
+                states.note(.ok, of: waiting.kind)
                 return await store { try $0.delete(waiting.id, in: $1) }
             } catch is CancellationError {
                 return
@@ -126,6 +145,8 @@ final class Outbox: Sendable {
                 attempts += 1
                 // The messenger's errors carry no address; others' words are not repeated.
                 let known = error as? MessengerError
+                // It may have been the recipient's fault: where that can be found out, it is.
+                states.note(messenger.canBeTried ? .untried : .failing, of: waiting.kind, why: known?.text ?? "")
                 let willRetry = attempts <= waits.count && known?.isWorthRetrying != false
                 logger.warning(
                     "a message was not sent",

@@ -8,13 +8,14 @@ struct ServeCommand: AsyncParsableCommand {
         abstract: "Run the server.",
         discussion: """
             Prints one line to standard output when it accepts connections; logs go to standard error. It stops at SIGINT or \
-            SIGTERM, once requests under way are answered.
+            SIGTERM, once requests under way are answered. A renewed certificate is taken up within a minute, or at SIGHUP.
 
               sealkit serve --data /var/lib/sealkit --listen 0.0.0.0:443 --origin https://notes.example.org \\
                 --tls-certificate fullchain.pem --tls-key key.pem
 
             Each setting may also come from the environment (SEALKIT_DATA, SEALKIT_TLS_KEY, …) or from a file (data, tls.key, \
-            …, as YAML or JSON): flags win over the environment, which wins over the file.
+            …, as YAML or JSON): flags win over the environment, which wins over the file. With TLS, behind a proxy or on a \
+            network, --origin has to be given: clients do not know the server by the address that it listens on.
             """)
 
     @Option(help: ArgumentHelp("Folder of the database and the assets. Back it up.", valueName: "folder"))
@@ -26,7 +27,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Where to listen; port 0 lets the system choose. Default: 127.0.0.1:8080.", valueName: "host:port"))
     var listen: String?
 
-    @Option(help: ArgumentHelp("The address that clients use; logins sign it. Default: the listen address.", valueName: "url"))
+    @Option(help: ArgumentHelp("The address that clients use; logins sign it. Default: the listen address, for clients on this machine.", valueName: "url"))
     var origin: String?
 
     @Option(help: ArgumentHelp("PEM file: the certificate with its chain.", valueName: "file"))
@@ -55,6 +56,9 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("required, opportunistic (with a password for a relay on this machine only) or off (for a relay on this machine only). Default: required.", valueName: "mode"))
     var smtpStarttls: String?
+
+    @Option(help: ArgumentHelp("Whether the relay is tried at the start, without sending anything: warn (the log and /health say what came of it), required (the server does not start without it) or off. Default: warn.", valueName: "mode"))
+    var smtpCheck: String?
 
     @Option(help: ArgumentHelp("SMS gateway for verification codes: each text message is a signed POST of JSON to this URL. $SEALKIT_SMS_WEBHOOK serves too, should the URL be a secret.", valueName: "url"))
     var smsWebhook: String?
@@ -91,7 +95,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Limits") var limits: LimitOptions
 
-    @Option(help: ArgumentHelp("Settings file, YAML or JSON by its name.", valueName: "file"))
+    @Option(help: ArgumentHelp("Settings file, YAML or JSON.", valueName: "file"))
     var config: String?
 
     func run() async throws {
@@ -110,6 +114,8 @@ struct ServeCommand: AsyncParsableCommand {
             throw Failure.Local(status: .tryLater, reason: "\(error)")
         } catch let error as ListenFailure {
             throw Failure.Local(status: error.cause == .inUse ? .tryLater : .badInput, reason: "\(error)")
+        } catch let error as RelayFailure {
+            throw Failure.Local(status: .network, reason: "\(error)")
         } catch {
             // The system's own texts: a folder that cannot be written.
             throw Failure.Local(status: .cannotWrite, reason: "the server cannot run: \(error)")
@@ -131,6 +137,7 @@ struct ServeCommand: AsyncParsableCommand {
         flags["smtp-password"] = try secret(in: smtpPasswordFile, "password")
         flags["smtp-ca-file"] = smtpCaFile
         flags["smtp-starttls"] = smtpStarttls
+        flags["smtp-check"] = smtpCheck
         flags["sms-webhook"] = smsWebhook
         flags["sms-token"] = try secret(in: smsTokenFile, "token")
         flags["log-level"] = logLevel

@@ -63,17 +63,37 @@ struct ShareInvite: AccountHolderCommand {
         } else if person != nil {
             found = "The server knows no account of \(name): whoever proves the address takes the seat\n\n"
         }
+        let isAcceptable = await canBeProved(invited, client)
+        if isAcceptable == false {
+            output.note(
+                """
+                warning: this server sends no \(person?.contains("@") == true ? "mail" : "text messages"), so nobody can prove an \
+                address to it: nobody new can accept this invitation. Invite by user name or with --one-time instead, or have the \
+                server's operator set it up.
+                """)
+        }
+        var json: [String: JSONValue] = [
+            "url": .string(url), "isOneTime": .bool(ownURL != nil), "participantID": .string(invited.participantID),
+            "permission": .string(permission.rawValue), "userRecordName": JSONValue(identity.userRecordID?.recordName),
+            "isVerified": .bool(identity.isVerified),
+        ]
+        if let isAcceptable { json["addressCanBeProved"] = .bool(isAcceptable) }
         output.result(
             ownURL != nil
                 ? found + "Send this URL to \(name), and to nobody else; it is good once:\n\n    \(url)\n"
                 : found + "Send the share's URL to \(name):\n\n    \(url)\n",
             bare: url,
-            json: [
-                "url": .string(url), "isOneTime": .bool(ownURL != nil), "participantID": .string(invited.participantID),
-                "permission": .string(permission.rawValue), "userRecordName": JSONValue(identity.userRecordID?.recordName),
-                "isVerified": .bool(identity.isVerified),
-            ])
+            json: json)
         ShareText.noteURL(saved, output)
+    }
+
+    /// Whether the server can send the code that proves the address of somebody whom it does not know. Nil where none is asked for,
+    /// or the server does not say: the invitation is made, and this is beside it.
+    private func canBeProved(_ invited: Share.Participant, _ client: Client) async -> Bool? {
+        guard invited.userIdentity.userRecordID == nil, let person,
+            let server = try? await client.account.serverInformation()
+        else { return nil }
+        return person.contains("@") ? server.sendsMail : server.sendsTexts
     }
 
     private func invitee(_ client: Client) async throws(SealKitError) -> Share.Participant {

@@ -1,4 +1,8 @@
+import AsyncHTTPClient
 import Foundation
+import NIOCore
+import NIOFoundationCompat
+import NIOHTTP1
 import SealLab
 import SealWire
 import Testing
@@ -97,6 +101,57 @@ private let hasRelay = FileManager.default.isExecutableFile(atPath: "/usr/bin/op
         #expect(untrusted != nil && untrusted?.isWorthRetrying == true)
         let nobody = await failure(try relay.messenger())
         #expect(nobody != nil)
+        #expect(relay.tries == 1)
+    }
+
+    /// What `/health` says of mail.
+    private func health(_ server: RunningServer) async throws -> String {
+        let answer = try await HTTPClient.shared.execute(HTTPClientRequest(url: server.origin + "/health"), timeout: .seconds(30))
+        #expect(answer.status == .ok)
+        let parts = try JSONDecoder().decode([String: String].self, from: Data(buffer: try await answer.body.collect(upTo: 1 << 16)))
+        return parts["mail"] ?? ""
+    }
+
+    @Test func theRelayIsTriedWithoutSendingAnything() async throws {
+        let relay = try await Relay(["--tls", "starttls", "--user", "codes", "--password", "right-word"])
+        func failure(_ user: String?, _ password: String?, trusted: Bool = true) async throws -> MessengerError? {
+            let messenger = try relay.messenger(user: user, password: password, trusted: trusted)
+            do {
+                try await messenger.tryOut()
+                return nil
+            } catch {
+                #expect(!"\(error) \(error.text)".contains("word"))
+                return error
+            }
+        }
+        #expect(try await failure("codes", "right-word") == nil)
+        #expect(try await failure("codes", "wrong-word")?.text.contains("535") == true)
+        #expect(try await failure("codes", "right-word", trusted: false) != nil)
+        // Connected and encrypted, but nobody whom the relay takes mail from.
+        #expect(try await failure(nil, nil)?.text.contains("530") == true)
+        #expect(relay.tries == 0 && relay.mails.isEmpty)
+    }
+
+    @Test func whetherMailWorksIsAPartOfTheHealthOfItsOwn() async throws {
+        let relay = try await Relay(["--tls", "starttls", "--user", "codes", "--password", "right-word"])
+        for (password, state, line) in [("right-word", "ok", "codes can be sent"), ("wrong-word", "failing", "codes cannot be sent")] {
+            let log = LogCapture()
+            let mail = relay.configuration(user: "codes", password: password)
+            try await RunningServer.with(sendsMail: false, mailConfiguration: mail, logger: log.logger) { server in
+                try await waitUntil("mail is \(state)") { try await health(server) == state }
+            }
+            #expect(log.lines.contains { $0.contains(line) })
+            #expect(!log.lines.contains { $0.contains("-word") })
+        }
+        // Off: nothing is known until the first mail.
+        var mail = relay.configuration(user: "codes", password: "right-word")
+        mail.check = .off
+        try await RunningServer.with(sendsMail: false, mailConfiguration: mail) { server in
+            #expect(try await health(server) == "untried")
+            let alice = try await TestClient.ready(server)
+            _ = try await alice.begin("canary@example.net")
+            try await waitUntil("it was sent") { try await health(server) == "ok" }
+        }
         #expect(relay.tries == 1)
     }
 

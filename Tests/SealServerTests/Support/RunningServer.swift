@@ -42,7 +42,8 @@ struct RunningServer: Sendable {
         let server = try await SealServer.Server(
             configuration: ServerConfiguration(
                 dataFolder: folder.file("data"), listen: ListenAddress(host: "127.0.0.1", port: 0),
-                publicOrigin: publicOrigin, isBehindProxy: behindProxy, mail: mailConfiguration, sms: smsConfiguration,
+                // Behind a proxy there has to be one; the real one is not known yet.
+                publicOrigin: publicOrigin ?? (behindProxy ? "http://127.0.0.1" : nil), isBehindProxy: behindProxy, mail: mailConfiguration, sms: smsConfiguration,
                 logLevel: .critical,
                 maximumAssetSize: maximumAssetSize, webhookOrigins: webhookOrigins, fallbackURLs: fallbackURLs,
                 registration: registration, limits: serverLimits),
@@ -61,6 +62,7 @@ struct RunningServer: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await server.run() }
             for await address in addresses {
+                if publicOrigin == nil { made.origin.set("http://\(address)") }
                 do {
                     try await body(
                         RunningServer(origin: "http://\(address)", services: made, clock: clock, mail: mail, phones: phones, folder: folder,

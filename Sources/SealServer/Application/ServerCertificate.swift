@@ -1,0 +1,108 @@
+import Foundation
+import Logging
+import NIOCore
+import NIOSSL
+import SealSystem
+import Synchronization
+
+/// The certificate that clients are shown, and its key: read at the start, and again when their files have changed, so that a
+/// renewal needs no restart. Connections keep what they began with.
+final class ServerCertificate: Sendable {
+    private struct Pair {
+        let chain: [NIOSSLCertificate]
+        let key: NIOSSLPrivateKey
+
+        /// Throws `ConfigurationError` for files that are not there, hold something else or do not belong together.
+        init(_ files: ServerConfiguration.TLSFiles) throws(ConfigurationError) {
+            for (setting, path) in [("tls-certificate", files.certificate), ("tls-key", files.key)]
+            where FileStatus(path: path) == nil {
+                throw .missingFile(setting: setting, path: path)
+            }
+            do { chain = try NIOSSLCertificate.fromPEMFile(files.certificate) } catch { throw .tlsFile(path: files.certificate) }
+            guard !chain.isEmpty else { throw .tlsFile(path: files.certificate) }
+            do { key = try NIOSSLPrivateKey(file: files.key, format: .pem) } catch { throw .tlsFile(path: files.key) }
+            do { _ = try NIOSSLContext(configuration: configuration) } catch {
+                throw .tlsMismatch(certificate: files.certificate, key: files.key)
+            }
+        }
+
+        var configuration: TLSConfiguration {
+            var tls = TLSConfiguration.makeServerConfiguration(
+                certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+            tls.minimumTLSVersion = .tlsv12
+            return tls
+        }
+
+        var shown: NIOSSLContextConfigurationOverride {
+            var shown = NIOSSLContextConfigurationOverride()
+            shown.certificateChain = chain.map { .certificate($0) }
+            shown.privateKey = .privateKey(key)
+            return shown
+        }
+
+        /// As the log has it.
+        var validUntil: String {
+            chain.first.map { Date(timeIntervalSince1970: Double($0.notValidAfter)).ISO8601Format() } ?? ""
+        }
+    }
+
+    /// What a file looked like.
+    private struct Look: Equatable {
+        let identity: FileStatus.Identity
+        let size: Int64
+        let modified: FileStatus.Moment
+
+        init?(_ path: String) {
+            guard let status = FileStatus(path: path) else { return nil }
+            (identity, size, modified) = (status.identity, status.size, status.modified)
+        }
+    }
+
+    private struct State {
+        var pair: Pair
+        /// When they were last read, whatever came of it.
+        var looks: [Look?]
+    }
+
+    private let files: ServerConfiguration.TLSFiles
+    private let state: Mutex<State>
+
+    init(_ files: ServerConfiguration.TLSFiles) throws(ConfigurationError) {
+        self.files = files
+        // Before they are read: what changes meanwhile is read again.
+        let looks = Self.looks(files)
+        state = Mutex(State(pair: try Pair(files), looks: looks))
+    }
+
+    var validUntil: String { state.withLock { $0.pair.validUntil } }
+
+    /// Of the listener: every handshake asks for the newest pair.
+    var configuration: TLSConfiguration {
+        var tls = state.withLock { $0.pair.configuration }
+        tls.sslContextCallback = { [self] _, promise in promise.succeed(state.withLock { $0.pair.shown }) }
+        return tls
+    }
+
+    /// Reads the files again if they look otherwise than the last time. What cannot be used is logged, and the pair before stays in
+    /// use; a renewal that is half written is whole at the next look.
+    /// - Parameter always: whatever they look like.
+    func renew(always: Bool = false, logger: Logger) {
+        let looks = Self.looks(files)
+        let hasChanged = state.withLock { state in
+            defer { state.looks = looks }
+            return state.looks != looks
+        }
+        guard hasChanged || always else { return }
+        do {
+            let pair = try Pair(files)
+            state.withLock { $0.pair = pair }
+            logger.notice("the certificate was read again; new connections get it", metadata: ["validUntil": "\(pair.validUntil)"])
+        } catch {
+            logger.error(
+                "the changed certificate cannot be used; the one before stays in use",
+                metadata: ["error": "\(error)", "validUntil": "\(validUntil)"])
+        }
+    }
+
+    private static func looks(_ files: ServerConfiguration.TLSFiles) -> [Look?] { [Look(files.certificate), Look(files.key)] }
+}

@@ -1,0 +1,33 @@
+import Logging
+
+/// What the log says of a server when it starts: what it is, where it keeps what, and what it was told. No secrets.
+struct StartReport {
+    let metadata: Logger.Metadata
+
+    /// - Parameter certificateValidUntil: of the server's own certificate; nil without TLS.
+    init(_ configuration: ServerConfiguration, certificateValidUntil: String?) {
+        func limit(_ value: some BinaryInteger) -> Logger.MetadataValue { value > 0 ? "\(value)" : "none" }
+        let limits = configuration.limits
+        var metadata: Logger.Metadata = [
+            "version": "\(ServerVersion.current)",
+            "data": "\(configuration.dataFolder)",
+            "secrets": "\(configuration.secretsFolder)",
+            "listen": "\(configuration.listen)",
+            "origin": "\(configuration.publicOrigin ?? "the listening address")",
+            "tls": "\(configuration.tls.map(\.certificate) ?? (configuration.isBehindProxy ? "by the proxy" : "none"))",
+            "mail": "\(configuration.mail.map { "\($0.url) as \($0.from)" } ?? "none: mailboxes get no codes")",
+            "texts": "\(configuration.sms.map { WebhookTargets.origin(of: $0.url) ?? $0.description } ?? "none: phones get no codes")",
+            "registration": "\(configuration.registration.rawValue)",
+            "storageQuota": limit(limits.storageQuota), "publicStorageQuota": limit(limits.publicStorageQuota),
+            "recordsPerZone": limit(limits.recordsPerZone), "zonesPerUser": limit(limits.zonesPerUser),
+            "requestRate": limit(limits.requestRate), "writeRate": limit(limits.writeRate), "readRate": limit(limits.readRate),
+            "sharingRate": limit(limits.sharingRate), "anonymousRate": limit(limits.anonymousRate),
+            "requestsInFlight": limit(limits.requestsInFlight), "bytesInFlight": limit(limits.bytesInFlight),
+            "writeBudget": limit(limits.writeBudget), "mailPerHour": limit(limits.mailPerHour),
+            "textsPerHour": limit(limits.textsPerHour), "maxMessageSize": limit(configuration.maximumMessageSize),
+            "maxAssetSize": limit(configuration.maximumAssetSize),
+        ]
+        if let certificateValidUntil { metadata["certificateValidUntil"] = "\(certificateValidUntil)" }
+        self.metadata = metadata
+    }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import SealLab
+import Testing
+
+@testable import SealKit
+
+private let hasTools = ["/usr/bin/curl", "/usr/bin/openssl"].allSatisfy(FileManager.default.isExecutableFile(atPath:))
+
+/// What goes wrong with the first server that has a name, and how it is told.
+@Suite(.timeLimit(.minutes(60))) struct DeploymentTests {
+    /// What a call fails with.
+    private func error(_ body: () async throws -> Void) async -> SealKitError? {
+        do {
+            try await body()
+            return nil
+        } catch { return error as? SealKitError }
+    }
+
+    @Test func aServerReachedByAnotherNameThanItsOwnSaysItsName() async throws {
+        let server = try ServerProcess(mail: false, arguments: ["--origin", "https://notes.example.org"])
+        defer { server.stop() }
+        let transport = try HTTPTransport(server: server.origin)
+        #expect(try await ServerInformation(transport: transport).origin == "https://notes.example.org")
+        let passphrase = try Account.RecoveryPassphrase(name: "ann@example.org", passphrase: "correct horse battery staple")
+        let made = await error { _ = try await Account.create(transport: transport) }
+        let recovered = await error { _ = try await Account.recover(passphrase, transport: transport) }
+        for told in [made, recovered] {
+            #expect(told?.code == .invalidArguments)
+            #expect(told?.reason.contains(server.origin) == true && told?.reason.contains("https://notes.example.org") == true, "\(told?.reason ?? "")")
+            #expect(told?.remedy.contains("--origin \(server.origin)") == true)
+        }
+        let file = server.folder.appendingPathComponent("ann.json").path
+        let command = try Command.run(
+            ServerProcess.executable, ["account", "create", "--server", server.origin, "--key-file", file])
+        #expect(command.status == 65 && command.errors.contains("calls itself https://notes.example.org"), "\(command.errors)")
+    }
+
+    /// An account that was there before the server got its name.
+    @Test func aLoginUnderAFormerNameSaysTheNewOne() async throws {
+        var server = try ServerProcess(mail: false)
+        let (folder, port) = (server.folder, server.port)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("ann.json").path
+        let made = try Command.run(ServerProcess.executable, ["account", "create", "--server", server.origin, "--key-file", file])
+        #expect(made.status == 0, "\(made.errors)")
+        server.terminate()
+        server = try ServerProcess(folder: folder, port: port, mail: false, arguments: ["--origin", "https://notes.example.org"])
+        defer { server.terminate() }
+        let listed = try Command.run(ServerProcess.executable, ["zone", "list", "--key-file", file])
+        #expect(listed.status == 65 && listed.errors.contains("calls itself https://notes.example.org"), "\(listed.errors)")
+    }
+
+    /// Nobody who does not have an account can prove an address to a server that sends no codes.
+    @Test func anInvitationThatNobodyNewCanAcceptIsSaidToBeOne() async throws {
+        for (mail, isWarned) in [(false, true), (true, false)] {
+            let server = try ServerProcess(mail: mail)
+            defer { server.stop() }
+            let file = server.folder.appendingPathComponent("ann.json").path
+            func run(_ arguments: String...) throws -> Command {
+                try Command.run(ServerProcess.executable, arguments + ["--key-file", file])
+            }
+            for arguments in [["account", "create", "--server", server.origin], ["zone", "create", "Notes"], ["share", "create", "Notes"]] {
+                let done = try Command.run(ServerProcess.executable, arguments + ["--key-file", file])
+                #expect(done.status == 0, "\(done.errors)")
+            }
+            let invited = try run("share", "invite", "Notes", "carol@example.org")
+            #expect(invited.status == 0 && invited.output.contains("Send this URL"), "\(invited.errors)")
+            #expect(invited.errors.contains("nobody new can accept") == isWarned, "\(invited.errors)")
+            let json = try run("share", "invite", "Notes", "dave@example.org", "--json")
+            #expect(json.output.contains("\"addressCanBeProved\":\(!isWarned)"), "\(json.output)")
+            let phone = try run("share", "invite", "Notes", "+4915112345678")
+            #expect(phone.errors.contains("sends no text messages"), "\(phone.errors)")
+            let single = try run("share", "invite", "Notes", "--one-time")
+            #expect(single.status == 0 && !single.errors.contains("warning"), "\(single.errors)")
+        }
+    }
+
+    @Test func theSettingsThatAreWrongAreNamed() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sealkit-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (file, data) = (folder.appendingPathComponent("sealkit.yaml"), folder.appendingPathComponent("data").path)
+        func serve(_ arguments: String...) throws -> Command {
+            try Command.run(ServerProcess.executable, ["serve", "--data", data, "--listen", "127.0.0.1:0"] + arguments)
+        }
+        let missing = try serve("--config", file.path)
+        #expect(missing.status == 65 && missing.errors.contains("There is no file \(file.path)"), "\(missing.errors)")
+        try Data("log:\n  levl: debug\n".utf8).write(to: file)
+        let unknown = try serve("--config", file.path)
+        #expect(unknown.status == 65 && unknown.errors.contains("line 2: there is no setting “log.levl”"), "\(unknown.errors)")
+        let nameless = try serve("--behind-proxy")
+        #expect(nameless.status == 65 && nameless.errors.contains("Give --origin"), "\(nameless.errors)")
+        let relay = try serve("--smtp-url", "smtp://127.0.0.1:1", "--smtp-from", "a@example.org", "--smtp-starttls", "off", "--smtp-check", "required")
+        #expect(relay.status == 69 && relay.errors.contains("The mail relay smtp://127.0.0.1:1 cannot be used"), "\(relay.errors)")
+        #expect(!FileManager.default.fileExists(atPath: data))
+    }
+
+    @Test func theLogSaysAtWhichSignalItStopped() throws {
+        for (signal, name) in [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT"), (SIGHUP, "SIGHUP")] {
+            let server = try ServerProcess(mail: false)
+            defer { server.stop() }
+            kill(server.identifier, signal)
+            #expect(server.exitStatus == 0, "\(name)")
+            #expect(server.log.contains("\"message\":\"the server stops\",\"reason\":\"\(name)\""), "\(server.log)")
+            #expect(server.log.contains("\"data\":\"\(server.dataFolder.path)\""))
+        }
+    }
+
+    @Test(.enabled(if: hasTools, "curl or openssl is not installed")) func aSignalHasTheCertificateReadAgain() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sealkit-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func file(_ name: String) -> URL { folder.appendingPathComponent(name) }
+        for name in ["old", "new"] {
+            let made = try Command.run(
+                URL(fileURLWithPath: "/usr/bin/openssl"),
+                ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1", "-addext",
+                 "subjectAltName=IP:127.0.0.1", "-out", file("\(name).pem").path, "-keyout", file("\(name).key").path])
+            #expect(made.status == 0, "\(made.errors)")
+        }
+        func use(_ name: String) throws {
+            for kind in ["pem", "key"] {
+                try Data(contentsOf: file("\(name).\(kind)")).write(to: file("used.\(kind)"), options: .atomic)
+            }
+        }
+        try use("old")
+        let server = try ServerProcess(
+            mail: false,
+            arguments: [
+                "--origin", "https://notes.example.org", "--tls-certificate", file("used.pem").path, "--tls-key", file("used.key").path,
+            ])
+        defer { server.stop() }
+        func answer(trusting name: String) throws -> Int32 {
+            try Command.run(
+                URL(fileURLWithPath: "/usr/bin/curl"), ["-s", "--cacert", file("\(name).pem").path, server.origin + "/health"]
+            ).status
+        }
+        #expect(try answer(trusting: "old") == 0)
+        try use("new")
+        kill(server.identifier, SIGHUP)
+        for _ in 0..<3_000 where !server.log.contains("was read again") { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(try answer(trusting: "new") == 0)
+        #expect(try answer(trusting: "old") == 60)
+        #expect(server.isRunning)
+    }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import Logging
+import SealLab
+import Testing
+
+@testable import SealServer
+
+/// Certificates that are renewed while the server runs.
+@Suite(.enabled(if: ServerTests.hasTools, "curl or openssl is not installed"), .timeLimit(.minutes(60))) struct CertificateTests {
+    let folder = TemporaryFolder()
+
+    private func make(_ name: String) async throws -> ServerConfiguration.TLSFiles {
+        let files = ServerConfiguration.TLSFiles(certificate: folder.file(name + ".pem"), key: folder.file(name + ".key"))
+        let made = try await Command.finished(
+            URL(fileURLWithPath: "/usr/bin/openssl"),
+            ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1", "-addext",
+             "subjectAltName=IP:127.0.0.1", "-out", files.certificate, "-keyout", files.key])
+        #expect(made.status == 0, "\(made.errors)")
+        return files
+    }
+
+    /// In the place of what is there, in one step, as tools that renew certificates do.
+    private func put(_ path: String, at place: String) throws {
+        let data = try Data(contentsOf: URL(fileURLWithPath: path))
+        try data.write(to: URL(fileURLWithPath: place), options: .atomic)
+    }
+
+    /// What curl ends with when it trusts this certificate alone: 0, or 60 for another one.
+    private func answer(_ origin: String, trusting certificate: String) async throws -> Int32 {
+        try await Command.finished(
+            URL(fileURLWithPath: "/usr/bin/curl"), ["-s", "--cacert", certificate, origin + "/health"]
+        ).status
+    }
+
+    @Test func aRenewedCertificateIsShownWithoutARestart() async throws {
+        let (old, new) = (try await make("old"), try await make("new"))
+        let used = ServerConfiguration.TLSFiles(certificate: folder.file("used.pem"), key: folder.file("used.key"))
+        try put(old.certificate, at: used.certificate)
+        try put(old.key, at: used.key)
+        let log = LogCapture()
+        let (addresses, continuation) = AsyncStream<ListenAddress>.makeStream()
+        let server = try await SealServer.Server(
+            configuration: ServerConfiguration(
+                dataFolder: folder.file("data"), listen: ListenAddress(host: "127.0.0.1", port: 0),
+                publicOrigin: "https://notes.example.org", tls: used),
+            replacing: ServiceReplacements(logger: log.logger, certificateInterval: .milliseconds(20)),
+            onRunning: { continuation.yield($0) }, addRoutes: { _, _ in })
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await server.run() }
+            for await address in addresses {
+                do {
+                    let origin = "https://\(address)"
+                    #expect(try await answer(origin, trusting: old.certificate) == 0)
+                    #expect(try await answer(origin, trusting: new.certificate) == 60)
+                    // Half of it: the new certificate's key has not come yet.
+                    try put(new.certificate, at: used.certificate)
+                    try await waitUntil("the half pair is refused") { log.lines.contains { $0.contains("cannot be used") } }
+                    #expect(try await answer(origin, trusting: old.certificate) == 0)
+                    try put(new.key, at: used.key)
+                    try await waitUntil("the pair is read") { log.lines.contains { $0.contains("was read again") } }
+                    #expect(try await answer(origin, trusting: new.certificate) == 0)
+                    #expect(try await answer(origin, trusting: old.certificate) == 60)
+                    // Rubbish changes nothing, and neither does a file that is away.
+                    try Data("rubbish".utf8).write(to: URL(fileURLWithPath: used.certificate))
+                    try FileManager.default.removeItem(atPath: used.key)
+                    try await waitUntil("both are refused") { log.lines.filter { $0.contains("cannot be used") }.count >= 2 }
+                    #expect(try await answer(origin, trusting: new.certificate) == 0)
+                } catch {
+                    await server.shutDown()
+                    throw error
+                }
+                break
+            }
+            await server.shutDown()
+            try await group.waitForAll()
+        }
+        #expect(!log.lines.contains { $0.contains("PRIVATE KEY") })
+    }
+
+    @Test func aPairThatDoesNotBelongTogetherIsRefusedAtTheStart() async throws {
+        let (one, other) = (try await make("one"), try await make("other"))
+        let mixed = ServerConfiguration.TLSFiles(certificate: one.certificate, key: other.key)
+        let swapped = ServerConfiguration.TLSFiles(certificate: one.key, key: one.certificate)
+        for (files, expected) in [
+            (mixed, ConfigurationError.tlsMismatch(certificate: mixed.certificate, key: mixed.key)),
+            (swapped, .tlsFile(path: swapped.certificate)),
+        ] {
+            await #expect(throws: expected) {
+                try await SealServer.Server(
+                    configuration: ServerConfiguration(
+                        dataFolder: folder.file("never"), publicOrigin: "https://notes.example.org", tls: files))
+            }
+        }
+        #expect(!FileManager.default.fileExists(atPath: folder.file("never")))
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+
+@testable import SealServer
+
+/// A settings file says what it says, or it is refused with the line that is wrong.
+@Suite(.timeLimit(.minutes(60))) struct SettingsFileTests {
+    let folder = TemporaryFolder()
+
+    private func load(_ text: String, as name: String = "sealkit.yaml") async throws -> ServerConfiguration {
+        let file = folder.file(name)
+        try text.write(toFile: file, atomically: true, encoding: .utf8)
+        return try await ServerConfiguration.load(flags: ["data": "/d"], environment: [:], file: file)
+    }
+
+    private func refusal(_ text: String, as name: String = "sealkit.yaml") async throws -> ConfigurationError? {
+        do {
+            _ = try await load(text, as: name)
+            return nil
+        } catch let error as ConfigurationError {
+            return error
+        }
+    }
+
+    @Test func whatIsNoSettingIsRefusedByNameAndLine() async throws {
+        let path = folder.file("sealkit.yaml")
+        for (text, name, line, meant) in [
+            ("listen: 127.0.0.1:1\n\nlisten-on: x\n", "listen-on", 3, nil),
+            ("lisen: 127.0.0.1:1", "lisen", 1, nil),
+            // As the flag, or the environment, spells it.
+            ("tls-key: k.pem", "tls-key", 1, "tls.key"),
+            ("max_message_size: 5000", "max_message_size", 1, "max.message.size"),
+            ("smtp:\n  url: smtps://mail.example.org\n  passwort: canary\n", "smtp.passwort", 3, nil),
+            ("smtp:\n  starttls:\n    mode: off\n", "smtp.starttls.mode", 2, nil),
+            ("smtp: smtps://mail.example.org", "smtp", 1, nil),
+            ("# first\nserver: {}\n", "server", 2, nil),
+            ("tls.certificates: a", "tls.certificates", 1, nil),
+        ] as [(String, String, Int, String?)] {
+            let error = try await refusal(text)
+            #expect(error == .unknownSetting(name: name, path: path, line: line, meant: meant), "\(text)")
+            let words = error?.description ?? ""
+            #expect(words.contains("line \(line)") && words.contains("“\(name)”") && !words.contains("canary"), "\(words)")
+        }
+        let json = try await refusal("{\n  \"behind\": {\"proxy\": false},\n\t\"lisen\": \"127.0.0.1:1\"\n}", as: "sealkit.json")
+        #expect(json == .unknownSetting(name: "lisen", path: folder.file("sealkit.json"), line: 3, meant: nil))
+    }
+
+    @Test func aSettingIsThereOnce() async throws {
+        let path = folder.file("sealkit.yaml")
+        #expect(try await refusal("tls.key: a\ntls:\n  key: b\n") == .repeatedSetting(name: "tls.key", path: path, line: 3))
+        let twice = try await refusal("listen: 127.0.0.1:1\nlisten: 127.0.0.1:2\n")
+        guard case .unreadableFile = twice else {
+            Issue.record("\(twice.map { "\($0)" } ?? "it was taken")")
+            return
+        }
+    }
+
+    @Test func whatIsNoYAMLIsRefusedWithoutSayingWhatStandsThere() async throws {
+        let path = folder.file("sealkit.yaml")
+        let broken = try await refusal("listen: 127.0.0.1:1\nsmtp: {password: \"canary\n")
+        guard case .unreadableFile(path, let line?) = broken else {
+            Issue.record("\(broken.map { "\($0)" } ?? "it was taken")")
+            return
+        }
+        #expect(line >= 2 && broken?.description.contains("canary") == false)
+        #expect(try await refusal("- listen") == .unreadableFile(path: path, line: 1))
+        try Data([0xFF, 0xFE, 0x00]).write(to: URL(fileURLWithPath: path))
+        await #expect(throws: ConfigurationError.unreadableFile(path: path, line: nil)) {
+            try await ServerConfiguration.load(flags: ["data": "/d"], environment: [:], file: path)
+        }
+    }
+
+    @Test func aFileThatIsNotThereIsCalledMissing() async throws {
+        let path = folder.file("none.yaml")
+        let missing = ConfigurationError.missingFile(setting: "config", path: path)
+        await #expect(throws: missing) {
+            try await ServerConfiguration.load(flags: ["data": "/d"], environment: [:], file: path)
+        }
+        #expect(missing.description == "There is no file \(path), which --config names.")
+        // So are those that settings name.
+        let mail = MailConfiguration(url: "smtps://mail.example.org", from: "a@example.org", authorityFile: path)
+        await #expect(throws: ConfigurationError.missingFile(setting: "smtp-ca-file", path: path)) {
+            try await SealServer.Server(configuration: ServerConfiguration(dataFolder: folder.file("never"), mail: mail))
+        }
+        #expect(!FileManager.default.fileExists(atPath: folder.file("never")))
+    }
+
+    @Test func everySpellingOfAFileIsRead() async throws {
+        #expect(try await load("# nothing\n").listen == ServerConfiguration.defaultListen)
+        #expect(try await load("").listen == ServerConfiguration.defaultListen)
+        // A part whose settings are all commented out.
+        #expect(try await load("smtp:\n#  url: x\nlisten: 127.0.0.1:7\n").listen.port == 7)
+        #expect(try await load("webhook: {allow: [\"https://a.example\", \"https://b.example\"]}").webhookOrigins == ["https://a.example", "https://b.example"])
+        #expect(try await load("shutdown.grace: 5\nregistration: closed").shutdownGrace == 5)
+        #expect(try await load(#"{"storage": {"quota": 12345}, "registration": "invite"}"#, as: "s.json").limits.storageQuota == 12345)
+        await #expect(throws: ConfigurationError.invalid(setting: "shutdown-grace", expected: "a number from 1 to 3600")) {
+            try await load("shutdown: {grace: soon}")
+        }
+    }
+}
