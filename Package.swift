@@ -196,6 +196,28 @@ let package = Package(
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
             swiftSettings: house),
+        // What an app sees: Tests/Consumer/README.md
+        .target(
+            name: "ConsumerSwift5", dependencies: ["SealKit"], path: "Tests/Consumer/Swift5", swiftSettings: [.swiftLanguageMode(.v5)]),
+        .target(
+            name: "ConsumerSwift6", dependencies: ["SealKit"], path: "Tests/Consumer/Swift6", swiftSettings: [.swiftLanguageMode(.v6)]),
+        .target(
+            name: "ConsumerMemberImports", dependencies: ["SealKit"], path: "Tests/Consumer/MemberImports",
+            swiftSettings: [.swiftLanguageMode(.v5), .enableUpcomingFeature("MemberImportVisibility")]),
+        .target(
+            name: "ConsumerBystander",
+            dependencies: [
+                "SealKit",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            path: "Tests/Consumer/Bystander", swiftSettings: [.swiftLanguageMode(.v6)]),
+        .testTarget(
+            name: "ConsumerTests",
+            dependencies: ["SealKit", "ConsumerSwift5", "ConsumerSwift6", "ConsumerMemberImports", "ConsumerBystander"],
+            path: "Tests/Consumer/Tests", swiftSettings: house),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -25,7 +25,7 @@ public final class CapturingTransport: Transport {
     public func capture(_ body: () async throws -> Void) async throws -> [Captured] {
         isCapturing.withLock { $0 = true }
         defer { isCapturing.withLock { $0 = false } }
-        do { try await body() } catch let error as SealKitError where error.code == .operationCancelled {}
+        do { try await body() } catch SealKitError.Code.operationCancelled {}
         return captured.withLock { captured in
             defer { captured = [] }
             return captured

@@ -127,7 +127,7 @@ import Testing
         let asset: Asset? = found["file"]
         #expect(found.encryptedValues["body"] == "unchanged")
         #expect(try Data(contentsOf: try #require(asset?.fileURL)) == pattern(100_000))
-        #expect(asset?.remote?.blob == note["file"]?.remote?.blob)
+        #expect(asset?.remote?.blob == (note["file"] as Asset?)?.remote?.blob)
     }
 
     // MARK: Two at once

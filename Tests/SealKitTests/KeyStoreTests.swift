@@ -210,7 +210,10 @@ import Testing
                         do {
                             try await store.update { $0.seeds.append(seed) }
                             done += 1
-                        } catch let error as SealKitError where error.code == .constraintViolation {}
+                        } catch SealKitError.Code.constraintViolation {
+                        } catch {
+                            throw error
+                        }
                     }
                 }
             }

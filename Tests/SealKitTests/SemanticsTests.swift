@@ -102,7 +102,7 @@ import Testing
         let returned = [
             first, try #require(try loose.saveResults.values.first?.get()), try await ann.own.record(for: name),
             try #require(try await ann.own.records(for: [name])[name]?.get()),
-            try #require(try await ann.own.recordZoneChanges(inZoneWith: zone).modificationResultsByID[name]?.get()),
+            try #require(try await ann.own.recordZoneChanges(inZoneWith: zone).modificationResultsByID[name]?.get()).record,
         ]
         for record in returned {
             var changed = record

@@ -72,6 +72,12 @@ extension Record: CustomReflectable {
     }
 }
 
+extension Record.EncryptedValues: CustomStringConvertible, CustomReflectable {
+    /// Names only, of what is encrypted.
+    public var description: String { "EncryptedValues(keys: \(allKeys().joined(separator: " ")))" }
+    public var customMirror: Mirror { Mirror(self, children: ["keys": allKeys()], displayStyle: .struct) }
+}
+
 extension TransportResponse: CustomStringConvertible, CustomReflectable {
     /// Bodies hold session tokens.
     public var description: String { "TransportResponse(\(status), \(body.count) bytes)" }

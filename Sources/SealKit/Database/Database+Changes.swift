@@ -16,6 +16,13 @@ public struct ServerChangeToken: Sendable, Hashable, Codable {
 }
 
 extension Database {
+    /// CloudKit's name for what a zone's feed is made of.
+    public enum RecordZoneChange {
+        public struct Modification: Sendable {
+            public let record: Record
+        }
+    }
+
     public struct RecordZoneChanges: Sendable {
         /// Each changed record once, in its latest version, in feed order.
         public var modifications: [(recordID: Record.ID, result: Result<Record, SealKitError>)]
@@ -24,9 +31,9 @@ extension Database {
         /// More is there now: ask again with the token.
         public var moreComing: Bool
 
-        /// `modifications` by their ids, in no order.
-        public var modificationResultsByID: [Record.ID: Result<Record, SealKitError>] {
-            Dictionary(modifications.map { ($0.recordID, $0.result) }) { $1 }
+        /// `modifications` by their ids, in no order: `try result.get().record`, as in CloudKit.
+        public var modificationResultsByID: [Record.ID: Result<RecordZoneChange.Modification, SealKitError>] {
+            Dictionary(modifications.map { ($0.recordID, $0.result.map { RecordZoneChange.Modification(record: $0) }) }) { $1 }
         }
     }
 

@@ -62,6 +62,9 @@ public struct Record: Sendable {
         self.recordID = recordID
     }
 
+    /// A record with a new name in a zone.
+    public init(recordType: String, zoneID: RecordZone.ID) { self.init(recordType: recordType, recordID: ID(zoneID: zoneID)) }
+
     enum FieldState: Sendable {
         case plain(Value)
         case encrypted(Value)
@@ -84,12 +87,19 @@ public struct Record: Sendable {
         var isUnverified = false
     }
 
-    // MARK: Plain fields
+    // MARK: Plain fields and assets
 
-    /// A plain field. Reading one of another type gives nil; writing nil removes the key.
+    /// A plain field, or an asset, which is always sealed. Reading one of another type gives nil; writing nil removes the key.
     public subscript<T: RecordValueConvertible>(key: String) -> T? {
-        get { plainValue(key).flatMap { T(recordValue: $0) } }
-        set { set(key, newValue.map { .plain($0.recordValue) }) }
+        get { content(key).flatMap { T(fieldContent: $0) } }
+        set { set(key, newValue.map { FieldState($0.fieldContent) }) }
+    }
+
+    /// The same of whatever kind, to be cast: `record["title"] as? String`. Numbers cast to each type that holds them exactly.
+    @_disfavoredOverload
+    public subscript(key: String) -> (any RecordValueConvertible)? {
+        get { content(key)?.value }
+        set { set(key, newValue.map { FieldState($0.fieldContent) }) }
     }
 
     /// A plain field of whatever kind.
@@ -100,14 +110,7 @@ public struct Record: Sendable {
 
     public mutating func setPlainValue(_ key: String, _ value: RecordValue?) { set(key, value.map { .plain($0) }) }
 
-    /// An asset: always sealed.
-    public subscript(key: String) -> Asset? {
-        get {
-            guard case .asset(let asset)? = fields[key] else { return nil }
-            return asset
-        }
-        set { set(key, newValue.map { .asset($0) }) }
-    }
+    private func content(_ key: String) -> Content? { fields[key].flatMap { Content($0) } }
 
     mutating func set(_ key: String, _ state: FieldState?) {
         fields[key] = state
@@ -116,8 +119,10 @@ public struct Record: Sendable {
 
     // MARK: Keys
 
-    /// Keys with a value, encrypted ones and assets included.
-    public func allKeys() -> [String] { fields.keys.sorted() }
+    /// Keys that have a value here: plain and encrypted ones, and assets; not those that were not asked for (``omittedKeys``).
+    public func allKeys() -> [String] {
+        fields.compactMap { if case .omitted = $0.value { nil } else { $0.key } }.sorted()
+    }
 
     /// Keys that were set or removed since the record was fetched or saved.
     public func changedKeys() -> [String] { changed.sorted() }
@@ -130,34 +135,17 @@ public struct Record: Sendable {
     // MARK: Encrypted fields
 
     /// Fields that only people with the zone's key can read: every kind but references and assets.
+    ///
+    /// Setting it replaces all of this record's encrypted fields, and none of its others.
     public var encryptedValues: EncryptedValues {
-        get { EncryptedValues(record: self) }
-        set { self = newValue.record }
+        get { EncryptedValues(fields: fields, changed: changed) }
+        set { replaceEncryptedFields(by: newValue) }
         _modify {
-            var values = EncryptedValues(record: self)
-            defer { self = values.record }
+            // They move out meanwhile: held twice, all fields would be copied by each change.
+            var values = EncryptedValues(fields: fields, changed: changed)
+            (fields, changed) = ([:], [])
+            defer { (fields, changed) = (values.fields, values.changed) }
             yield &values
-        }
-    }
-
-    public struct EncryptedValues: Sendable {
-        var record: Record
-
-        public subscript<T: RecordValueConvertible>(key: String) -> T? {
-            get { self.value(key).flatMap { T(recordValue: $0) } }
-            set { record.set(key, newValue.map { .encrypted($0.recordValue) }) }
-        }
-
-        /// An encrypted field of whatever kind.
-        public func value(_ key: String) -> RecordValue? {
-            guard case .encrypted(let value)? = record.fields[key] else { return nil }
-            return value
-        }
-
-        public mutating func setValue(_ key: String, _ value: RecordValue?) { record.set(key, value.map { .encrypted($0) }) }
-
-        public func allKeys() -> [String] {
-            record.fields.compactMap { if case .encrypted = $0.value { $0.key } else { nil } }.sorted()
         }
     }
 }

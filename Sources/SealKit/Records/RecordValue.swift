@@ -4,14 +4,38 @@ public import SealStatements
 public typealias RecordValue = SealStatements.Value
 public typealias Location = SealStatements.Location
 
-/// A Swift type that a record field can hold: `String`, `Data`, `Date`, `Int`, `Int64`, `Double`, `Float`, `Bool`, `Location`,
-/// `Record.Reference`, and arrays of each. As in CloudKit, `Bool` is kept as the integer 0 or 1, and `Float` as a double.
+/// A Swift type that a record field can hold: an ``InlineRecordValue``, or an ``Asset``. CloudKit's `CKRecordValueProtocol`.
 public protocol RecordValueConvertible: Sendable {
+    var fieldContent: Record.Content { get }
+    /// nil where the field holds something else.
+    init?(fieldContent: Record.Content)
+}
+
+/// A value that lies in the record itself: `String`, `Data`, `Date`, `Bool`, `Double`, `Float`, integers of 16, 32 and 64 bits that an `Int64` holds,
+/// `NSNumber`, `Location`, `Record.Reference`, and arrays of each. As in CloudKit, `Bool` is kept as the integer 0 or 1, and
+/// `Float` as a double. Encrypted values and the elements of lists are such; types of your own conform to it.
+public protocol InlineRecordValue: RecordValueConvertible {
     var recordValue: RecordValue { get }
     init?(recordValue: RecordValue)
 }
 
-extension String: RecordValueConvertible {
+extension InlineRecordValue {
+    public var fieldContent: Record.Content { .value(recordValue) }
+    public init?(fieldContent: Record.Content) {
+        guard case .value(let value) = fieldContent else { return nil }
+        self.init(recordValue: value)
+    }
+}
+
+extension Asset: RecordValueConvertible {
+    public var fieldContent: Record.Content { .asset(self) }
+    public init?(fieldContent: Record.Content) {
+        guard case .asset(let asset) = fieldContent else { return nil }
+        self = asset
+    }
+}
+
+extension String: InlineRecordValue {
     public var recordValue: RecordValue { .string(self) }
     public init?(recordValue: RecordValue) {
         guard case .string(let text) = recordValue else { return nil }
@@ -19,7 +43,7 @@ extension String: RecordValueConvertible {
     }
 }
 
-extension Data: RecordValueConvertible {
+extension Data: InlineRecordValue {
     public var recordValue: RecordValue { .data([UInt8](self)) }
     public init?(recordValue: RecordValue) {
         guard case .data(let bytes) = recordValue else { return nil }
@@ -27,23 +51,23 @@ extension Data: RecordValueConvertible {
     }
 }
 
-extension Int64: RecordValueConvertible {
-    public var recordValue: RecordValue { .int64(self) }
-    public init?(recordValue: RecordValue) {
-        guard case .int64(let number) = recordValue else { return nil }
-        self = number
-    }
-}
-
-extension Int: RecordValueConvertible {
+/// Integers that an `Int64` holds, whatever they are. Bytes are not among them: an array of those is `Data`.
+extension FixedWidthInteger where Self: InlineRecordValue {
     public var recordValue: RecordValue { .int64(Int64(self)) }
     public init?(recordValue: RecordValue) {
-        guard case .int64(let number) = recordValue, let exact = Int(exactly: number) else { return nil }
-        self = exact
+        guard case .int64(let number) = recordValue else { return nil }
+        self.init(exactly: number)
     }
 }
 
-extension Double: RecordValueConvertible {
+extension Int: InlineRecordValue {}
+extension Int64: InlineRecordValue {}
+extension Int32: InlineRecordValue {}
+extension Int16: InlineRecordValue {}
+extension UInt32: InlineRecordValue {}
+extension UInt16: InlineRecordValue {}
+
+extension Double: InlineRecordValue {
     public var recordValue: RecordValue { .double(self) }
     public init?(recordValue: RecordValue) {
         guard case .double(let number) = recordValue else { return nil }
@@ -51,7 +75,7 @@ extension Double: RecordValueConvertible {
     }
 }
 
-extension Float: RecordValueConvertible {
+extension Float: InlineRecordValue {
     public var recordValue: RecordValue { .double(Double(self)) }
     public init?(recordValue: RecordValue) {
         guard case .double(let number) = recordValue else { return nil }
@@ -60,7 +84,7 @@ extension Float: RecordValueConvertible {
 }
 
 /// Kept as the integer 0 or 1; no other integer reads as one.
-extension Bool: RecordValueConvertible {
+extension Bool: InlineRecordValue {
     public var recordValue: RecordValue { .int64(self ? 1 : 0) }
     public init?(recordValue: RecordValue) {
         switch recordValue {
@@ -72,7 +96,7 @@ extension Bool: RecordValueConvertible {
 }
 
 /// Kept as the number that it is, so that the same date comes back.
-extension Date: RecordValueConvertible {
+extension Date: InlineRecordValue {
     public var recordValue: RecordValue { .date(timeIntervalSinceReferenceDate) }
     public init?(recordValue: RecordValue) {
         guard case .date(let seconds) = recordValue else { return nil }
@@ -80,7 +104,7 @@ extension Date: RecordValueConvertible {
     }
 }
 
-extension Location: RecordValueConvertible {
+extension Location: InlineRecordValue {
     public var recordValue: RecordValue { .location(self) }
     public init?(recordValue: RecordValue) {
         guard case .location(let place) = recordValue else { return nil }
@@ -89,7 +113,7 @@ extension Location: RecordValueConvertible {
 }
 
 /// Plain fields only: the server follows references, so that they cannot be encrypted values.
-extension Record.Reference: RecordValueConvertible {
+extension Record.Reference: InlineRecordValue {
     public var recordValue: RecordValue { .reference(ReferenceValue(recordName: recordName, action: action)) }
     public init?(recordValue: RecordValue) {
         guard case .reference(let reference) = recordValue else { return nil }
@@ -98,7 +122,8 @@ extension Record.Reference: RecordValueConvertible {
 }
 
 /// An empty list is of no kind, and reads as an empty array of every type.
-extension Array: RecordValueConvertible where Element: RecordValueConvertible {
+extension Array: RecordValueConvertible where Element: InlineRecordValue {}
+extension Array: InlineRecordValue where Element: InlineRecordValue {
     public var recordValue: RecordValue { .list(map(\.recordValue)) }
     public init?(recordValue: RecordValue) {
         guard case .list(let values) = recordValue else { return nil }

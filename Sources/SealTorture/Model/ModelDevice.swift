@@ -81,7 +81,7 @@ enum ModelFields {
     /// - Throws: when a field holds something that nobody wrote.
     static func values(_ record: Record) throws -> [String: Int] {
         var values: [String: Int] = [:]
-        for key in record.allKeys() where !record.omittedKeys.contains(key) {
+        for key in record.allKeys() {
             let number: Int?
             switch key {
             case "a": number = record["a"]

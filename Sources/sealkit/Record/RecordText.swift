@@ -10,7 +10,7 @@ enum RecordText {
         if let creator = record.creatorUserRecordID { rows.append(("creator", creator.recordName.escaped)) }
         if let date = record.modificationDate { rows.append(("modified", Timestamp.text(date))) }
         if let parent = record.parent { rows.append(("parent", parent.recordName.escaped)) }
-        for key in record.allKeys() { rows.append((key.escaped, field(key, of: record))) }
+        for key in keys(record) { rows.append((key.escaped, field(key, of: record))) }
         let width = (rows.map(\.0.count).max() ?? 0) + 2
         return (["\(record.recordType.escaped) \(record.recordID.recordName.escaped)"]
             + rows.map { "  \($0.padded(to: width))\($1)" }).joined(separator: "\n")
@@ -18,9 +18,12 @@ enum RecordText {
 
     /// One line of a list.
     static func line(_ record: Record) -> String {
-        let fields = record.allKeys().map { "\($0.escaped)=\(field($0, of: record).shortened(to: 40))" }
+        let fields = keys(record).map { "\($0.escaped)=\(field($0, of: record).shortened(to: 40))" }
         return "\(record.recordType.escaped) \(record.recordID.recordName.escaped)  \(fields.joined(separator: "  "))"
     }
+
+    /// Those that were not asked for too.
+    private static func keys(_ record: Record) -> [String] { (record.allKeys() + record.omittedKeys).sorted() }
 
     private static func field(_ key: String, of record: Record) -> String {
         if let value = record.encryptedValues.value(key) { return "\(text(value))  (encrypted)" }
@@ -53,7 +56,7 @@ enum RecordText {
         ]
         if let parent = record.parent { object["parent"] = .string(parent.recordName) }
         var fields: [String: JSONValue] = [:]
-        for key in record.allKeys() { fields[key] = jsonField(key, of: record) }
+        for key in keys(record) { fields[key] = jsonField(key, of: record) }
         object["fields"] = .object(fields)
         return .object(object)
     }

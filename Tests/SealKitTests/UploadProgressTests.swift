@@ -1,0 +1,59 @@
+import Foundation
+import SealLab
+import Synchronization
+import Testing
+
+@testable import SealKit
+
+/// What the article on assets says: uploads tell how far they are, and records come without their files.
+@Suite(.timeLimit(.minutes(60))) struct UploadProgressTests {
+    private let temporary: TemporaryFolder
+
+    init() throws { temporary = try TemporaryFolder() }
+
+    @Test func uploadsAndDownloadsTellHowFarTheyAre() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let file = temporary.url.appendingPathComponent("original")
+        try pattern(300_000).write(to: file)
+        var records = ["a", "b"].map { ann.note(in: zone, "with a file", name: $0) }
+        for index in records.indices { records[index]["file"] = Asset(fileURL: file) }
+        let steps = Mutex<[(done: Int64, total: Int64)]>([])
+        _ = try await ann.own.modifyRecords(saving: records) { sent, total in steps.withLock { $0.append((sent, total)) } }
+        let uploaded = steps.withLock { $0 }
+        // Of both files together; it never goes back, and ends with all.
+        let total = try #require(uploaded.first?.total)
+        #expect(total > 600_000 && uploaded.allSatisfy { $0.total == total } && uploaded.last?.done == total)
+        #expect(zip(uploaded, uploaded.dropFirst()).allSatisfy { $0.done <= $1.done } && uploaded.count >= 2)
+
+        steps.withLock { $0 = [] }
+        let remote = try await ann.own.fetchingAssets(.onDemand).record(for: records[0].recordID)
+        let asset = try #require(remote["file"] as? Asset)
+        #expect(asset.fileURL == nil && asset.size == 300_000)
+        let copy = temporary.url.appendingPathComponent("copy")
+        try await ann.own.download(asset, of: remote.recordID, to: copy) { received, total in
+            steps.withLock { $0.append((received, total)) }
+        }
+        let received = steps.withLock { $0 }
+        #expect(try Data(contentsOf: copy) == pattern(300_000))
+        #expect(received.last.map { $0.done == $0.total } == true)
+    }
+
+    @Test func aRecordIsFetchedWithoutTheFieldOfItsFile() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let file = temporary.url.appendingPathComponent("original")
+        try pattern(1_000).write(to: file)
+        var record = ann.note(in: zone, "with a file")
+        record["file"] = Asset(fileURL: file)
+        try await ann.own.save(record)
+        let results = try await ann.own.records(for: [record.recordID], desiredKeys: ["body"])
+        var part = try #require(try results[record.recordID]?.get())
+        #expect(part.omittedKeys == ["file"] && part["file"] == nil)
+        // What was not fetched stays as it is when the record is saved.
+        part.encryptedValues["body"] = "edited"
+        try await ann.own.save(part)
+        let asset = try await ann.own.record(for: record.recordID)["file"] as? Asset
+        #expect(try Data(contentsOf: try #require(asset?.fileURL)) == pattern(1_000))
+    }
+}
