@@ -52,7 +52,7 @@ struct RecordAccept: AccountHolderCommand {
             case .failure(let error):
                 failed = error
                 output.result(
-                    "! \(name.escaped): \(error.reason.escaped)",
+                    "! \(name.escaped): \(error.reason.escaped.withNames)",
                     json: [
                         "failure": .object([
                             "recordName": .string(name), "code": .string(error.code.rawValue), "reason": .string(error.reason),
@@ -82,7 +82,7 @@ struct RecordAccept: AccountHolderCommand {
 
     private static func text(_ record: LateRecord) -> String {
         "\(record.recordType.escaped) \(record.recordID.recordName.escaped)  signed \(Timestamp.text(record.signed)) by "
-            + record.authorUserRecordID.recordName.escaped + (record.isAuthorVouchedFor ? "" : ", WHO MAY NOT WRITE THERE ANY MORE")
+            + record.authorUserRecordID.recordName.escaped.withNames + (record.isAuthorVouchedFor ? "" : ", WHO MAY NOT WRITE THERE ANY MORE")
     }
 
     private static func json(_ record: LateRecord) -> [String: JSONValue] {
@@ -90,6 +90,6 @@ struct RecordAccept: AccountHolderCommand {
             "recordName": .string(record.recordID.recordName), "recordType": .string(record.recordType),
             "author": .string(record.authorUserRecordID.recordName), "signed": .string(Timestamp.text(record.signed)),
             "isAuthorVouchedFor": .bool(record.isAuthorVouchedFor),
-        ]
+        ].naming(record.authorUserRecordID.recordName, as: "authorName")
     }
 }
