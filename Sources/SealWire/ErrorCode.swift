@@ -61,6 +61,8 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case keysReplaced
 
     // Raised by clients only
+    /// The server's certificate does not prove that it is the server of the address.
+    case serverNotTrusted
     /// The key file does not open with this passphrase.
     case wrongPassphrase
     /// The server shows a roster or record older than, or different from, what this device has verified before.
@@ -82,7 +84,8 @@ public enum ErrorCode: String, Sendable, CaseIterable {
         case .limitExceeded, .tooManyParticipants, .quotaExceeded: 413
         case .storageFull: 507
         case .invalidArguments, .badContainer, .badDatabase, .serverRejectedRequest, .assetFileModified,
-            .incompatibleVersion, .operationCancelled, .serverResponseLost, .integrityFailure, .wrongPassphrase, .rollback:
+            .incompatibleVersion, .operationCancelled, .serverResponseLost, .integrityFailure, .serverNotTrusted, .wrongPassphrase,
+            .rollback:
             400
         }
     }

@@ -34,6 +34,7 @@ struct SealKitCommand: AsyncParsableCommand {
         signal(SIGPIPE, SIG_DFL)
         var isJSON = CommandLine.arguments.contains("--json")
         do {
+            try Arguments.check()
             let command = try parseAsRoot()
             isJSON = (command as? any ClientCommand)?.global.json ?? false
             try await run(command)

@@ -71,6 +71,39 @@ import Testing
         #expect(key(back) == key(try run("account", "whoami", "--quiet", device: "phone")))
     }
 
+    @Test func aMistypedGroupIsTypedAgainAndNoOther() async throws {
+        let groups = try create("phone").split(separator: "-").map(String.init)
+        let right = groups.joined(separator: "-")
+        var mistyped = groups
+        mistyped[4] = (mistyped[4].first == "7" ? "8" : "7") + mistyped[4].dropFirst()
+        mistyped[11] = String(mistyped[11].dropLast())
+        let wrong = mistyped.joined(separator: "-")
+        func recover(_ device: String, _ answers: [String]...) async throws -> Command {
+            try await Command.atTerminal(
+                ["account", "recover", "--server", server.origin], answers: answers, environment: environment(device))
+        }
+        let back = try await recover(
+            "desk", ["Recovery key: ", wrong], ["Group 5 of 13 is mistyped", mistyped[4]], ["Group 5 of 13", groups[4].lowercased()],
+            ["Group 12 of 13 is mistyped", " \(groups[11]) "])
+        #expect(back.status == 0 && back.output.contains("recovered"), "\(back.output)\(back.errors)")
+        // What is typed is not shown.
+        #expect(!back.output.contains(groups[4].lowercased()) && !back.output.contains(groups[0]))
+        // Whoever would rather type all of it again may; a key of another length is asked for whole.
+        let whole = try await recover("tablet", ["Recovery key: ", "12345"], ["no whole key", wrong], ["Group 5 of 13", right])
+        #expect(whole.status == 0, "\(whole.output)\(whole.errors)")
+        let givenUp = try await recover("watch", ["Recovery key: ", wrong], ["Group 5 of 13", ""])
+        #expect(givenUp.status == 130 && givenUp.output.contains("not typed to its end"), "\(givenUp.output)")
+        let checked = try await Command.atTerminal(
+            ["account", "recovery-key", "--check"],
+            answers: [["Recovery key: ", wrong], ["Group 5 of 13", groups[4]], ["Group 12 of 13", groups[11]]], environment: environment("phone"))
+        #expect(checked.status == 0, "\(checked.output)")
+        // Without anybody to ask, all of them are named.
+        let said = try run("account", "recover", "--server", server.origin, device: "watch", typing: wrong)
+        #expect(said.status == 65 && said.errors.contains("group 5, 12"), "\(said.errors)")
+        let short = try run("account", "recover", "--server", server.origin, device: "watch", typing: "12345-67890")
+        #expect(short.status == 65 && short.errors.contains("13 groups"), "\(short.errors)")
+    }
+
     @Test func aRecoveryPassphraseIsSetUsedAndRemoved() throws {
         _ = try create("phone")
         let name = "ann-\(UUID().uuidString)@example.org"

@@ -6,6 +6,8 @@ import SealStatements
 public struct Contact: Sendable {
     /// In this container; another one has another name for the same person.
     public let userRecordID: Record.ID
+    /// What the user calls the person (``Contacts/setName(_:for:)``); nil without a name.
+    public let name: String?
     /// When this device saw the person's first keys.
     public let firstSeen: Date
     /// How often the person has replaced its keys.
@@ -37,10 +39,11 @@ public struct Contact: Sendable {
 
     let row: TrustStore.ContactRow
 
-    init(_ user: UserID, _ row: TrustStore.ContactRow, own: IdentityChain) throws(SealKitError) {
+    init(_ user: UserID, _ row: TrustStore.ContactRow, own: IdentityChain, _ names: LocalNames) throws(SealKitError) {
         let container = own.current.container
         let chain = try ContactBook.chain(row.chain, container: container)
         userRecordID = Record.ID(recordName: user.recordName)
+        name = names[userRecordID]
         firstSeen = Date(microseconds: row.firstSeen)
         generation = Int(chain.current.generation)
         isVerified = row.verified == Data(chain.hash.bytes)

@@ -15,8 +15,9 @@ public struct Contacts: Sendable {
     public func all() async throws(SealKitError) -> [Contact] {
         try core.requireSignedIn()
         var contacts: [Contact] = []
+        let names = try await names()
         for (user, row) in try await core.trust.contacts(container: core.identifier) {
-            contacts.append(try Contact(user, row, own: core.identity().chain))
+            contacts.append(try Contact(user, row, own: core.identity().chain, names))
         }
         return contacts
     }
@@ -33,7 +34,7 @@ public struct Contacts: Sendable {
                 .unknownItem, "this device has seen no keys of \(user.recordName)",
                 remedy: "read a share that you are in together, or look the person up to invite")
         }
-        return try Contact(user, row, own: core.identity().chain)
+        return try Contact(user, row, own: core.identity().chain, try await names())
     }
 
     /// As `contact(for:)`, after the server was asked for the person's newest keys: what a safety number is compared with.
@@ -92,7 +93,7 @@ public struct Contacts: Sendable {
         return try await self.contact(for: contact.userRecordID)
     }
 
-    private func user(_ id: Record.ID) throws(SealKitError) -> UserID {
+    func user(_ id: Record.ID) throws(SealKitError) -> UserID {
         guard let user = try? UserID(recordName: id.recordName) else {
             throw SealKitError(
                 .invalidArguments, "\"\(id.recordName)\" is not a user's record name", remedy: "it is _ and 32 hexadecimal digits")

@@ -57,9 +57,23 @@ public struct Container: Sendable {
     /// CloudKit's database scopes.
     public func database(with scope: Database.Scope) -> Database { Database(core: core, scope: scope) }
 
+    /// Makes the account known in this container, so that others can invite it by `userRecordID()`: for one that was only made. Any
+    /// other call does it on its way, and `accountStatus()` as well.
+    /// - Throws: `notAuthenticated`; why the server could not be asked.
+    public func register() async throws(SealKitError) { try await core.register() }
+
     /// Whether calls can be made. Ask again after each of `accountChanges`.
     /// - Throws: `operationCancelled`.
     public func accountStatus() async throws(SealKitError) -> AccountStatus {
+        let status = try await currentStatus()
+        // Whoever may use the account is known in the container by then; what keeps it from that, the next call tells.
+        if status == .available {
+            do { try await register() } catch where error.code == .operationCancelled { throw error } catch {}
+        }
+        return status
+    }
+
+    private func currentStatus() async throws(SealKitError) -> AccountStatus {
         switch store.accounts.current.state {
         case .undetermined: .couldNotDetermine
         case .signedOut: .noAccount
@@ -77,6 +91,9 @@ public struct Container: Sendable {
 
     /// This account's name in this container, or that of the server-to-server key. It commits to the keys; another container has
     /// another one. It also names the user's own record, of the type `Users`, in the public and in the private database.
+    ///
+    /// It is computed here, without asking the server: others find the account under it from the first call on that the account
+    /// makes in the container, or from `register()` on.
     /// - Throws: `notAuthenticated`, `accountTemporarilyUnavailable` while nobody is signed in.
     public func userRecordID() throws(SealKitError) -> Record.ID {
         let core = core

@@ -138,6 +138,13 @@ final class ContainerCore: Sendable {
         try await account.requireSession()
     }
 
+    /// Tells the server this account's identity in the container, where this process has not yet.
+    func register() async throws(SealKitError) {
+        try gate()
+        guard access.isAccount else { return }
+        try await registration.ensure(self)
+    }
+
     /// An event stream, once the server knows this account's identity in the container.
     /// - Throws: `notAuthenticated` without an account; also a server-to-server key has no stream, but webhooks.
     func events(

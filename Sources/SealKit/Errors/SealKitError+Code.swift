@@ -49,6 +49,7 @@ extension SealKitError {
         public static let verificationFailed = Code(.verificationFailed)
         public static let storageFull = Code(.storageFull)
         public static let keysReplaced = Code(.keysReplaced)
+        public static let serverNotTrusted = Code(.serverNotTrusted)
         public static let wrongPassphrase = Code(.wrongPassphrase)
         public static let rollback = Code(.rollback)
     }

@@ -9,17 +9,20 @@ final class NotificationReader: Sendable {
     private let core: ContainerCore
     private let output: AsyncThrowingStream<Container.Notification, any Error>.Continuation
     private let requests: AsyncStream<Void>
+    private let connectionChanged: @Sendable (SealKitError?) -> Void
 
     /// Seconds.
     private static let shortestWait = 0.5
     private static let longestWait = 60.0
 
     init(
-        core: ContainerCore, output: AsyncThrowingStream<Container.Notification, any Error>.Continuation, requests: AsyncStream<Void>
+        core: ContainerCore, output: AsyncThrowingStream<Container.Notification, any Error>.Continuation, requests: AsyncStream<Void>,
+        connectionChanged: @escaping @Sendable (_ away: SealKitError?) -> Void
     ) {
         self.core = core
         self.output = output
         self.requests = requests
+        self.connectionChanged = connectionChanged
     }
 
     /// Where the stream stands.
@@ -28,6 +31,10 @@ final class NotificationReader: Sendable {
         var failures = 0
         /// `ready` was told: reconnecting is nobody's business.
         var isReady = false
+        /// Something was heard on the present connection.
+        var isHeard = false
+        /// That the server is away was told.
+        var isAway = false
     }
 
     func run(after lastID: String?) async {
@@ -50,9 +57,11 @@ final class NotificationReader: Sendable {
                         return
                     } catch {
                         wait = error.retryAfter
+                        tell(error, &progress)
                     }
                 } else if Self.isWorthRetrying(error) {
                     wait = error.retryAfter
+                    tell(error, &progress)
                 } else {
                     output.finish(throwing: error)
                     return
@@ -67,6 +76,13 @@ final class NotificationReader: Sendable {
         output.finish()
     }
 
+    /// Once for each time away. A connection that breaks after something was heard on it is as a rule back in a moment.
+    private func tell(_ failure: SealKitError, _ progress: inout Progress) {
+        guard !progress.isHeard, !progress.isAway, !Task.isCancelled else { return }
+        progress.isAway = true
+        connectionChanged(failure)
+    }
+
     private static func isWorthRetrying(_ error: SealKitError) -> Bool {
         [
             .networkFailure, .networkUnavailable, .serverResponseLost, .serviceUnavailable, .requestRateLimited, .internalError,
@@ -79,6 +95,7 @@ final class NotificationReader: Sendable {
         let path = "/database/1/\(core.identifier)/\(core.environment.name)/notifications"
         var parser = ServerSentEvents()
         var current = progress
+        current.isHeard = false
         defer { progress = current }
         try await core.events(path, lastEventID: progress.lastID) { part in
             for event in try parser.read(part.readableBytesView) {
@@ -96,6 +113,11 @@ final class NotificationReader: Sendable {
         _ event: ServerSentEvents.Event, _ progress: inout Progress
     ) throws(SealKitError) -> Container.Notification? {
         progress.failures = 0
+        progress.isHeard = true
+        if progress.isAway {
+            progress.isAway = false
+            connectionChanged(nil)
+        }
         switch event.name {
         case "ready":
             defer { progress.isReady = true }

@@ -132,7 +132,9 @@ extension ContainerCore {
         return try await witnessing { () async throws(SealKitError) in
             guard result.hasChain else {
                 guard case .userRecordName(let name) = handle else { return nil }
-                throw SealKitError(.unknownItem, "nobody is known as \(name) here", remedy: "invite by e-mail address")
+                throw SealKitError(
+                    .unknownItem, "nobody is known as \(name) in \(identifier)",
+                    remedy: "have that person open the app once, with the same container; or invite by e-mail address")
             }
             let found = try verifying("the identity that the server gave") { () throws(SealError) in
                 try IdentityChain(result.chain, container: identifier)

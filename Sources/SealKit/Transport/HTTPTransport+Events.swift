@@ -3,6 +3,7 @@ import Foundation
 public import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
+import Synchronization
 
 extension HTTPTransport {
     /// Longer than a server of ours is silent on an open stream, in seconds: after that the connection is dead.
@@ -26,13 +27,14 @@ extension HTTPTransport {
         if let lastEventID { request.headers.add(name: "last-event-id", value: lastEventID) }
         do {
             let response = try await eventClient.execute(request, deadline: .distantFuture)
+            hasAnswered.store(true, ordering: .relaxed)
             guard response.status == .ok else {
                 let body = try await response.body.collect(upTo: HTTPTransport.maximumResponseBytes)
                 throw TransportResponse(status: Int(response.status.code), body: Data(buffer: body)).failure
             }
             for try await part in response.body { try await consume(part) }
         } catch {
-            throw HTTPTransport.failure(error)
+            throw await failure(error)
         }
     }
 }

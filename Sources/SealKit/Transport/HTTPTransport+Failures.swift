@@ -9,7 +9,12 @@ extension HTTPTransport {
     /// Says what became of an exchange that broke: whether the request can have reached the server decides what may follow.
     ///
     /// The texts name kinds of errors, never hosts, headers or content.
-    static func failure(_ error: any Error) -> SealKitError {
+    func failure(_ error: any Error) async -> SealKitError {
+        if let verdict = await wrongServer(error) { return Task.isCancelled ? .cancelled : verdict }
+        return HTTPTransport.failure(error)
+    }
+
+    private static func failure(_ error: any Error) -> SealKitError {
         if Task.isCancelled { return .cancelled }
         switch error {
         case let error as SealKitError: return error
@@ -21,12 +26,21 @@ extension HTTPTransport {
             return unreachable([error.errnoCode])
         case let error as HTTPClientError where notConnected.contains(error):
             return networkFailure("no connection to the server came about in time")
-        case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError, is ChannelError:
+        case NIOSSLError.handshakeFailed, is NIOSSLExtraError, ChannelError.connectTimeout:
             return networkFailure("no secure connection to the server came about (\(type(of: error)))")
         case let error as HTTPClientError where [.readTimeout, .writeTimeout, .deadlineExceeded].contains(error):
             return lost("the server did not answer in time")
         default:
             return lost("the connection to the server broke (\(type(of: error)))")
+        }
+    }
+
+    /// The connection ended before an answer came: not that one took too long.
+    static func isBroken(_ error: any Error) -> Bool {
+        switch error {
+        case is IOError: true
+        case let error as HTTPClientError: error == .remoteConnectionClosed
+        default: false
         }
     }
 

@@ -12,13 +12,17 @@ public import NIOCore
 public final class HTTPTransport: Transport {
     public struct Configuration: Sendable {
         /// Longest time without progress, in seconds (CloudKit's `timeoutIntervalForRequest`).
-        public var requestTimeout: Double = 60
-        /// A PEM file with the authority that signed the server's certificate, where the system does not know it.
+        public var requestTimeout: Double
+        /// A PEM file with the authority that signed the server's certificate, where the system does not know it. What the system
+        /// knows is trusted as well.
         public var certificateAuthorityFile: String?
         /// The version of the wire format that this SDK speaks; a server that does not know it says `incompatibleVersion`.
         var wireVersion = "1"
 
-        public init() {}
+        public init(requestTimeout: Double = 60, certificateAuthorityFile: String? = nil) {
+            self.requestTimeout = requestTimeout
+            self.certificateAuthorityFile = certificateAuthorityFile
+        }
     }
 
     public let origin: String
@@ -30,6 +34,8 @@ public final class HTTPTransport: Transport {
     let eventClient: HTTPClient
     /// Signs every request, in place of a session.
     private let signer: RequestSigner?
+    /// Something at the address has spoken HTTP: what breaks from then on is the network's fault, and not the address's.
+    let hasAnswered = Atomic(false)
 
     static let contentType = "application/x-protobuf"
     /// More than any answer that a server of ours gives.
@@ -38,7 +44,8 @@ public final class HTTPTransport: Transport {
     /// More different time-outs than any app has; further ones share a client with the nearest that is there.
     private static let mostClients = 16
 
-    /// - Throws: `invalidArguments` for anything but an `http` or `https` origin; plain `http` only to this machine.
+    /// - Throws: `invalidArguments` for anything but an `http` or `https` origin, plain `http` only to this machine; and for a file
+    ///   of authorities in which there is none.
     public convenience init(server: String, configuration: Configuration = Configuration()) throws(SealKitError) {
         try self.init(server: server, configuration: configuration, signer: nil)
     }
@@ -56,7 +63,7 @@ public final class HTTPTransport: Transport {
         settings.connectionPool.retryConnectionEstablishment = false
         if let file = configuration.certificateAuthorityFile {
             var tls = TLSConfiguration.makeClientConfiguration()
-            tls.additionalTrustRoots = [.file(file)]
+            tls.additionalTrustRoots = [.certificates(try HTTPTransport.authorities(in: file))]
             settings.tlsConfiguration = tls
         }
         self.settings = settings
@@ -90,7 +97,9 @@ public final class HTTPTransport: Transport {
     private func execute(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
         let options = TransportOptions.current
         let deadline = options.resourceTimeout.map { NIODeadline.now() + TimeAmount($0) } ?? .distantFuture
-        return try await client(options).execute(request, deadline: deadline)
+        let response = try await client(options).execute(request, deadline: deadline)
+        hasAnswered.store(true, ordering: .relaxed)
+        return response
     }
 
     /// The origin as it is signed at login: lower case, no path, no default port. A name beyond ASCII is its A-label (`xn--…`), as
@@ -166,7 +175,7 @@ public final class HTTPTransport: Transport {
             guard response.status == .partialContent || response.status == .ok else { throw try await collect(response).failure }
             for try await part in response.body { try await consume(part) }
         } catch {
-            throw HTTPTransport.failure(error)
+            throw await failure(error)
         }
     }
 
@@ -174,7 +183,7 @@ public final class HTTPTransport: Transport {
         do {
             return try await collect(try await execute(request))
         } catch {
-            throw HTTPTransport.failure(error)
+            throw await failure(error)
         }
     }
 

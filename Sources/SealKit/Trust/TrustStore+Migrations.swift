@@ -8,7 +8,7 @@ extension TrustStore {
 
     private static let baseline = [
         schema, momentsSchema, scopesSchema, contactsSchema, violationsSchema, devicesSchema, grantsSchema, keysSchema, resetSchema,
-        previewsSchema, lateSchema,
+        previewsSchema, lateSchema, namesSchema,
     ].joined(separator: "\n")
 
     /// Brings a store to the newest form: all steps in the caller's transaction, which no other process comes between.

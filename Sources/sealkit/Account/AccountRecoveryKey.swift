@@ -28,7 +28,7 @@ struct AccountRecoveryKey: AccountHolderCommand {
                 try await client.account.renewRecoveryKey(show: show)
             }
         }
-        let key = try AccountRecover.key(typed: try Prompt.pipedSecret("Recovery key: "))
+        let key = try TypedRecoveryKey.read()
         guard try await client.account.isGood(key) else {
             throw SealKitError(
                 .unknownItem, "this recovery key does not bring the account back: it was replaced, or is another account's",

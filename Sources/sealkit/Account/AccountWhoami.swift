@@ -4,9 +4,10 @@ import SealKit
 struct AccountWhoami: AccountHolderCommand {
     static let configuration = CommandConfiguration(
         commandName: "whoami",
-        abstract: "Print this account's user name in the container. Needs no network.",
+        abstract: "Print this account's user name in the container.",
         discussion: """
-            The name commits to the account's keys: nobody else can have it, and another container gives another one.
+            Others can invite the account by it from then on: where the server can be reached, this makes the account known in the \
+            container. The name commits to the account's keys: nobody else can have it, and another container gives another one.
 
               sealkit account whoami --container com.example.notes
             """)
@@ -17,6 +18,7 @@ struct AccountWhoami: AccountHolderCommand {
 
     func run(_ client: Client) async throws {
         let name = try client.container.userRecordID().recordName
+        await client.makeKnown(output)
         output.result(
             "\(name) in \(global.containerIdentifier) at \(client.account.server)", bare: name,
             json: [

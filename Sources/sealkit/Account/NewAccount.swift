@@ -37,8 +37,7 @@ enum NewAccount {
         try target.write(account, passphrase: passphrase)
         let sealing = passphrase == nil ? "not sealed by a passphrase" : "sealed"
         output.note("key file: \(global.keyFileURL.path) (\(sealing))\nuser name: \(name)")
-        // The first question introduces the account to the container, so that others can invite it from now on.
-        _ = try await container.privateDatabase.allRecordZones()
+        try await container.register()
         return Client(account: account, container: container, trust: trust)
     }
 }

@@ -46,10 +46,12 @@ struct NewKeyFile {
         _ account: Account, trust: TrustStore, passphrase: String?, saying words: String, _ output: Output
     ) async throws {
         try write(account, passphrase: passphrase)
-        let name = try global.makeContainer(account, trust: trust).userRecordID().recordName
+        let container = try global.makeContainer(account, trust: trust)
+        let name = try container.userRecordID().recordName
         output.result(
             "\(words) \(name)\nkey file: \(url.path)", bare: name,
             json: ["userRecordName": .string(name), "keyFile": .string(url.path)])
+        await container.makeKnown(output)
         await Interruption.settle { try? await account.logOut() }
     }
 

@@ -11,15 +11,15 @@ enum AuditText {
         for contact in audit.contacts where contact.needsAttention { lines.append("  " + ContactText.line(contact)) }
         for device in audit.newDevices { lines.append("new device " + DeviceText.line(device)) }
         for failure in audit.failures {
-            lines.append("not checked: \(name(failure.zoneID)): \(failure.error.reason.escaped) [\(failure.error.code.rawValue.escaped)]")
+            lines.append("not checked: \(name(failure.zoneID)): \(failure.error.reason.escaped.withNames) [\(failure.error.code.rawValue.escaped)]")
         }
         for violation in audit.violations {
-            lines.append("violation \(Timestamp.text(violation.lastSeen)) \(name(violation.zoneID)): \(violation.reason.escaped) [\(violation.code.rawValue.escaped)]")
+            lines.append("violation \(Timestamp.text(violation.lastSeen)) \(name(violation.zoneID)): \(violation.reason.escaped.withNames) [\(violation.code.rawValue.escaped)]")
         }
         for accepted in audit.acceptances {
             lines.append(
                 "accepted \(Timestamp.text(accepted.accepted)) \(name(accepted.zoneID)): record \(accepted.recordName.escaped), which came late, "
-                    + "signed by \(accepted.authorUserRecordID.recordName.escaped)")
+                    + "signed by \(accepted.authorUserRecordID.recordName.escaped.withNames)")
         }
         lines.append("\(audit.outcome)")
         return lines.joined(separator: "\n")
@@ -35,7 +35,7 @@ enum AuditText {
         if keys.isRotationDue { lines.append("  a new key is due: the next member who writes opens it") }
         if scope.abandonedForks > 0 { lines.append("  \(scope.abandonedForks) forks that the owner has ended") }
         if !scope.badGrants.isEmpty {
-            let keys = zip(scope.badGrants, scope.badGrantAuthors).map { "\($0) (opened by \($1.recordName.escaped))" }
+            let keys = zip(scope.badGrants, scope.badGrantAuthors).map { "\($0) (opened by \($1.recordName.escaped.withNames))" }
             lines.append("  BAD GRANTS of keys \(keys.joined(separator: ", "))")
         }
         if !keys.isNewestHeld {
@@ -45,7 +45,7 @@ enum AuditText {
         return lines
     }
 
-    private static func name(_ zoneID: RecordZone.ID?) -> String { zoneID.map { "\($0)".escaped } ?? "account" }
+    private static func name(_ zoneID: RecordZone.ID?) -> String { zoneID.map { "\($0)".escaped.withNames } ?? "account" }
 
     static func json(_ audit: Audit) -> [String: JSONValue] {
         [
@@ -84,7 +84,7 @@ enum AuditText {
             "zone": .string(accepted.zoneID.zoneName), "owner": .string(accepted.zoneID.ownerName),
             "record": .string(accepted.recordName), "author": .string(accepted.authorUserRecordID.recordName),
             "accepted": .string(Timestamp.text(accepted.accepted)),
-        ]
+        ].naming(accepted.authorUserRecordID.recordName, as: "authorName")
     }
 
     private static func json(_ violation: Violation) -> [String: JSONValue] {

@@ -4,11 +4,22 @@ import SealKit
 
 /// Whom a command is about.
 struct ContactArgument: ParsableArguments {
-    @Argument(help: ArgumentHelp("The person's user name, as `contact list` prints it.", valueName: "user"))
+    @Argument(help: ArgumentHelp("The person's user name, as `contact list` prints it, or the name that you have given it.", valueName: "user"))
     var user: String
 
+    /// - Throws: `unknownItem` for a name that nobody has here.
+    func recordName() throws(SealKitError) -> String {
+        let name = PeopleNames.recordName(user)
+        guard name.hasPrefix("_") else {
+            throw SealKitError(
+                .unknownItem, "nobody is called \(user) on this device",
+                remedy: "give the user name, which is _ and 32 hexadecimal digits: see sealkit contact list")
+        }
+        return name
+    }
+
     func find(_ client: Client) async throws -> Contact {
-        try await client.container.contacts.refreshedContact(for: Record.ID(recordName: user))
+        try await client.container.contacts.refreshedContact(for: Record.ID(recordName: try recordName()))
     }
 }
 
@@ -21,7 +32,7 @@ enum ContactText {
     }
 
     static func line(_ contact: Contact) -> String {
-        "\(contact.userRecordID.recordName.escaped.padded(to: 36))\(state(contact))"
+        "\(contact.userRecordID.recordName.escaped.withNames.padded(to: 36))\(contact.name == nil ? "" : " ")\(state(contact))"
     }
 
     static func text(_ contact: Contact) -> String {
@@ -45,7 +56,7 @@ enum ContactText {
 
     static func json(_ contact: Contact) -> [String: JSONValue] {
         [
-            "userRecordName": .string(contact.userRecordID.recordName), "isVerified": .bool(contact.isVerified),
+            "userRecordName": .string(contact.userRecordID.recordName), "name": JSONValue(contact.name), "isVerified": .bool(contact.isVerified),
             "generation": .integer(Int64(contact.generation)), "firstSeen": .string(Timestamp.text(contact.firstSeen)),
             "keysChanged": JSONValue(contact.keysChanged.map(Timestamp.text)),
             "safetyNumber": .string(contact.safetyNumber.joined(separator: " ")),

@@ -22,7 +22,7 @@ struct ContactVerify: AccountHolderCommand {
         let found = try await contact.find(client)
         guard found.matches(digits.joined()) else {
             throw Failure.Local(
-                status: .integrity, reason: "this is not the safety number of \(contact.user)",
+                status: .integrity, reason: "this is not the safety number of \(found.userRecordID.recordName)",
                 remedy: "compare again; if it stays so, somebody stands between you")
         }
         let verified = try await client.container.contacts.verify(found)

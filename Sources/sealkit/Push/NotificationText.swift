@@ -24,7 +24,7 @@ enum NotificationText {
     }
 
     private static func place(_ fired: Container.Notification.Fired) -> String {
-        fired.databaseScope == .public ? "public database" : fired.zoneID.description.escaped
+        fired.databaseScope == .public ? "public database" : fired.zoneID.description.escaped.withNames
     }
 
     private static func name(_ scope: Database.Scope) -> String {

@@ -6,6 +6,8 @@ struct WatchCommand: AccountHolderCommand {
         commandName: "watch",
         abstract: "Print what the account's subscriptions tell, as it happens.",
         discussion: """
+            While the server is away it waits, and says so on standard error.
+
             Changes by this command's own session are left out, those of all other devices are not. A notification says that \
             something changed, not what: `sealkit record list` fetches it.
 
@@ -19,7 +21,19 @@ struct WatchCommand: AccountHolderCommand {
     var after: String?
 
     func run(_ client: Client) async throws {
-        for try await notification in client.container.notifications(after: after) {
+        let output = output
+        let notifications = client.container.notifications(after: after) { away in
+            if let away {
+                Self.remark(
+                    "the server is away; waiting for it: \(away.reason)", json: ["event": .string("away"), "reason": .string(away.reason)], output)
+            } else {
+                Self.remark("the server is back", json: ["event": .string("back")], output)
+            }
+        }
+        var isFirst = true
+        for try await notification in notifications {
+            if isFirst { await tellIfNothingIsWatched(client) }
+            isFirst = false
             switch notification.content {
             case .ready:
                 output.result("watching", json: Self.json("ready", notification))
@@ -33,6 +47,22 @@ struct WatchCommand: AccountHolderCommand {
         }
         // A stream whose task is cancelled ends as one that is over.
         try Task.checkCancellation()
+    }
+
+    /// Whether there is anything to tell of cannot always be asked; the stream then says why.
+    private func tellIfNothingIsWatched(_ client: Client) async {
+        let databases = [client.container.privateDatabase, client.container.sharedDatabase, client.container.publicDatabase]
+        for database in databases {
+            guard let subscriptions = try? await database.allSubscriptions(), subscriptions.isEmpty else { return }
+        }
+        Self.remark(
+            "there is nothing to watch until the account has a subscription: sealkit subscription create everything",
+            json: ["event": .string("nothing")], output)
+    }
+
+    /// On standard error: what standard output has is notifications.
+    private static func remark(_ text: String, json: [String: JSONValue], _ output: Output) {
+        if output.isJSON { Output.standardError(JSONValue.object(json).line) } else { output.note(text.escaped) }
     }
 
     private static func json(_ event: String, _ notification: Container.Notification) -> [String: JSONValue] {

@@ -85,7 +85,7 @@ struct RecordAccept: AccountHolderCommand {
 
     private static func text(_ record: LateRecord) -> String {
         "\(record.recordType.escaped) \(record.recordID.recordName.escaped)  signed \(Timestamp.text(record.signed)) by "
-            + record.authorUserRecordID.recordName.escaped + (record.isAuthorVouchedFor ? "" : ", WHO MAY NOT WRITE THERE ANY MORE")
+            + record.authorUserRecordID.recordName.escaped.withNames + (record.isAuthorVouchedFor ? "" : ", WHO MAY NOT WRITE THERE ANY MORE")
     }
 
     private static func json(_ record: LateRecord) -> [String: JSONValue] {
@@ -93,6 +93,6 @@ struct RecordAccept: AccountHolderCommand {
             "recordName": .string(record.recordID.recordName), "recordType": .string(record.recordType),
             "author": .string(record.authorUserRecordID.recordName), "signed": .string(Timestamp.text(record.signed)),
             "isAuthorVouchedFor": .bool(record.isAuthorVouchedFor),
-        ]
+        ].naming(record.authorUserRecordID.recordName, as: "authorName")
     }
 }

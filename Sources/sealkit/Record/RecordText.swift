@@ -6,8 +6,8 @@ import SealStatements
 enum RecordText {
     static func text(_ record: Record) -> String {
         var rows: [(String, String)] = []
-        if let author = record.lastModifiedUserRecordID { rows.append(("author", author.recordName.escaped + " (signature verified)")) }
-        if let creator = record.creatorUserRecordID { rows.append(("creator", creator.recordName.escaped)) }
+        if let author = record.lastModifiedUserRecordID { rows.append(("author", author.recordName.escaped.withNames + " (signature verified)")) }
+        if let creator = record.creatorUserRecordID { rows.append(("creator", creator.recordName.escaped.withNames)) }
         if let date = record.modificationDate { rows.append(("modified", Timestamp.text(date))) }
         if let parent = record.parent { rows.append(("parent", parent.recordName.escaped)) }
         for key in keys(record) { rows.append((key.escaped, field(key, of: record))) }
@@ -58,7 +58,10 @@ enum RecordText {
         var fields: [String: JSONValue] = [:]
         for key in keys(record) { fields[key] = jsonField(key, of: record) }
         object["fields"] = .object(fields)
-        return .object(object)
+        return .object(
+            object.naming(record.creatorUserRecordID?.recordName, as: "creatorName")
+                .naming(record.lastModifiedUserRecordID?.recordName, as: "authorName")
+                .naming(record.recordID.zoneID.ownerName, as: "zoneOwnerName"))
     }
 
     private static func jsonField(_ key: String, of record: Record) -> JSONValue {

@@ -27,7 +27,7 @@ struct ShownRecords {
             case .failure(let error):
                 failed = error
                 output.result(
-                    "! \(id.recordName.escaped): \(error.reason.escaped)",
+                    "! \(id.recordName.escaped): \(error.reason.escaped.withNames)",
                     json: [
                         "failure": .object([
                             "recordName": .string(id.recordName), "code": .string(error.code.rawValue),

@@ -16,7 +16,7 @@ struct ShareInvite: AccountHolderCommand {
 
     @OptionGroup var place: ShareOptions
 
-    @Argument(help: ArgumentHelp("An e-mail address, a phone number (+49…), or a user name.", valueName: "person"))
+    @Argument(help: ArgumentHelp("An e-mail address, a phone number (+49…), a user name, or the name that you have given somebody.", valueName: "person"))
     var person: String?
 
     @Flag(help: "Invite whoever first accepts with the URL that this prints.")
@@ -50,7 +50,7 @@ struct ShareInvite: AccountHolderCommand {
         guard let url = ownURL ?? saved.url else {
             throw SealKitError(.serverRejectedRequest, "the server's answer lacks the share's URL")
         }
-        let name = person?.escaped ?? "the invited person"
+        let name = person.map { PeopleNames.recordName($0).escaped.withNames } ?? "the invited person"
         let identity = invited.userIdentity
         var found = ""
         if let user = identity.userRecordID?.recordName, let trust = ShareText.trust(identity) {
@@ -59,7 +59,7 @@ struct ShareInvite: AccountHolderCommand {
             case .userRecordName, nil: false
             }
             let source = isByAddress && !identity.isVerified ? ": the server says that \(name) is this user" : ""
-            found = "\(user.escaped)  \(trust)\(source)\n" + (ShareText.howToVerify(identity).map { "\($0)\n" } ?? "") + "\n"
+            found = "\(user.escaped.withNames)  \(trust)\(source)\n" + (ShareText.howToVerify(identity).map { "\($0)\n" } ?? "") + "\n"
         } else if person != nil {
             found = "The server knows no account of \(name): whoever proves the address takes the seat\n\n"
         }
@@ -83,7 +83,7 @@ struct ShareInvite: AccountHolderCommand {
                 ? found + "Send this URL to \(name), and to nobody else; it is good once:\n\n    \(url)\n"
                 : found + "Send the share's URL to \(name):\n\n    \(url)\n",
             bare: url,
-            json: json)
+            json: json.naming(identity.userRecordID?.recordName, as: "name"))
         ShareText.noteURL(saved, output)
     }
 
@@ -102,7 +102,7 @@ struct ShareInvite: AccountHolderCommand {
         if person.contains("@") {
             handle = .emailAddress(person)
         } else {
-            handle = person.hasPrefix("+") ? .phoneNumber(person) : .userRecordName(person)
+            handle = person.hasPrefix("+") ? .phoneNumber(person) : .userRecordName(PeopleNames.recordName(person))
         }
         return try await client.container.shareParticipant(for: handle, permission: permission.permission)
     }

@@ -22,11 +22,11 @@ extension Share.Metadata {
     /// The title is the word of whoever signed it, about what is shared.
     func text(_ status: Share.Participant.AcceptanceStatus) -> String {
         let shown = preview.map { "\"\($0.title.escaped)\"" } ?? "(no title: nobody who administers the share vouches for one)"
-        var lines = ["\(shown) (zone \(zoneID.zoneName.escaped))", "  owner       \(owner.escaped)  \(ownerIdentity.isVerified ? "verified" : "not verified")"]
+        var lines = ["\(shown) (zone \(zoneID.zoneName.escaped))", "  owner       \(owner.escaped.withNames)  \(ownerIdentity.isVerified ? "verified" : "not verified")"]
         if participantRole != .owner, let how = ShareText.howToVerify(ownerIdentity) { lines.append("              \(how)") }
         if let preview {
             lines.append(
-                "  title by    \(preview.authorRecordID.recordName.escaped) (\(preview.authorRole)), \(Timestamp.text(preview.date))")
+                "  title by    \(preview.authorRecordID.recordName.escaped.withNames) (\(preview.authorRole)), \(Timestamp.text(preview.date))")
         }
         lines += ["  permission  \(participantPermission)", "  status      \(status)"]
         return lines.joined(separator: "\n")
@@ -40,6 +40,6 @@ extension Share.Metadata {
             "previewAuthor": JSONValue(preview?.authorRecordID.recordName),
             "previewAuthorRole": JSONValue(preview.map { "\($0.authorRole)" }),
             "previewDate": JSONValue(preview.map { Timestamp.text($0.date) }),
-        ]
+        ].naming(owner, as: "ownerName").naming(preview?.authorRecordID.recordName, as: "previewAuthorName")
     }
 }

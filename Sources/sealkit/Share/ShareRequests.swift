@@ -21,7 +21,7 @@ struct ShareRequests: AccountHolderCommand {
             } else {
                 try await place.fetch(client)
             }
-        let lines = share.requesters.map { "  \($0.userIdentity.userRecordID?.recordName.escaped ?? "")  \($0.contact.escaped)" }
+        let lines = share.requesters.map { "  \($0.userIdentity.userRecordID?.recordName.escaped.withNames ?? "")  \($0.contact.escaped)" }
         output.result(
             ([share.allowsAccessRequests ? "strangers with the URL may ask" : "nobody may ask"] + lines).joined(separator: "\n"),
             bare: share.requesters.compactMap { $0.userIdentity.userRecordID?.recordName }.joined(separator: "\n"),
@@ -32,7 +32,7 @@ struct ShareRequests: AccountHolderCommand {
                         .object([
                             "userRecordName": JSONValue(requester.userIdentity.userRecordID?.recordName),
                             "contact": .string(requester.contact),
-                        ])
+                        ].naming(requester.userIdentity.userRecordID?.recordName, as: "name"))
                     }),
             ])
     }

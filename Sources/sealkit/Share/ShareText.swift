@@ -43,10 +43,19 @@ enum ShareText {
         }
     }
 
+    /// What the user calls somebody, behind an id or an address.
+    private static func shownName(_ identity: Share.UserIdentity) -> String {
+        let shown = name(identity).escaped
+        guard let user = identity.userRecordID?.recordName, user != name(identity), let given = PeopleNames.name(user) else {
+            return shown.withNames
+        }
+        return "\(shown) (\(given.escaped))"
+    }
+
     static func line(_ participant: Share.Participant) -> String {
         let user = participant.userIdentity.userRecordID?.recordName ?? "not accepted yet"
         let name = name(participant.userIdentity)
-        return "  \(name.escaped.padded(to: 36))\("\(participant.role)".padded(to: 14))\("\(participant.permission)".padded(to: 11))"
+        return "  \(shownName(participant.userIdentity).padded(to: 36))\("\(participant.role)".padded(to: 14))\("\(participant.permission)".padded(to: 11))"
             + "\("\(participant.acceptanceStatus)".padded(to: 10))id \(participant.participantID.escaped)"
             + (name == user ? "" : "  \(user.escaped)") + (trust(participant.userIdentity).map { "  \($0)" } ?? "")
     }
@@ -77,7 +86,7 @@ enum ShareText {
         guard share.isURLRenewed else { return }
         output.note("The share has a new URL; the one before leads nowhere any more. See: sealkit share url \(share.zoneID.zoneName.escaped)")
         for participant in share.waitingForURL {
-            output.note("\(name(participant.userIdentity).escaped) was invited with the one before, has not accepted, and needs the new one")
+            output.note("\(shownName(participant.userIdentity)) was invited with the one before, has not accepted, and needs the new one")
         }
     }
 
@@ -93,7 +102,7 @@ enum ShareText {
         case .phoneNumber(let number): object["phone"] = .string(number)
         case .userRecordName, nil: break
         }
-        return .object(object)
+        return .object(object.naming(participant.userIdentity.userRecordID?.recordName, as: "name"))
     }
 
     static func json(_ share: Share) -> [String: JSONValue] {
@@ -109,13 +118,20 @@ enum ShareText {
 }
 
 extension Share {
-    /// Somebody by participant id, user name or address.
+    /// Somebody by participant id, user name or address, or by the name that the user has given.
     func participant(named name: String) throws(SealKitError) -> Participant {
         let found = participants.first { participant in
             participant.participantID == name || participant.userIdentity.userRecordID?.recordName == name
                 || ShareText.name(participant.userIdentity).lowercased() == name.lowercased()
         }
-        guard let found else {
+        let person = PeopleNames.recordName(name)
+        let called = person == name ? nil : participants.first { $0.userIdentity.userRecordID?.recordName == person }
+        if let found, let called, found.participantID != called.participantID {
+            throw SealKitError(
+                .invalidArguments, "\(name) is one participant's id or address, and the name that you have given another",
+                remedy: "take the id or user name that sealkit share show prints")
+        }
+        guard let found = found ?? called else {
             throw SealKitError(
                 .unknownItem, "nobody in the share goes by \(name)", remedy: "take the id or user name that sealkit share show prints")
         }
@@ -125,7 +141,8 @@ extension Share {
 
 extension Share {
     func requester(named name: String) -> AccessRequester? {
-        requesters.first { $0.userIdentity.userRecordID?.recordName == name }
+        let person = PeopleNames.recordName(name)
+        return requesters.first { $0.userIdentity.userRecordID?.recordName == person }
     }
 
     func existingRequester(named name: String) throws(SealKitError) -> AccessRequester {

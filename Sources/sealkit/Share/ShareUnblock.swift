@@ -15,8 +15,9 @@ struct ShareUnblock: AccountHolderCommand {
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
+        let person = PeopleNames.recordName(user)
         let saved = try await place.change(client) { share in
-            let found = share.blockedIdentities.filter { $0.userRecordID.recordName == user }
+            let found = share.blockedIdentities.filter { $0.userRecordID.recordName == person }
             guard !found.isEmpty else {
                 throw SealKitError(.unknownItem, "nobody by that name is blocked", remedy: "see share show --json")
             }

@@ -52,6 +52,7 @@ struct Client {
         self.account = account
         trust = try TrustFiles.open(beside: global.keyFileURL)
         container = try global.makeContainer(account, trust: trust)
+        PeopleNames.know(try await container.contacts.names())
     }
 
     /// Of devices that this one has not seen before, until they are acknowledged. Beside the command's result: that they cannot
@@ -76,10 +77,24 @@ struct Client {
         }
     }
 
+    func makeKnown(_ output: Output) async { await container.makeKnown(output) }
+
     /// Each command is a session of its own: none is left behind.
     func end() async {
         let account = account
         await Interruption.settle { try? await account.logOut() }
+    }
+}
+
+extension Container {
+    /// Lets others invite the account. Beside the command's result: its next one in the container does it too.
+    func makeKnown(_ output: Output) async {
+        do throws(SealKitError) {
+            let quick = OperationConfiguration(timeoutIntervalForRequest: 10, timeoutIntervalForResource: 10)
+            try await configuredWith(configuration: quick) { container throws(SealKitError) in try await container.register() }
+        } catch {
+            output.note("nobody can invite this account here before it has reached the server in this container: \(error.reason.escaped)")
+        }
     }
 }
 

@@ -21,7 +21,7 @@ enum ExitStatus: Int32, CaseIterable {
             .tooManyParticipants, .alreadyShared, .participantAlreadyInvited:
             self = .badInput
         case .unknownItem, .zoneNotFound, .userDeletedZone, .assetNotAvailable, .assetFileNotFound: self = .notFound
-        case .networkFailure, .networkUnavailable, .serverResponseLost: self = .network
+        case .networkFailure, .networkUnavailable, .serverResponseLost, .serverNotTrusted: self = .network
         case .storageFull, .quotaExceeded: self = .cannotWrite
         case .requestRateLimited, .serviceUnavailable, .zoneBusy, .accountTemporarilyUnavailable, .rotationDue, .rosterChanged,
             .staleEpoch, .deletionIncomplete, .assetFileModified:
@@ -42,7 +42,7 @@ enum ExitStatus: Int32, CaseIterable {
         case .usage: "the command line is not understood"
         case .badInput: "bad input: a value, URL or name that cannot be used"
         case .notFound: "no such record, zone, share, account or file; a recovery key or passphrase that brings none back"
-        case .network: "the server cannot be reached"
+        case .network: "the server cannot be reached, or does not prove who it is"
         case .other: "any other failure"
         case .cannotWrite: "a file cannot be written, or there is no space left"
         case .tryLater: "try again later: too many requests, or somebody else is at work"

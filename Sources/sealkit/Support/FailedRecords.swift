@@ -17,7 +17,7 @@ struct FailedRecords {
     }
 
     func show(_ output: Output) {
-        for (id, error) in failures { output.note("! \(id.recordName.escaped): \(error.reason.escaped)") }
+        for (id, error) in failures { output.note("! \(id.recordName.escaped): \(error.reason.escaped.withNames)") }
         if let worst, !worst.remedy.isEmpty { output.note(worst.remedy.escaped) }
     }
 

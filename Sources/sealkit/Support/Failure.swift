@@ -48,7 +48,7 @@ struct Failure {
             Output.standardError(JSONValue.object(["error": .object(fields)]).line)
             return
         }
-        var line = "error: \(reason.escaped)"
+        var line = "error: \(reason.escaped.withNames)"
         if !remedy.isEmpty { line += " – \(remedy.escaped)" }
         line += " [\(code.escaped)]"
         if let retryAfter { line += String(format: " (again in %.0f s)", retryAfter.rounded(.up)) }

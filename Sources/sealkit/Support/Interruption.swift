@@ -99,6 +99,14 @@ enum Interruption {
             bytes.append(byte)
         }
         if bytes.last == 0x0D { bytes.removeLast() }
-        return String(decoding: bytes, as: UTF8.self)
+        return try text(bytes)
+    }
+
+    /// - Throws: `invalidArguments` for what is no text: mended, it would be another secret or name than was typed.
+    static func text(_ bytes: [UInt8]) throws(SealKitError) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw SealKitError(.invalidArguments, "what was typed, or read, is not UTF-8 text", remedy: "set the terminal to UTF-8")
+        }
+        return text
     }
 }

@@ -60,7 +60,7 @@ struct SilentTerminal: ~Copyable {
             var byte: UInt8 = 0
             let count = read(descriptor, &byte, 1)
             if count < 0, errno == EINTR { continue }
-            guard count == 1, byte != 0x0A else { return String(decoding: bytes, as: UTF8.self) }
+            guard count == 1, byte != 0x0A else { return try Interruption.text(bytes) }
             bytes.append(byte)
         }
     }

@@ -1,0 +1,90 @@
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import Synchronization
+
+/// What answers at the address, and is not the server that was asked for: that does not pass, so it is told at once.
+extension HTTPTransport {
+    /// - Returns: nil for what may pass.
+    func wrongServer(_ error: any Error) async -> SealKitError? {
+        switch error {
+        case let error as NIOSSLExtraError where error == .failedToValidateHostname || error == .serverHostnameImpossibleToMatch:
+            return .serverNotTrusted(
+                "the server's certificate is for another name than the address has",
+                remedy: "use the name that the certificate has, or get one for this address")
+        case NIOSSLError.unableToValidateCertificate, NIOSSLError.noCertificateToValidate:
+            return .serverNotTrusted("the server shows no certificate that can be checked", remedy: "check the address")
+        case NIOSSLError.handshakeFailed(let cause):
+            if HTTPTransport.isUntrusted(cause) { return await untrusted() }
+            guard !hasAnswered.load(ordering: .relaxed), HTTPTransport.isWithoutTLS(cause) else { return nil }
+            return .wrongAddress(
+                "what answers at the address speaks no TLS",
+                remedy: "check the port; plain http:// is for a server on this machine only")
+        case is HTTPParserError where !hasAnswered.load(ordering: .relaxed):
+            return .wrongAddress("what answers at the address speaks no HTTP", remedy: "check the port, and that it is a SealKit server's")
+        default:
+            guard !hasAnswered.load(ordering: .relaxed), origin.hasPrefix("http://"), HTTPTransport.isBroken(error),
+                await TLSProbe.certificates(of: origin) != nil
+            else { return nil }
+            return .wrongAddress(
+                "what answers at the address speaks TLS, and http:// does not", remedy: "write https:// in its place")
+        }
+    }
+
+    /// Which of the reasons there are for not trusting a certificate, as far as the certificates themselves tell.
+    private func untrusted() async -> SealKitError {
+        let now = Date().timeIntervalSince1970
+        for certificate in await TLSProbe.certificates(of: origin) ?? [] {
+            if Double(certificate.notValidAfter) < now {
+                return .serverNotTrusted(
+                    "the server's certificate has expired on \(HTTPTransport.day(certificate.notValidAfter))",
+                    remedy: "have its operator renew it, and check this device's clock")
+            }
+            if Double(certificate.notValidBefore) > now {
+                return .serverNotTrusted(
+                    "the server's certificate is good from \(HTTPTransport.day(certificate.notValidBefore)) on only",
+                    remedy: "check this device's clock")
+            }
+        }
+        return .serverNotTrusted(
+            "the server's certificate was signed by nobody whom this device trusts",
+            remedy: "check the address; where the authority is known to you, name its PEM file "
+                + "(certificateAuthorityFile of the transport's configuration; --ca-file on the command line)")
+    }
+
+    private static func day(_ time: time_t) -> String { String(DateText.text(Date(timeIntervalSince1970: Double(time))).prefix(10)) }
+
+    /// - Throws: `invalidArguments` where the file cannot be read, or has no certificate.
+    static func authorities(in file: String) throws(SealKitError) -> [NIOSSLCertificate] {
+        do { return try NIOSSLCertificate.fromPEMFile(file) } catch {
+            throw SealKitError(
+                .invalidArguments, "there is no certificate of an authority to read in \(file)",
+                remedy: "name a PEM file, which begins with -----BEGIN CERTIFICATE-----")
+        }
+    }
+
+    // MARK: What the TLS library says
+
+    /// Its words are all that it has for the reason.
+    private static func says(_ error: BoringSSLError, _ words: [String]) -> Bool {
+        guard case .sslError(let stack) = error else { return false }
+        return stack.contains { entry in words.contains { entry.description.contains($0) } }
+    }
+
+    private static func isUntrusted(_ error: BoringSSLError) -> Bool { says(error, ["CERTIFICATE_VERIFY_FAILED"]) }
+
+    private static func isWithoutTLS(_ error: BoringSSLError) -> Bool {
+        says(error, ["WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNKNOWN_PROTOCOL", "UNEXPECTED_MESSAGE", "UNEXPECTED_RECORD"])
+    }
+}
+
+extension SealKitError {
+    fileprivate static func serverNotTrusted(_ reason: String, remedy: String) -> SealKitError {
+        SealKitError(.serverNotTrusted, "\(reason); nothing was sent", remedy: remedy)
+    }
+
+    fileprivate static func wrongAddress(_ reason: String, remedy: String) -> SealKitError {
+        SealKitError(.serverRejectedRequest, reason, remedy: remedy)
+    }
+}

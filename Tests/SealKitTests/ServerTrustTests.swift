@@ -1,0 +1,106 @@
+import Foundation
+import SealLab
+import Testing
+
+@testable import SealKit
+
+/// What answers at an address, and is not the server that was meant: that is said at once, with what to do, and never tried again.
+@Suite(.enabled(if: TLSServer.hasTools, "python3 or openssl is not installed"), .timeLimit(.minutes(60))) struct ServerTrustTests {
+    /// The error of a call that would otherwise wait for its server for a week.
+    private func refusal(_ server: String, authority: String? = nil) async throws -> SealKitError? {
+        let transport = try HTTPTransport(server: server, configuration: .init(certificateAuthorityFile: authority))
+        let pacing = FakePacing()
+        let person = try await Person().through(transport, pacing: pacing.pacing)
+        let patient = OperationConfiguration(qualityOfService: .utility)
+        do {
+            _ = try await person.own.configuredWith(configuration: patient) { try await $0.allRecordZones() }
+            return nil
+        } catch {
+            #expect(pacing.sleeps.isEmpty, "\(error)")
+            return error as? SealKitError
+        }
+    }
+
+    // MARK: Certificates
+
+    @Test func anAuthorityThatNobodyKnowsIsNotTrustedUntilItIsNamed() async throws {
+        let server = try TLSServer()
+        let unknown = try await refusal(server.origin)
+        #expect(unknown?.code == .serverNotTrusted && unknown?.reason.contains("nobody whom this device trusts") == true, "\(String(describing: unknown))")
+        #expect(unknown?.remedy.contains("certificateAuthorityFile") == true && unknown?.retryAfter == nil)
+        // Then it is what it is: no SealKit server.
+        let known = try await refusal(server.origin, authority: server.authority)
+        #expect(known?.code == .serverRejectedRequest && known?.reason.contains("404") == true, "\(String(describing: known))")
+    }
+
+    @Test func anotherNameAndAnotherTimeAreTold() async throws {
+        let other = try TLSServer(name: "DNS:notes.example.org")
+        let misnamed = try await refusal(other.origin, authority: other.authority)
+        #expect(misnamed?.code == .serverNotTrusted && misnamed?.reason.contains("for another name") == true, "\(String(describing: misnamed))")
+        let old = try TLSServer(days: -1)
+        let expired = try await refusal(old.origin, authority: old.authority)
+        #expect(expired?.code == .serverNotTrusted && expired?.reason.contains("has expired on 20") == true, "\(String(describing: expired))")
+    }
+
+    @Test func aFileWithoutAnAuthorityIsRefusedBeforeAnythingIsAsked() throws {
+        let folder = try TemporaryFolder()
+        let file = folder.url.appendingPathComponent("notes.txt")
+        for text in [nil, "", "no certificate", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
+            if let text { try Data(text.utf8).write(to: file) }
+            let error = #expect(throws: SealKitError.self) {
+                try HTTPTransport(server: "https://localhost", configuration: .init(certificateAuthorityFile: file.path))
+            }
+            #expect(error?.code == .invalidArguments && error?.reason.contains(file.path) == true)
+        }
+    }
+
+    // MARK: Other protocols
+
+    @Test func plainHTTPToATLSPortIsTold() async throws {
+        let server = try TLSServer()
+        let error = try await refusal("http://127.0.0.1:\(server.port)")
+        #expect(error?.code == .serverRejectedRequest && error?.remedy.contains("https://") == true, "\(String(describing: error))")
+    }
+
+    @Test func aPortWithoutTLSAndOneWithoutHTTPAreTold() async throws {
+        let plain = try ServerProcess.shared.get().port
+        let untouched = try await refusal("https://127.0.0.1:\(plain)")
+        #expect(untouched?.code == .serverRejectedRequest && untouched?.reason.contains("no TLS") == true, "\(String(describing: untouched))")
+        let mail = try SilentServer(saying: "220 mail.example.org ESMTP\r\n")
+        let greeted = try await refusal(mail.origin)
+        #expect(greeted?.code == .serverRejectedRequest && greeted?.reason.contains("no HTTP") == true, "\(String(describing: greeted))")
+    }
+
+    /// The request was there by then: what it asked for may have been done.
+    @Test func aConnectionThatIsCutAfterTheRequestHasLostAnAnswer() async throws {
+        let server = try TLSServer(isCut: true)
+        let transport = try HTTPTransport(server: server.origin, configuration: .init(certificateAuthorityFile: server.authority))
+        let code = await failure { _ = try await transport.post("/", body: Data([1]), token: nil) }
+        #expect(code == .serverResponseLost)
+    }
+
+    // MARK: The command line
+
+    @Test func commandsSayItAndTakeTheAuthority() throws {
+        let server = try TLSServer()
+        let folder = try TemporaryFolder()
+        let keyFile = folder.url.appendingPathComponent("ann.json").path
+        func create(_ server: String, _ arguments: String..., environment: [String: String] = [:]) throws -> Command {
+            try Command.run(
+                ServerProcess.executable, ["account", "create", "--server", server, "--key-file", keyFile] + arguments,
+                environment: ["SEALKIT_CA_FILE": ""].merging(environment) { $1 })
+        }
+        let unknown = try create(server.origin)
+        #expect(unknown.status == 69 && unknown.errors.contains("--ca-file") && unknown.errors.contains("[serverNotTrusted]"), "\(unknown.errors)")
+        for known in [
+            try create(server.origin, "--ca-file", server.authority), try create(server.origin, environment: ["SEALKIT_CA_FILE": server.authority]),
+        ] {
+            #expect(known.status == 70 && known.errors.contains("404"), "\(known.errors)")
+        }
+        let missing = try create(server.origin, "--ca-file", keyFile)
+        #expect(missing.status == 65 && missing.errors.contains(keyFile), "\(missing.errors)")
+        let plain = try create("http://127.0.0.1:\(server.port)")
+        #expect(plain.status == 70 && plain.errors.contains("https://"), "\(plain.errors)")
+        #expect(!FileManager.default.fileExists(atPath: keyFile))
+    }
+}
