@@ -85,7 +85,7 @@ extension Database {
                     .permissionFailure,
                     "record \(late.recordID.recordName) was signed by \(late.authorUserRecordID.recordName), who may not write there any "
                         + "more by that key",
-                    remedy: "somebody who has seen it may write it again, or seal it again (sealkit zone rekey); the owner may accept it",
+                    remedy: "somebody who has seen it may write it again, or seal it again with rekey(_:); the owner may accept it",
                     lateRecord: late))
         }
     }
@@ -112,8 +112,8 @@ extension Database {
         return SealKitError(
             .rollback,
             "record \(sighting.recordName) is under an older key than this device has read the zone to, and was not shown to it then",
-            remedy: "either the server kept it back then, or somebody who had that key has written it since: ask its author, and accept "
-                + "it if it is theirs (sealkit record accept); nothing of it was opened",
+            remedy: "either the server kept it back then, or somebody who had that key has written it since: ask its author, and take "
+                + "it over with accept(_:) if it is theirs; nothing of it was opened",
             lateRecord: record)
     }
 }
