@@ -47,10 +47,10 @@ struct NewKeyFile {
     ) async throws {
         try write(account, passphrase: passphrase)
         let name = try global.makeContainer(account, trust: trust).userRecordID().recordName
-        output.result(
+        await Interruption.settle { try? await account.logOut() }
+        try output.result(
             "\(words) \(name)\nkey file: \(url.path)", bare: name,
             json: ["userRecordName": .string(name), "keyFile": .string(url.path)])
-        await Interruption.settle { try? await account.logOut() }
     }
 
     func write(_ account: Account, passphrase: String?) throws {

@@ -11,7 +11,7 @@ struct ContactList: AccountHolderCommand {
 
     func run(_ client: Client) async throws {
         for contact in try await client.container.contacts.all() {
-            output.result(
+            try output.result(
                 ContactText.line(contact), bare: contact.userRecordID.recordName.escaped, json: ContactText.json(contact))
         }
     }

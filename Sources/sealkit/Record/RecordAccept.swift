@@ -41,17 +41,17 @@ struct RecordAccept: AccountHolderCommand {
         var failed: SealKitError?
         let late = try await names.isEmpty ? database.lateRecords(inZoneWith: zoneID) : named(in: zoneID, database)
         guard !list else {
-            for record in late { output.result(Self.text(record), bare: record.recordID.recordName.escaped, json: ["late": .object(Self.json(record))]) }
+            for record in late { try output.result(Self.text(record), bare: record.recordID.recordName.escaped, json: ["late": .object(Self.json(record))]) }
             return output.note("\(late.count) record\(late.count == 1 ? "" : "s") came late")
         }
         let results = try await database.accept(late)
         for record in late {
             let name = record.recordID.recordName
             switch results[record.recordID] {
-            case .success: output.result("accepted " + Self.text(record), bare: name.escaped, json: ["accepted": .object(Self.json(record))])
+            case .success: try output.result("accepted " + Self.text(record), bare: name.escaped, json: ["accepted": .object(Self.json(record))])
             case .failure(let error):
                 failed = error
-                output.result(
+                try output.result(
                     "! \(name.escaped): \(error.reason.escaped)",
                     json: [
                         "failure": .object([

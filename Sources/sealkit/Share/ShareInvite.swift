@@ -63,7 +63,7 @@ struct ShareInvite: AccountHolderCommand {
         } else if person != nil {
             found = "The server knows no account of \(name): whoever proves the address takes the seat\n\n"
         }
-        output.result(
+        try output.result(
             ownURL != nil
                 ? found + "Send this URL to \(name), and to nobody else; it is good once:\n\n    \(url)\n"
                 : found + "Send the share's URL to \(name):\n\n    \(url)\n",
