@@ -31,14 +31,16 @@ struct SealKitCommand: AsyncParsableCommand {
         ])
 
     static func main() async {
-        signal(SIGPIPE, SIG_DFL)
+        StandardStream.holdNumbers()
         var isJSON = CommandLine.arguments.contains("--json")
         do {
             try Arguments.check()
             let command = try parseAsRoot()
             isJSON = (command as? any ClientCommand)?.global.json ?? false
             try await run(command)
+            TrustFiles.closeAll()
         } catch {
+            TrustFiles.closeAll()
             Failure(error).exit(asJSON: isJSON)
         }
     }

@@ -92,7 +92,7 @@ import Testing
         #expect(try ann("share", "show", "Notes").contains("publicUser"))
         _ = try ann("share", "public", "Notes", "none")
         _ = try carol("record", "list", "--zone", "Notes", "--owner", ann.name, status: 66)
-        _ = try ann("share", "stop", "Notes")
+        _ = try ann("share", "stop", "Notes", "--yes")
         _ = try bob("record", "list", "--zone", "Notes", "--owner", ann.name, status: 66)
         _ = try ann("share", "show", "Notes", status: 66)
         #expect(try ann("record", "list", "--zone", "Notes", "--quiet").contains("first"))
@@ -209,7 +209,7 @@ import Testing
         _ = try ann("share", "remove", "Lists", bob.name, "--record", "groceries")
         _ = try bob("record", "list", "--zone", "Lists", "--owner", ann.name, status: 66)
         // A record that is the root of nothing, and a share that ended.
-        _ = try ann("share", "stop", "Lists", "--record", "books")
+        _ = try ann("share", "stop", "Lists", "--record", "books", "--yes")
         _ = try ann("share", "invite", "Lists", carol.name, "--record", "books", status: 66)
         _ = try ann("share", "url", "Lists", "--record", "nothing", status: 66)
     }

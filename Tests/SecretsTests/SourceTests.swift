@@ -119,6 +119,31 @@ import Testing
             ])
     }
 
+    /// What is printed past it can be lost without a word, and a recovery key with it.
+    @Test func `The command prints by StandardStream alone`() throws {
+        let ways = ["print(", "debugPrint(", "dump(", "fputs(", "fwrite(", "puts(", "FileHandle.standardOutput", "STDOUT_FILENO", "stdout"]
+        let found = try SecretTypes.swiftFiles(in: ["sealkit"]).flatMap { file in
+            file.text.split(separator: "\n").compactMap { line -> String? in
+                let code = line.drop { $0 == " " }
+                let isUsed = ways.contains { way in
+                    code.ranges(of: way).contains { range in
+                        // The whole name, and not the end of another one.
+                        range.lowerBound == code.startIndex || !(code[code.index(before: range.lowerBound)].isLetter)
+                    }
+                }
+                return isUsed && !code.hasPrefix("//") ? "\(file.name): \(code)" : nil
+            }
+        }
+        #expect(
+            found == [
+                // Whether somebody looks at it.
+                "sealkit/Record/RecordGet.swift: if isatty(STDOUT_FILENO) == 1 {",
+                "sealkit/Support/StandardStream.swift: static let output = StandardStream(descriptor: STDOUT_FILENO)",
+                "sealkit/Support/StandardStream.swift: for number in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(number, F_GETFD) < 0 {",
+                "sealkit/Support/StandardStream.swift: _ = open(\"/dev/null\", number == STDOUT_FILENO ? O_RDONLY : O_WRONLY)",
+            ])
+    }
+
     private static func lastName(_ text: Substring) -> String {
         String(text.reversed().drop { "()!?".contains($0) }.prefix { $0.isLetter || $0.isNumber || $0 == "_" }.reversed())
     }

@@ -104,11 +104,12 @@ extension Account {
     // MARK: Changing the ways back
 
     /// Makes a new recovery key. The one before opens nothing on the server any more, at once.
-    /// - Parameter show: shows the key to the user, before the server hears of it; what it throws leaves the old one in force.
+    /// - Parameter show: shows the key to the user, before the server hears of it: where it goes to a file, return when it is on the
+    ///   disk. What it throws leaves the old one in force.
     /// - Returns: the key. Keep it nowhere.
     @discardableResult
     public func renewRecoveryKey(
-        show: (RecoveryKey) async throws(SealKitError) -> Void = { (_) async throws(SealKitError) in }
+        show: (RecoveryKey) async throws(SealKitError) -> Void
     ) async throws(SealKitError) -> RecoveryKey {
         // Logging in tells which seeds the server knows: a bundle has those, all of them.
         try await requireSession()

@@ -60,7 +60,7 @@ struct OwnIdentity: Sendable {
             throw SealKitError(
                 .integrityFailure,
                 "the roster of \(roster.scope.zoneName) has keys of this account that none of its devices has made",
-                remedy: "somebody had its former keys: renew them (sealkit account rotate-keys), and tell those you share with")
+                remedy: "somebody had its former keys: renew them with rotateKeys(trust:show:), and tell those you share with")
         }
         throw SealKitError.keysReplaced
     }

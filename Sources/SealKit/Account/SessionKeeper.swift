@@ -182,7 +182,7 @@ actor SessionKeeper {
         case .unknownItem where keys.isNewestUnknown:
             SealKitError(
                 .notAuthenticated, "the server does not know this account's newest keys",
-                remedy: "if new keys were being made, go on with that (sealkit account rotate-keys); "
+                remedy: "if new keys were being made, go on with rotateKeys(trust:show:); "
                     + "else ask whether the server was restored from an old backup")
         case .unknownItem:
             SealKitError(

@@ -5,9 +5,11 @@ import SealStatements
 /// A file that belongs to a record: CloudKit's `CKAsset`. Its bytes are sealed on this device, except in the public database,
 /// where they are hashed and signed.
 public struct Asset: Sendable {
-    /// A local file: of a new asset the file to upload, of a fetched one a copy in the SDK's temporary folder, which you
-    /// should move. Nil for a fetched asset that was not downloaded.
+    /// A local file: of a new asset the file to upload, of a fetched one a copy in the SDK's temporary folder
+    /// (``TemporaryAssets``), which stays there as long as this value does, and which you may move. Nil for a fetched asset that was
+    /// not downloaded.
     public internal(set) var fileURL: URL?
+    private var hold: AssetCache.Hold?
     /// Where the stored bytes are, and what opens or at least checks them; nil until the asset is saved.
     var remote: Remote?
 
@@ -38,6 +40,12 @@ public struct Asset: Sendable {
     public init(fileURL: URL) { self.fileURL = fileURL }
 
     init(remote: Remote) { self.remote = remote }
+
+    /// It has come: the file stays where it is as long as this value or a copy of it does.
+    mutating func isHeld(by hold: AssetCache.Hold) {
+        self.hold = hold
+        fileURL = hold.url
+    }
 }
 
 extension Asset: CustomStringConvertible {

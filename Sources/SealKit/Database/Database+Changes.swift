@@ -39,6 +39,8 @@ extension Database {
 
     /// What changed in a zone since a token; nil for everything.
     ///
+    /// Records come with the contents of their assets unless the database is ``fetchingAssets(_:)`` on demand.
+    ///
     /// A reading that begins without a token is held against what this device knows: what did not come is asked for when nothing more is
     /// coming, and is part of that answer, as the record, as its deletion, or as that record's `rollback`.
     /// - Parameter resultsLimit: nil lets the server decide; it may give fewer.
@@ -73,6 +75,7 @@ extension Database {
 
     /// What changed in many zones, each since its own token, in one request.
     ///
+    /// As with one zone, assets come along unless the database is ``fetchingAssets(_:)`` on demand.
     /// All zones together take no more room than one zone's answer: go on asking while any of them has more coming.
     /// - Returns: a result for each zone: what the one-zone call returns, or throws.
     /// - Throws: `limitExceeded` above 400 zones; whatever concerns the whole request.

@@ -5,6 +5,8 @@ import SealWire
 import SwiftProtobuf
 
 extension Database {
+    /// A record by its name, with the contents of its assets unless the database is ``fetchingAssets(_:)`` on demand.
+    ///
     /// The user's own record (`Container.userRecordID()`), in the public or private database, is made where it is not there yet.
     /// - Throws: `unknownItem`, `zoneNotFound`, `integrityFailure`, `rollback`.
     public func record(for recordID: Record.ID) async throws(SealKitError) -> Record {
@@ -15,6 +17,7 @@ extension Database {
         return try result.get()
     }
 
+    /// Records by their names, with the contents of their assets unless the database is ``fetchingAssets(_:)`` on demand.
     /// - Parameter desiredKeys: nil for all fields, empty for system fields only. What is left out is verified all the same.
     /// - Returns: a result for each id: an absent record is that id's `unknownItem`, an absent zone its records'
     ///   `zoneNotFound`.
@@ -190,13 +193,15 @@ extension Database {
         var complete = record
         for (key, state) in record.fields {
             guard case .asset(var asset) = state else { continue }
-            let file = core.temporaryAssets.newFile()
+            guard let remote = asset.remote else { continue }
             do {
-                try await download(asset, of: record.recordID, to: file)
+                asset.isHeld(
+                    by: try await AssetCache.shared.file(of: remote, in: core.temporaryAssets) { file async throws(SealKitError) in
+                        try await download(asset, of: record.recordID, to: file)
+                    })
             } catch {
                 return .failure(error)
             }
-            asset.fileURL = file
             complete.fields[key] = .asset(asset)
         }
         return .success(complete)

@@ -15,15 +15,17 @@ public struct Database: Sendable {
         case shared = 3
     }
 
-    /// Whether fetched assets are downloaded with their records, as CloudKit does.
+    /// Whether the contents of assets are downloaded with their records, as CloudKit does.
     public enum AssetFetching: Sendable {
+        /// Into the SDK's temporary folder (``TemporaryAssets``), each content once. An asset that cannot be had fails its record.
         case automatic
-        /// Call `download(_:of:to:)` for those that you want.
+        /// Records come with their assets' sizes, and without files: call ``Database/download(_:of:to:progress:)`` for those that you want.
         case onDemand
     }
 
     let core: ContainerCore
     let scope: Scope
+    /// Of everything that is fetched through this value: records by name, changes, queries, late records.
     public var assetFetching: AssetFetching = .automatic
 
     init(core: ContainerCore, scope: Scope) {
@@ -33,7 +35,12 @@ public struct Database: Sendable {
 
     public var databaseScope: Scope { scope }
 
-    /// A copy that leaves assets on the server until they are asked for.
+    /// A copy that fetches so. With `onDemand`, assets stay on the server until they are asked for:
+    ///
+    /// ```swift
+    /// let record = try await database.fetchingAssets(.onDemand).record(for: id)
+    /// if let film = record["film"] as Asset? { try await database.download(film, of: id, to: file) }
+    /// ```
     public func fetchingAssets(_ fetching: AssetFetching) -> Database {
         var copy = self
         copy.assetFetching = fetching

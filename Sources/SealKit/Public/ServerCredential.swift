@@ -55,7 +55,7 @@ public struct ServerCredential: Sendable {
     public init(contentsOf url: URL) throws(SealKitError) {
         guard let file = try PrivateFile.read(url) else {
             throw SealKitError(
-                .notAuthenticated, "there is no server credential at \(url.path)", remedy: "make one: sealkit server-key create")
+                .notAuthenticated, "there is no server credential at \(url.path)", remedy: "make one with createServerKey(name:)")
         }
         guard let content = try? JSONDecoder().decode(Content.self, from: file.bytes), content.format == "sealkit-server-credential",
             let environment = Container.Environment(rawValue: content.environment),

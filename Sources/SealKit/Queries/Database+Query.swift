@@ -8,7 +8,8 @@ extension Database {
     /// The records that a query finds, verified one by one.
     ///
     /// Each record has been held against the query on this device: one that does not fulfil it, or comes in another order, is an
-    /// `integrityFailure`. What the server leaves out cannot be noticed.
+    /// `integrityFailure`. What the server leaves out cannot be noticed. The contents of assets come along unless the database is
+    /// ``fetchingAssets(_:)`` on demand.
     /// - Parameters:
     ///   - zoneID: nil for all zones of the private database; the shared database is asked for one zone.
     ///   - desiredKeys: nil for all fields, empty for system fields only.

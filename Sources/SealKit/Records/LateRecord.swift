@@ -85,7 +85,7 @@ extension Database {
                     .permissionFailure,
                     "record \(late.recordID.recordName) was signed by \(late.authorUserRecordID.recordName), who may not write there any "
                         + "more by that key",
-                    remedy: "somebody who has seen it may write it again, or seal it again (sealkit zone rekey); the owner may accept it",
+                    remedy: "somebody who has seen it may write it again, or seal it again with rekey(_:); the owner may accept it",
                     lateRecord: late))
         }
     }
@@ -117,7 +117,7 @@ extension Database {
         let remedy =
             record == nil
             ? "; nothing of it was taken over"
-            : ": ask its author, and accept it if it is theirs (sealkit record accept); nothing of it was opened"
+            : ": ask its author, and take it over with accept(_:) if it is theirs; nothing of it was opened"
         return SealKitError(
             .rollback,
             "record \(sighting.recordName) is under an older key than this device has read the zone to, and was not shown to it then",

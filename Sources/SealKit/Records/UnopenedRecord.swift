@@ -14,7 +14,7 @@ struct UnopenedRecord: Sendable {
     init(_ record: Record, _ statement: SealStatements.Statement, because error: SealError) {
         self.record = record
         let (name, author) = (statement.recordName, statement.author.recordName)
-        let remedy = "delete it, or save over it with the policy allKeys (sealkit record save --overwrite)"
+        let remedy = "delete it, or save over it with the policy allKeys"
         self.error =
             switch error {
             case .missingKey:

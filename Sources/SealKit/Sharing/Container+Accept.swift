@@ -290,7 +290,7 @@ extension Container {
             throw SealKitError(
                 .integrityFailure,
                 "the invitation's grant does not open (\(error)): it is the one that was signed for, by whoever invited or has opened key \(epoch.number) since",
-                remedy: "ask the owner to open another key (sealkit zone rotate), and accept then")
+                remedy: "ask the owner to open another key with rotateKeys(of:), and accept then")
         }
         return try verifying("the invitation") { () throws(SealError) in
             try core.author.accept(keys, on: roster, identity: core.identity().chain, epochKey: key, time: currentTime())

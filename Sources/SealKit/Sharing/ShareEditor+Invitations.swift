@@ -122,7 +122,7 @@ extension ShareEditor {
         guard let date = participant.expirationDate else { return 0 }
         guard let time = ReferenceDate.microseconds(ofSeconds: date.timeIntervalSinceReferenceDate), time > 0 else {
             throw SealKitError(
-                .invalidArguments, "an invitation's expirationDate is no date after 1970 that it can hold",
+                .invalidArguments, "an invitation's end is no date after 1970 that it can hold",
                 remedy: "set a date to come, or nil for an invitation that stays open")
         }
         return time

@@ -7,7 +7,8 @@ import SealStatements
 /// the next one keeps, how far each feed was read without a gap, and the keys that people are known by; and what did not verify. It holds no secret key and no
 /// plaintext.
 ///
-/// Losing it loses protection against rollback until everything was seen again, so keep it beside the key file.
+/// Losing it loses protection against rollback until everything was seen again, so keep it beside the key file. While it is open,
+/// SQLite keeps what was written last in a file beside it (`-wal`): copy it when it is closed.
 public final class TrustStore: Sendable {
     private let database: DatabaseQueue
     private let file: URL?
@@ -33,6 +34,19 @@ public final class TrustStore: Sendable {
         } catch {
             throw TrustStore.failure(error, file)
         }
+    }
+
+    /// Puts what was written into the file itself, and closes it: whole, it can be copied or moved then, unless another process of
+    /// this device has it open. Calls that need it fail from now on with `internalError`.
+    /// - Throws: `internalError`, `storageFull`; what was written is not lost, and in the file beside it until it is next opened.
+    public func close() throws(SealKitError) {
+        do {
+            if file != nil {
+                // As far as that goes without waiting for others; the last one to close it does the rest.
+                _ = try database.writeWithoutTransaction { try $0.checkpoint(.passive) }
+            }
+            try database.close()
+        } catch { throw TrustStore.failure(error, file) }
     }
 
     static let schema = """

@@ -38,8 +38,8 @@ struct ZoneView: Sendable {
                 .permissionFailure,
                 "this account was not given key \(roster.currentEpoch.number) of the zone \(scope.zoneName): whoever opened it gave out bad grants, or the server withholds one",
                 remedy: mayAdminister
-                    ? "open another key: rotateKeys, or sealkit zone rotate"
-                    : "ask its owner or an administrator to open another key (sealkit zone rotate)")
+                    ? "open another key with rotateKeys(of:)"
+                    : "ask its owner or an administrator to open another key with rotateKeys(of:)")
         }
         return key
     }

@@ -36,7 +36,7 @@ struct AccountAddressAdd: AccountHolderCommand {
 
     func run(_ client: Client) async throws {
         try await code.link(address, discoverable: discoverable, client, output)
-        output.result("linked \(address.escaped)", json: ["linked": .string(address), "discoverable": .bool(discoverable)])
+        try output.result("linked \(address.escaped)", json: ["linked": .string(address), "discoverable": .bool(discoverable)])
     }
 }
 
@@ -50,7 +50,7 @@ struct AccountAddressList: AccountHolderCommand {
 
     func run(_ client: Client) async throws {
         for address in try await client.account.linkedAddresses() {
-            output.result(address.line, bare: address.idText, json: ["address": address.json])
+            try output.result(address.line, bare: address.idText, json: ["address": address.json])
         }
     }
 }
@@ -76,7 +76,7 @@ struct AccountAddressDiscoverable: AccountHolderCommand {
             } else {
                 try await client.account.setDiscoverable(isOn, address: handle.address)
             }
-        output.result(changed.line, bare: changed.idText, json: ["address": changed.json])
+        try output.result(changed.line, bare: changed.idText, json: ["address": changed.json])
     }
 }
 
@@ -105,6 +105,6 @@ struct AccountAddressRemove: AccountHolderCommand {
                 status: .notFound, reason: "\(handle.address) is not linked to this account",
                 remedy: "see the linked ones: sealkit account address list")
         }
-        output.result("removed \(handle.address.escaped)", json: ["removed": .string(handle.address)])
+        try output.result("removed \(handle.address.escaped)", json: ["removed": .string(handle.address)])
     }
 }

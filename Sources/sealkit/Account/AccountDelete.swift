@@ -17,27 +17,24 @@ struct AccountDelete: AccountHolderCommand {
               sealkit account delete
             """)
 
-    @Flag(help: "Do not ask.")
-    var yes = false
-
     @Flag(help: "Go on where the server contradicts what this device has verified of a share.")
     var despiteForks = false
 
+    @OptionGroup var confirmation: ConfirmationOption
     @OptionGroup var global: GlobalOptions
 
     /// There is no account left.
     static var warnsOfDevices: Bool { false }
 
     func run(_ client: Client) async throws {
-        if !yes {
-            try Prompt.confirm(
-                "This deletes the account at \(client.account.server) and everything in it, for ever. Type delete to go on: ",
-                typed: "delete", orOption: "--yes")
-        }
+        let user = try client.container.userRecordID().recordName
+        try confirmation.confirm(
+            "This deletes the account \(global.accountLabel.escaped) at \(client.account.server), which is \(user) in "
+                + "\(global.containerIdentifier), and everything in it, for ever and in every container", typing: "delete")
         try await delete(client.account, trust: despiteForks ? nil : client.trust)
         TrustFiles.remove(beside: global.keyFileURL)
         try GlobalOptions.accounts.left(global.keyFileURL)
-        output.result("deleted", json: ["deleted": .bool(true), "server": .string(client.account.server)])
+        try output.result("deleted", json: ["deleted": .bool(true), "server": .string(client.account.server)])
     }
 
     private func delete(_ account: Account, trust: TrustStore?) async throws(SealKitError) {

@@ -28,14 +28,14 @@ struct AccountEnrol: ClientCommand {
         let lock = try EnrolmentLock(beside: global.keyFileURL)
         defer { withExtendedLifetime(lock) {} }
         let enrolment = try await DeviceEnrolment.begin(transport: try global.transport(server: server))
-        output.result(
-            "On the other device: sealkit device approve \(enrolment.invitation)", bare: enrolment.invitation,
-            json: ["invitation": .string(enrolment.invitation)])
         try await target.make { trust in
             let account: Account
             do {
+                try output.result(
+                    "On the other device: sealkit device approve \(enrolment.invitation)", bare: enrolment.invitation,
+                    json: ["invitation": .string(enrolment.invitation)])
                 let comparison = try await enrolment.comparison()
-                EnrolmentQuestion.show(comparison, output)
+                try EnrolmentQuestion.show(comparison, output)
                 switch try EnrolmentQuestion.ask(comparison, on: .new, output) {
                 case .digits: account = try await enrolment.confirm(trust: trust)
                 case .transcript(let text): account = try await enrolment.confirm(scanned: text, trust: trust)

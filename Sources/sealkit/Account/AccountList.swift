@@ -22,7 +22,7 @@ struct AccountList: ClientCommand {
             let mark = name == current ? "*" : " "
             do throws(SealKitError) {
                 let file = try KeyFile(contentsOf: folder.keyFile(name))
-                output.result(
+                try output.result(
                     "\(mark) \(name)\t\(file.server.escaped)\t\(file.isSealed ? "sealed" : "not sealed by a passphrase")", bare: name,
                     json: [
                         "name": .string(name), "isCurrent": .bool(name == current), "server": .string(file.server),
@@ -30,7 +30,7 @@ struct AccountList: ClientCommand {
                     ])
             } catch {
                 // One that cannot be used hides none of the others.
-                output.result(
+                try output.result(
                     "\(mark) \(name)\tcannot be used: \(error.reason.escaped)", bare: name,
                     json: [
                         "name": .string(name), "isCurrent": .bool(name == current), "error": .string(error.reason),

@@ -37,7 +37,7 @@ struct AccountPassphrase: ClientCommand {
         let source = PassphraseSource(file: newPassphraseFile, descriptor: newPassphraseFd, variable: "SEALKIT_NEW_PASSPHRASE")
         try await store.changePassphrase(to: remove ? nil : try source.new())
         let path = global.keyFileURL.path
-        output.result(
+        try output.result(
             remove ? "\(path) is not sealed any more" : "\(path) opens by the new passphrase", bare: path,
             json: ["keyFile": .string(path), "isSealed": .bool(!remove)])
     }

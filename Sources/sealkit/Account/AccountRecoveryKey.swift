@@ -34,6 +34,6 @@ struct AccountRecoveryKey: AccountHolderCommand {
                 .unknownItem, "this recovery key does not bring the account back: it was replaced, or is another account's",
                 remedy: "make a new one: sealkit account recovery-key")
         }
-        output.result("this recovery key brings the account back", bare: "good", json: ["isGood": .bool(true)])
+        try output.result("this recovery key brings the account back", bare: "good", json: ["isGood": .bool(true)])
     }
 }

@@ -30,11 +30,11 @@ struct AccountRecoveryPassphrase: AccountHolderCommand {
     func run(_ client: Client) async throws {
         guard let name else {
             try await client.account.removeRecoveryPassphrase()
-            output.result("no passphrase brings the account back", bare: "removed", json: ["hasPassphrase": .bool(false)])
+            try output.result("no passphrase brings the account back", bare: "removed", json: ["hasPassphrase": .bool(false)])
             return
         }
         try await client.account.setRecoveryPassphrase(try options.passphrase(name: name))
-        output.result(
+        try output.result(
             "the passphrase brings the account back, with the name \(name.escaped)", bare: name,
             json: ["hasPassphrase": .bool(true)])
     }

@@ -16,25 +16,19 @@ struct AccountRemove: ClientCommand {
     @Argument(help: "The account's name, as sealkit account list has it.")
     var name: String
 
-    @Flag(help: "Do not ask.")
-    var yes = false
-
+    @OptionGroup var confirmation: ConfirmationOption
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
         try AccountFolder.check(name)
         let folder = GlobalOptions.accounts
         guard folder.has(name) else { throw AccountRemove.unknown(name) }
-        if !yes {
-            try Prompt.confirm(
-                "This removes the keys of the account \(name) from this machine. Type its name to go on: ", typed: name,
-                orOption: "--yes")
-        }
+        try confirmation.confirm("This removes the keys of the account \(name) from this machine", typing: name)
         let file = folder.keyFile(name)
         try await FileKeyStore(file: file).delete()
         TrustFiles.remove(beside: file)
         try folder.left(file)
-        output.result("removed \(name) from this machine", bare: name, json: ["removed": .string(name)])
+        try output.result("removed \(name) from this machine", bare: name, json: ["removed": .string(name)])
     }
 
     static func unknown(_ name: String) -> Failure.Local {

@@ -14,17 +14,12 @@ struct AccountReset: AccountHolderCommand {
               sealkit account reset
             """)
 
-    @Flag(help: "Do not ask.")
-    var yes = false
-
+    @OptionGroup var confirmation: ConfirmationOption
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        if !yes {
-            try Prompt.confirm(
-                "This deletes all encrypted data of the account on \(client.account.server). Type reset to go on: ",
-                typed: "reset", orOption: "--yes")
-        }
+        try confirmation.confirm(
+            "This deletes all encrypted data of the account \(global.accountLabel.escaped) on \(client.account.server)", typing: "reset")
         let bar = ProgressBar("zones and shares", unit: .records, output)
         try await NewRecoveryKey.make(output) { show throws(SealKitError) in
             defer { bar.finish() }

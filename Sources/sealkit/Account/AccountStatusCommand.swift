@@ -27,11 +27,11 @@ struct AccountStatusCommand: AccountHolderCommand {
             json["bytesLimit"] = usage.bytesLimit.map(JSONValue.integer) ?? .null
         } catch {
             guard status != .available else { throw error as any Error }
-            text += "\n\(error.reason.escaped)" + (error.remedy.isEmpty ? "" : " – \(error.remedy.escaped)")
+            text += "\n\(error.reason.escaped)" + (error.remedy.isEmpty ? "" : " – \(error.advice.escaped)")
             json["reason"] = .string(error.reason)
-            json["remedy"] = .string(error.remedy)
+            json["remedy"] = .string(error.advice)
         }
-        output.result(text, bare: "\(status)", json: json)
+        try output.result(text, bare: "\(status)", json: json)
         switch status {
         case .available: break
         case .couldNotDetermine: throw ExitCode(ExitStatus.network.rawValue)

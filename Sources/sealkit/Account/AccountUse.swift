@@ -22,6 +22,6 @@ struct AccountUse: ClientCommand {
         let folder = GlobalOptions.accounts
         guard folder.has(name) else { throw AccountRemove.unknown(name) }
         try folder.use(name)
-        output.result("using \(name)", bare: name, json: ["using": .string(name)])
+        try output.result("using \(name)", bare: name, json: ["using": .string(name)])
     }
 }

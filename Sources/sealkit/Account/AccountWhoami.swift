@@ -19,7 +19,7 @@ struct AccountWhoami: AccountHolderCommand {
     func run(_ client: Client) async throws {
         let name = try client.container.userRecordID().recordName
         await client.makeKnown(output)
-        output.result(
+        try output.result(
             "\(name) in \(global.containerIdentifier) at \(client.account.server)", bare: name,
             json: [
                 "userRecordName": .string(name), "container": .string(global.containerIdentifier),

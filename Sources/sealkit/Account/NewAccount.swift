@@ -25,16 +25,25 @@ enum NewAccount {
         let container = try global.makeContainer(account, trust: trust)
         let name = try container.userRecordID().recordName
         let key = recoveryKey.text()
-        output.result(
-            """
-            Your recovery key – write it down, it is shown this once:
+        var unshown: SealKitError?
+        do throws(SealKitError) {
+            try output.only(
+                """
+                Your recovery key – write it down, it is shown this once:
 
-                \(key)
+                    \(key)
 
-            """, bare: key,
-            json: ["recoveryKey": .string(key), "userRecordName": .string(name), "keyFile": .string(global.keyFileURL.path)])
-        // After the key was shown: should the file fail, the account can still be recovered.
+                """, bare: key,
+                json: ["recoveryKey": .string(key), "userRecordName": .string(name), "keyFile": .string(global.keyFileURL.path)])
+        } catch { unshown = error }
+        // After the key was shown: should the file fail, the account can still be recovered. Where it could not be shown, the file is
+        // all that there is of an account that has been made.
         try target.write(account, passphrase: passphrase)
+        if let unshown {
+            await Interruption.settle { try? await account.logOut() }
+            throw unshown.adding(
+                remedy: "the account was made, and its key file written; for a recovery key that you can see: sealkit account recovery-key")
+        }
         let sealing = passphrase == nil ? "not sealed by a passphrase" : "sealed"
         output.note("key file: \(global.keyFileURL.path) (\(sealing))\nuser name: \(name)")
         try await container.register()

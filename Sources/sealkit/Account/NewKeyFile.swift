@@ -48,11 +48,11 @@ struct NewKeyFile {
         try write(account, passphrase: passphrase)
         let container = try global.makeContainer(account, trust: trust)
         let name = try container.userRecordID().recordName
-        output.result(
-            "\(words) \(name)\nkey file: \(url.path)", bare: name,
-            json: ["userRecordName": .string(name), "keyFile": .string(url.path)])
         await container.makeKnown(output)
         await Interruption.settle { try? await account.logOut() }
+        try output.result(
+            "\(words) \(name)\nkey file: \(url.path)", bare: name,
+            json: ["userRecordName": .string(name), "keyFile": .string(url.path)])
     }
 
     func write(_ account: Account, passphrase: String?) throws {

@@ -1,27 +1,26 @@
 import SealEnvelope
 import SealKit
 
-/// A recovery key that takes another one's place. It is shown before the server hears of it, so that there is no moment without a
-/// key that somebody has; which of the two counts is certain only when the command has ended without an error.
+/// A recovery key that takes another one's place. It is shown, and on the disk where it goes to a file, before the server hears of
+/// it: there is no moment without a key that somebody has, and which of the two counts is certain only when the command has ended
+/// without an error.
 enum NewRecoveryKey {
-    /// - Parameter body: makes the new key; `show` prints it, this once.
+    /// - Parameter body: makes the new key; `show` prints it, this once. Where that fails, the key before stays.
     static func make(
         _ output: Output,
         _ body: (_ show: (RecoveryKey) async throws(SealKitError) -> Void) async throws(SealKitError) -> Void
     ) async throws(SealKitError) {
         var isShown = false
         do {
-            try await body { key in
+            try await body { key throws(SealKitError) in
+                try output.show(key)
                 isShown = true
-                output.show(key)
             }
         } catch {
+            if error.isOfOutput { throw error.adding(remedy: "this command has changed nothing: the recovery key that counted before still does") }
             guard isShown else { throw error }
-            let remedy =
-                "keep both recovery keys, the new one and the one before, until `sealkit account recovery-key --check` has said which one counts"
-            throw SealKitError(
-                error.code, error.reason, remedy: error.remedy.isEmpty ? remedy : "\(error.remedy); \(remedy)",
-                retryAfter: error.retryAfter)
+            throw error.adding(
+                remedy: "keep both recovery keys, the new one and the one before, until `sealkit account recovery-key --check` has said which one counts")
         }
         output.note("the new recovery key counts from now on; the one before is void")
     }
@@ -33,9 +32,9 @@ enum NewRecoveryKey {
 }
 
 extension Output {
-    fileprivate func show(_ recoveryKey: RecoveryKey) {
+    fileprivate func show(_ recoveryKey: RecoveryKey) throws(SealKitError) {
         let key = recoveryKey.text()
-        result(
+        try only(
             """
             Your new recovery key – write it down, it is shown this once:
 

@@ -33,7 +33,7 @@ struct InviteCommand: ParsableCommand {
         }
         for one in made {
             let expires = Timestamp.text(one.expires)
-            options.output.result(
+            try options.output.result(
                 "\(one.code)  good for one account until \(expires)", bare: one.code,
                 json: ["code": .string(one.code), "expires": .string(expires)])
         }

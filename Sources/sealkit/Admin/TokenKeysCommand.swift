@@ -61,7 +61,7 @@ struct TokenKeysList: ParsableCommand {
 
     func run() throws {
         for key in try options.rotation({ try $0.keys() }) {
-            options.output.result(
+            try options.output.result(
                 "\(key.id)  made \(Timestamp.text(key.made))\(key.isCurrent ? "  signs" : "")", bare: key.id, json: key.json)
         }
     }
@@ -81,7 +81,7 @@ struct TokenKeysRotate: ParsableCommand {
 
     func run() throws {
         let (made, removed) = try options.rotation { try $0.rotate() }
-        options.output.result(
+        try options.output.result(
             (["\(made.id) signs from now on"] + removed.map { "\($0) was removed" }).joined(separator: "\n"), bare: made.id,
             json: ["made": .string(made.id), "removed": .array(removed.map { .string($0) })])
     }
@@ -103,7 +103,7 @@ struct TokenKeysRemove: ParsableCommand {
 
     func run() throws {
         try options.rotation { try $0.remove(id: id) }
-        options.output.result("\(id.escaped) was removed", json: ["removed": .array([.string(id)])])
+        try options.output.result("\(id.escaped) was removed", json: ["removed": .array([.string(id)])])
     }
 }
 

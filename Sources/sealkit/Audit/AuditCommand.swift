@@ -23,7 +23,7 @@ struct AuditCommand: AccountHolderCommand {
 
     func run(_ client: Client) async throws {
         let audit = try await client.container.audit()
-        output.result(AuditText.text(audit), bare: "\(audit.outcome)", json: AuditText.json(audit))
+        try output.result(AuditText.text(audit), bare: "\(audit.outcome)", json: AuditText.json(audit))
         if forget { try await client.container.forget(audit.violations) }
         switch audit.outcome {
         case .clean: return

@@ -17,6 +17,6 @@ struct ContactAccept: AccountHolderCommand {
 
     func run(_ client: Client) async throws {
         let changed = try await client.container.contacts.accept(try await contact.find(client))
-        output.result(ContactText.line(changed), json: ContactText.json(changed))
+        try output.result(ContactText.line(changed), json: ContactText.json(changed))
     }
 }

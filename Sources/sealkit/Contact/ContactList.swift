@@ -12,13 +12,13 @@ struct ContactList: AccountHolderCommand {
     func run(_ client: Client) async throws {
         let contacts = try await client.container.contacts.all()
         for contact in contacts {
-            output.result(
+            try output.result(
                 ContactText.line(contact), bare: contact.userRecordID.recordName.escaped, json: ContactText.json(contact))
         }
         let seen = Set(contacts.map(\.userRecordID.recordName))
         let names = try await client.container.contacts.names()
         for id in names.userRecordIDs where !seen.contains(id.recordName) {
-            output.result(
+            try output.result(
                 "\(id.recordName.withNames)  keys not seen yet", bare: id.recordName,
                 json: ["userRecordName": .string(id.recordName), "name": JSONValue(names[id])])
         }

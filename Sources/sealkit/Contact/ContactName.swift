@@ -33,7 +33,7 @@ struct ContactName: AccountHolderCommand {
         let person = Record.ID(recordName: try contact.recordName())
         try await client.container.contacts.setName(name, for: person)
         let id = person.recordName
-        output.result(
+        try output.result(
             name.map { "\(id.escaped) is \($0.escaped) on this device" } ?? "\(id.escaped) has no name on this device", bare: id,
             json: ["userRecordName": .string(id), "name": JSONValue(name)])
     }

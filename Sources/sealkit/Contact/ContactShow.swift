@@ -16,7 +16,7 @@ struct ContactShow: AccountHolderCommand {
 
     func run(_ client: Client) async throws {
         let found = try await contact.find(client)
-        output.result(
+        try output.result(
             ContactText.text(found), bare: found.safetyNumber.joined(separator: " "), json: ContactText.json(found))
     }
 }

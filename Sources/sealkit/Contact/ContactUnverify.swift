@@ -12,6 +12,6 @@ struct ContactUnverify: AccountHolderCommand {
 
     func run(_ client: Client) async throws {
         let changed = try await client.container.contacts.unverify(try await contact.find(client))
-        output.result(ContactText.line(changed), json: ContactText.json(changed))
+        try output.result(ContactText.line(changed), json: ContactText.json(changed))
     }
 }

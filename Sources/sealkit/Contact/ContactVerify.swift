@@ -26,6 +26,6 @@ struct ContactVerify: AccountHolderCommand {
                 remedy: "compare again; if it stays so, somebody stands between you")
         }
         let verified = try await client.container.contacts.verify(found)
-        output.result(ContactText.line(verified), json: ContactText.json(verified))
+        try output.result(ContactText.line(verified), json: ContactText.json(verified))
     }
 }

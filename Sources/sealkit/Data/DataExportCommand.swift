@@ -51,7 +51,7 @@ struct DataExportCommand: AccountHolderCommand {
         let failures = FailedRecords(export.failures)
         failures.show(output)
         output.note("\(folder) is not encrypted: keep it where nobody else reads it")
-        output.result(
+        try output.result(
             "\(folder): \(export.zones) zones, \(export.records) records, \(export.assets) files", bare: folder,
             json: [
                 "folder": .string(folder), "zones": .integer(Int64(export.zones)), "records": .integer(Int64(export.records)),

@@ -35,7 +35,7 @@ struct DataImportCommand: AccountHolderCommand {
             }
         }
         let left = done.different.count + done.differentPublic.count
-        output.result(
+        try output.result(
             "\(done.records) records saved, \(done.unchanged) were there, \(left) are others there and were left",
             bare: "\(done.records)",
             json: [

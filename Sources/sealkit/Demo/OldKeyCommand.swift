@@ -44,7 +44,7 @@ struct OldKeyCommand: ClientCommand {
         let user = try keys.firstIdentity(time: 0).userID
         let roster = try roster(evidence)
         let held = held(evidence.grants, roster: roster, user: user, keys: keys)
-        output.result(
+        try output.result(
             "member now: \(roster.members[user] != nil); epochs: \(roster.epochs.count); epoch keys held: \(held.map(\.context.epoch))",
             json: [
                 "isMember": .bool(roster.members[user] != nil), "epochs": .integer(Int64(roster.epochs.count)),
@@ -53,7 +53,7 @@ struct OldKeyCommand: ClientCommand {
         for record in evidence.records {
             let statement = try Statement(canonicalBytes: [UInt8](record.statement))
             let opening = held.filter { RecordOpener.unwraps(statement, with: $0) }
-            output.result(
+            try output.result(
                 "\(statement.recordName.escaped): epoch \(statement.epoch), \(held.count) keys tried, \(opening.count) open it",
                 json: [
                     "recordName": .string(statement.recordName), "epoch": .integer(Int64(statement.epoch)),

@@ -23,7 +23,7 @@ struct DeviceAcknowledge: AccountHolderCommand {
         var known: [Device] = []
         for device in devices { known.append(try DeviceArgument.find(device, in: all)) }
         try await client.account.acknowledge(known)
-        output.result(
+        try output.result(
             known.map { "acknowledged \($0.id) \($0.name.escaped)" }.joined(separator: "\n"), bare: DeviceText.bare(known),
             json: DeviceText.json(known))
     }

@@ -24,7 +24,7 @@ struct DeviceApprove: AccountHolderCommand {
         let approval = try await client.account.approveDevice(invitation)
         do {
             let comparison = try await approval.comparison()
-            EnrolmentQuestion.show(comparison, output)
+            try EnrolmentQuestion.show(comparison, output)
             switch try EnrolmentQuestion.ask(comparison, on: .old, output) {
             case .digits: try await approval.confirm()
             case .transcript(let text): try await approval.confirm(scanned: text)
@@ -33,7 +33,7 @@ struct DeviceApprove: AccountHolderCommand {
             await Interruption.settle { await approval.cancel() }
             throw error
         }
-        output.result(
+        try output.result(
             "handed over; the other device says when it is ready", bare: "handed over", json: ["handedOver": .bool(true)])
     }
 }

@@ -18,6 +18,6 @@ struct DeviceList: AccountHolderCommand {
 
     func run(_ client: Client) async throws {
         let devices = try await client.account.devices()
-        output.result(DeviceText.lines(devices), bare: DeviceText.bare(devices), json: DeviceText.json(devices))
+        try output.result(DeviceText.lines(devices), bare: DeviceText.bare(devices), json: DeviceText.json(devices))
     }
 }

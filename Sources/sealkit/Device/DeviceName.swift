@@ -20,6 +20,6 @@ struct DeviceName: AccountHolderCommand {
     func run(_ client: Client) async throws {
         let found = try DeviceArgument.find(device, in: try await client.account.devices())
         let devices = try await client.account.renameDevice(found.id, to: name)
-        output.result(DeviceText.lines(devices), bare: DeviceText.bare(devices), json: DeviceText.json(devices))
+        try output.result(DeviceText.lines(devices), bare: DeviceText.bare(devices), json: DeviceText.json(devices))
     }
 }

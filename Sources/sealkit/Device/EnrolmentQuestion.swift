@@ -31,8 +31,8 @@ enum EnrolmentQuestion {
     /// other ones by being asked for again.
     private static let tries = 3
 
-    static func show(_ comparison: EnrolmentComparison, _ output: Output) {
-        output.result(
+    static func show(_ comparison: EnrolmentComparison, _ output: Output) throws(SealKitError) {
+        try output.result(
             "This device shows \(comparison.code)\ntranscript \(comparison.transcript)", bare: comparison.code,
             json: ["code": .string(comparison.code), "transcript": .string(comparison.transcript)])
     }

@@ -48,7 +48,7 @@ struct ExportCommand: AccountHolderCommand {
         func count(_ number: Int, _ one: String, _ many: String) -> String { "\(number) \(number == 1 ? one : many)" }
         let failures = FailedRecords(export.failures)
         failures.show(output)
-        output.result(
+        try output.result(
             "\(raw): \(count(export.records, "record", "records")), \(count(export.assets, "file", "files")), "
                 + count(export.entries, "roster entry", "roster entries"),
             json: [

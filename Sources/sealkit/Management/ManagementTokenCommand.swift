@@ -26,9 +26,15 @@ struct ManagementTokenCommand: ParsableCommand {
             let (entry, token) = try await tokens.create(
                 for: global.containerIdentifier, name: name, lifetime: days.map { UInt64($0) * 86_400 })
             let text = token.text()
-            output.result(
-                "token \(entry.id) for \(entry.containerIdentifier.escaped)\n\(text)", bare: text,
-                json: entry.json.merging(["token": .string(text)]) { _, new in new })
+            do throws(SealKitError) {
+                try output.only(
+                    "token \(entry.id) for \(entry.containerIdentifier.escaped)\n\(text)", bare: text,
+                    json: entry.json.merging(["token": .string(text)]) { _, new in new })
+            } catch {
+                // A token that nobody has is of no use.
+                try? await tokens.revoke(entry.id)
+                throw error
+            }
             output.note("It is shown this once.")
         }
     }
@@ -47,7 +53,7 @@ struct ManagementTokenCommand: ParsableCommand {
         func run(_ tokens: ManagementTokens) async throws {
             for entry in try await tokens.list(for: all ? nil : global.containerIdentifier) {
                 let expiry = entry.expirationDate.map { "until \($0.formatted(.iso8601))" } ?? "until revoked"
-                output.result(
+                try output.result(
                     "\(entry.id)  \(entry.containerIdentifier.escaped)  \(entry.name.escaped)  \(expiry)", bare: entry.id,
                     json: entry.json)
             }
@@ -67,7 +73,7 @@ struct ManagementTokenCommand: ParsableCommand {
 
         func run(_ tokens: ManagementTokens) async throws {
             try await tokens.revoke(id)
-            output.result("revoked \(id.escaped)", json: ["revoked": .string(id)])
+            try output.result("revoked \(id.escaped)", json: ["revoked": .string(id)])
         }
     }
 }

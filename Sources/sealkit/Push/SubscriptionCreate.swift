@@ -76,7 +76,7 @@ struct SubscriptionCreate: AccountHolderCommand {
         }
         subscription.webhook = webhook
         try await location.database(client).save(subscription)
-        output.result("subscribed \(id.escaped)", json: ["subscription": .string(id)])
+        try output.result("subscribed \(id.escaped)", json: ["subscription": .string(id)])
     }
 
     private func subscription() throws(SealKitError) -> any Subscription {

@@ -15,6 +15,6 @@ struct SubscriptionDelete: AccountHolderCommand {
 
     func run(_ client: Client) async throws {
         try await location.database(client).deleteSubscription(withID: id)
-        output.result("deleted \(id.escaped)", json: ["deleted": .string(id)])
+        try output.result("deleted \(id.escaped)", json: ["deleted": .string(id)])
     }
 }

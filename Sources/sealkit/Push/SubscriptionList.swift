@@ -24,7 +24,7 @@ struct SubscriptionList: AccountHolderCommand {
             }
             let id = subscription.subscriptionID
             let details = [kind, zone?.description.escaped, type?.escaped].compactMap { $0 }.joined(separator: "  ")
-            output.result(
+            try output.result(
                 "\(id.escaped.padded(to: 24))\(details)", bare: id.escaped,
                 json: [
                     "subscription": .string(id), "kind": .string(kind), "zone": JSONValue(zone?.zoneName), "type": JSONValue(type),

@@ -36,11 +36,11 @@ struct WatchCommand: AccountHolderCommand {
             isFirst = false
             switch notification.content {
             case .ready:
-                output.result("watching", json: Self.json("ready", notification))
+                try output.result("watching", json: Self.json("ready", notification))
             case .reset:
-                output.result("more happened than is kept: fetch all changes", json: Self.json("reset", notification))
+                try output.result("more happened than is kept: fetch all changes", json: Self.json("reset", notification))
             case .fired(let fired):
-                output.result(
+                try output.result(
                     Self.text(fired), bare: fired.recordID?.recordName ?? fired.zoneID.description,
                     json: Self.json("notification", notification).merging(NotificationText.json(fired)) { $1 })
             }

@@ -41,14 +41,14 @@ struct RecordAccept: AccountHolderCommand {
         var failures: [Record.ID: SealKitError] = [:]
         let late = try await names.isEmpty ? database.lateRecords(inZoneWith: zoneID) : named(in: zoneID, database, &failures)
         guard !list else {
-            for record in late { output.result(Self.text(record), bare: record.recordID.recordName.escaped, json: ["late": .object(Self.json(record))]) }
+            for record in late { try output.result(Self.text(record), bare: record.recordID.recordName.escaped, json: ["late": .object(Self.json(record))]) }
             return output.note("\(late.count) record\(late.count == 1 ? "" : "s") came late")
         }
         let results = try await database.accept(late)
         for record in late {
             let name = record.recordID.recordName
             switch results[record.recordID] {
-            case .success: output.result("accepted " + Self.text(record), bare: name.escaped, json: ["accepted": .object(Self.json(record))])
+            case .success: try output.result("accepted " + Self.text(record), bare: name.escaped, json: ["accepted": .object(Self.json(record))])
             case .failure(let error): failures[record.recordID] = error
             case nil: failures[record.recordID] = Self.unanswered(record.recordID)
             }

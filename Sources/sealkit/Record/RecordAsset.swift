@@ -49,6 +49,6 @@ struct RecordAsset: AccountHolderCommand {
         }
         bar.finish()
         let size = Int64(clamping: asset.size ?? 0)
-        say.result("\(output): \(ByteCount.text(size))", json: ["file": .string(output), "size": .integer(size)])
+        try say.result("\(output): \(ByteCount.text(size))", json: ["file": .string(output), "size": .integer(size)])
     }
 }

@@ -5,7 +5,11 @@ struct RecordDelete: AccountHolderCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
         abstract: "Delete a record. One that is not there is no error.",
-        discussion: "  sealkit record delete first --zone Notes")
+        discussion: """
+            Records that refer to it such that they are deleted along go with it.
+
+              sealkit record delete first --zone Notes
+            """)
 
     @Argument(help: "The record's name.")
     var name: String
@@ -16,6 +20,6 @@ struct RecordDelete: AccountHolderCommand {
     func run(_ client: Client) async throws {
         let (database, zoneID) = zone.resolve(client)
         try await database.deleteRecord(withID: Record.ID(recordName: name, zoneID: zoneID))
-        output.result("deleted \(name.escaped)", json: ["deleted": .string(name)])
+        try output.result("deleted \(name.escaped)", json: ["deleted": .string(name)])
     }
 }

@@ -9,6 +9,8 @@ struct RecordGet: AccountHolderCommand {
         discussion: """
               sealkit record get first --zone Notes
               sealkit record get first --zone Notes --value text > first.txt
+
+            Files are named, and stay on the server until they are fetched: sealkit record asset
             """)
 
     @Argument(help: "The record's name.")
@@ -25,7 +27,7 @@ struct RecordGet: AccountHolderCommand {
         let (database, zoneID) = zone.resolve(client)
         let record = try await database.record(for: Record.ID(recordName: name, zoneID: zoneID))
         guard let value else {
-            output.result(
+            try output.result(
                 RecordText.text(record), bare: RecordText.text(record), json: ["record": RecordText.json(record)])
             return
         }
@@ -34,10 +36,10 @@ struct RecordGet: AccountHolderCommand {
         }
         let bytes = RecordText.bytes(found)
         if isatty(STDOUT_FILENO) == 1 {
-            Output.standardOutput(String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+            try Output.standardOutput(String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
                 .map { String($0).escaped }.joined(separator: "\n"))
         } else {
-            Output.write(bytes, to: STDOUT_FILENO)
+            try StandardStream.output.write(bytes)
         }
     }
 }

@@ -13,6 +13,8 @@ struct RecordList: AccountHolderCommand {
               sealkit record list --zone Notes
               sealkit record list --zone Notes --since-file notes.token --json
 
+            Files stay on the server: sealkit record asset fetches one.
+
             A record that does not verify is reported, and nothing of it is shown; the exit code is then 76.
             """)
 
@@ -30,7 +32,7 @@ struct RecordList: AccountHolderCommand {
         var isMore = true
         while isMore {
             let changes = try await changes(in: zoneID, of: database, since: token)
-            shown.show(changes, output)
+            try shown.show(changes, output)
             token = changes.changeToken
             isMore = changes.moreComing
         }

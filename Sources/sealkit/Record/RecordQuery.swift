@@ -15,6 +15,8 @@ struct RecordQuery: AccountHolderCommand {
               sealkit record query --type Note --limit 20 --json
               sealkit record query "city = 'Berlin'" --type Place --database public
 
+            Files stay on the server: sealkit record asset fetches one.
+
             --arg takes kind=value, with the kinds of `sealkit help record save`. Each record is verified and held against the \
             query; one that does not hold is reported, and nothing of it is shown; the exit code is then 76.
             """)
@@ -60,7 +62,7 @@ struct RecordQuery: AccountHolderCommand {
         var page = try await database.records(
             matching: query, inZoneWith: zoneID, resultsLimit: rest ?? Query.maximumResults)
         while true {
-            shown.show(page.matchResults, output)
+            try shown.show(page.matchResults, output)
             rest = rest.map { $0 - page.matchResults.count }
             guard let cursor = page.queryCursor, rest ?? 1 > 0 else { break }
             page = try await database.records(continuingMatchFrom: cursor, resultsLimit: rest ?? Query.maximumResults)

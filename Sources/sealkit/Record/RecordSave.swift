@@ -88,7 +88,7 @@ struct RecordSave: AccountHolderCommand {
                 serverRecord: error.serverRecord, clientRecord: error.clientRecord)
         }
         let saved = try result.get()
-        output.result(
+        try output.result(
             "saved \(saved.recordID.recordName.escaped)", bare: saved.recordID.recordName,
             json: ["saved": RecordText.json(saved)])
     }

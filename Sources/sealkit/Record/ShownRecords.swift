@@ -9,24 +9,24 @@ struct ShownRecords {
 
     var countText: String { "\(count) record\(count == 1 ? "" : "s")" }
 
-    mutating func show(_ changes: Database.RecordZoneChanges, _ output: Output) {
-        show(changes.modifications.map { ($0.recordID, $0.result) }, output)
+    mutating func show(_ changes: Database.RecordZoneChanges, _ output: Output) throws(SealKitError) {
+        try show(changes.modifications.map { ($0.recordID, $0.result) }, output)
         for (id, type) in changes.deletions {
-            output.result(
+            try output.result(
                 "\(type.escaped) \(id.recordName.escaped)  deleted",
                 json: ["deleted": .object(["recordName": .string(id.recordName), "recordType": .string(type)])])
         }
     }
 
-    mutating func show(_ results: [(Record.ID, Result<Record, SealKitError>)], _ output: Output) {
+    mutating func show(_ results: [(Record.ID, Result<Record, SealKitError>)], _ output: Output) throws(SealKitError) {
         for (id, result) in results {
             switch result {
             case .success(let record):
                 count += 1
-                output.result(RecordText.line(record), bare: id.recordName.escaped, json: ["record": RecordText.json(record)])
+                try output.result(RecordText.line(record), bare: id.recordName.escaped, json: ["record": RecordText.json(record)])
             case .failure(let error):
                 failed = error
-                output.result(
+                try output.result(
                     "! \(id.recordName.escaped): \(error.reason.escaped.withNames)",
                     json: [
                         "failure": .object([

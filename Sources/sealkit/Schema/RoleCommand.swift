@@ -23,7 +23,7 @@ struct RoleCommand: ParsableCommand {
 
         func run(_ container: ContainerManagement) async throws {
             try await container.assignRole(role, toUser: user, in: global.schemaEnvironment)
-            output.result("\(user.escaped) has \(role.escaped)", json: ["role": .string(role), "user": .string(user)])
+            try output.result("\(user.escaped) has \(role.escaped)", json: ["role": .string(role), "user": .string(user)])
         }
     }
 
@@ -42,7 +42,7 @@ struct RoleCommand: ParsableCommand {
 
         func run(_ container: ContainerManagement) async throws {
             try await container.revokeRole(role, fromUser: user, in: global.schemaEnvironment)
-            output.result("\(user.escaped) no longer has \(role.escaped)", json: ["role": .string(role), "user": .string(user)])
+            try output.result("\(user.escaped) no longer has \(role.escaped)", json: ["role": .string(role), "user": .string(user)])
         }
     }
 
@@ -58,7 +58,7 @@ struct RoleCommand: ParsableCommand {
             let (roles, assignments) = try await container.roles(in: global.schemaEnvironment)
             for role in roles {
                 let users = assignments.filter { $0.role == role }.map(\.userRecordName)
-                output.result(
+                try output.result(
                     ([role] + users).map(\.escaped).joined(separator: "  "), bare: role.escaped,
                     json: ["role": .string(role), "users": .array(users.map { .string($0) })])
             }

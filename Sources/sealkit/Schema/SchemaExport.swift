@@ -17,12 +17,12 @@ struct SchemaExport: ManagementCommand {
     func run(_ container: ContainerManagement) async throws {
         let text = try await container.exportSchema(from: global.schemaEnvironment)
         guard let file else {
-            guard global.json else { return Output.write(text, to: STDOUT_FILENO) }
-            return output.result("", json: ["schema": .string(text)])
+            guard global.json else { return try StandardStream.output.write(text) }
+            return try output.result("", json: ["schema": .string(text)])
         }
         do { try Data(text.utf8).write(to: URL(fileURLWithPath: file), options: .atomic) } catch {
             throw Failure.Local(status: .cannotWrite, reason: "the schema cannot be written to \(file)")
         }
-        output.result("wrote \(file.escaped)", json: ["file": .string(file)])
+        try output.result("wrote \(file.escaped)", json: ["file": .string(file)])
     }
 }

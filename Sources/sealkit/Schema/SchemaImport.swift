@@ -21,7 +21,7 @@ struct SchemaImport: ManagementCommand {
 
     func run(_ container: ContainerManagement) async throws {
         let text = try source.read()
-        output.show(try await container.importSchema(text, dryRun: dryRun), isDone: !dryRun)
+        try output.show(try await container.importSchema(text, dryRun: dryRun), isDone: !dryRun)
     }
 }
 
@@ -38,7 +38,7 @@ struct SchemaDeploy: ManagementCommand {
     @OptionGroup var global: GlobalOptions
 
     func run(_ container: ContainerManagement) async throws {
-        output.show(try await container.deploySchema(dryRun: dryRun), isDone: !dryRun)
+        try output.show(try await container.deploySchema(dryRun: dryRun), isDone: !dryRun)
     }
 }
 
@@ -60,16 +60,16 @@ struct SchemaReset: ManagementCommand {
     @OptionGroup var global: GlobalOptions
 
     func run(_ container: ContainerManagement) async throws {
-        output.show(try await container.resetSchema(dryRun: dryRun), isDone: !dryRun)
+        try output.show(try await container.resetSchema(dryRun: dryRun), isDone: !dryRun)
     }
 }
 
 extension Output {
     /// What is different, a line each.
-    fileprivate func show(_ differences: [ContainerManagement.SchemaDifference], isDone: Bool) {
+    fileprivate func show(_ differences: [ContainerManagement.SchemaDifference], isDone: Bool) throws(SealKitError) {
         for difference in differences {
             let text = difference.description
-            result(text.escaped, bare: text.escaped, json: ["change": .string(text), "loses": .bool(difference.isLoss)])
+            try result(text.escaped, bare: text.escaped, json: ["change": .string(text), "loses": .bool(difference.isLoss)])
         }
         note(differences.isEmpty ? "nothing differs" : isDone ? "done" : "nothing was changed: dry run")
     }

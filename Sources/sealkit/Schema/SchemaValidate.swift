@@ -25,7 +25,7 @@ struct SchemaValidate: ClientCommand {
                 status: .badInput, reason: "\(source.file):\(error.line):\(error.column): \(error.reason)")
         }
         let types = schema.types.count
-        output.result(
+        try output.result(
             "\(source.file.escaped) is a schema with \(types) record types and \(schema.fieldCount) fields",
             json: ["valid": .bool(true), "types": .integer(Int64(types)), "fields": .integer(Int64(schema.fieldCount))])
     }

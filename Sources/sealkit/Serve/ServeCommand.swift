@@ -1,6 +1,8 @@
 import ArgumentParser
 import Foundation
+import SealKit
 import SealServer
+import Synchronization
 
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -103,9 +105,14 @@ struct ServeCommand: AsyncParsableCommand {
             flags: try flags(), environment: ProcessInfo.processInfo.environment, file: config)
         let scheme = configuration.tls == nil ? "http" : "https"
         OpenFileLimit.raise()
+        let unsaid = Mutex<SealKitError?>(nil)
         do {
             let server = try await Server(configuration: configuration) { address in
-                Output.standardOutput("listening on \(scheme)://\(address)")
+                do throws(SealKitError) { try Output.standardOutput("listening on \(scheme)://\(address)") } catch {
+                    // Whoever waits for that line waits for ever: the server ends as it is ended.
+                    unsaid.withLock { $0 = error }
+                    kill(getpid(), SIGTERM)
+                }
             }
             try await server.run()
         } catch let error as ConfigurationError {
@@ -120,6 +127,7 @@ struct ServeCommand: AsyncParsableCommand {
             // The system's own texts: a folder that cannot be written.
             throw Failure.Local(status: .cannotWrite, reason: "the server cannot run: \(error)")
         }
+        if let error = unsaid.withLock({ $0 }) { throw error }
     }
 
     private func flags() throws -> [String: String] {

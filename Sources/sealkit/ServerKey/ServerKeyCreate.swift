@@ -32,7 +32,7 @@ struct ServerKeyCreate: AccountHolderCommand {
             throw Failure.Local(status: .cannotWrite, reason: error.reason, remedy: error.remedy)
         }
         let user = credential.userRecordID.recordName
-        output.result(
+        try output.result(
             "made \(user), credential in \(file)", bare: user, json: ["created": .string(user), "file": .string(file)])
     }
 }

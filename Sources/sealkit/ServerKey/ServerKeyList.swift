@@ -11,7 +11,7 @@ struct ServerKeyList: AccountHolderCommand {
         let keys = try await client.container.serverKeys()
         for key in keys {
             let user = key.userRecordID.recordName
-            output.result(
+            try output.result(
                 "\(user)  \(key.name.escaped)  \(Timestamp.text(key.created))", bare: user.escaped,
                 json: ["serverKey": .object([
                     "user": .string(user), "name": .string(key.name), "created": .string(Timestamp.text(key.created)),

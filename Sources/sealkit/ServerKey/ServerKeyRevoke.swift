@@ -14,6 +14,6 @@ struct ServerKeyRevoke: AccountHolderCommand {
 
     func run(_ client: Client) async throws {
         try await client.container.revokeServerKey(Record.ID(recordName: user))
-        output.result("revoked \(user.escaped)", json: ["revoked": .string(user)])
+        try output.result("revoked \(user.escaped)", json: ["revoked": .string(user)])
     }
 }

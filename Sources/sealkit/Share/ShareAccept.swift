@@ -70,18 +70,19 @@ struct ShareAccept: ClientCommand {
         let invitee = TerminalInvitee(address: address, code: code, output: output)
         let zoneID = try await client.container.accept(url, as: invitee, language: code.language) { accepted = $0 }
         guard let metadata = accepted else { return }
-        output.result(
+        try output.result(
             metadata.text(.accepted)
                 + "\nRead it with: sealkit record list --zone \(zoneID.zoneName.escaped) --owner \(zoneID.ownerName.escaped)",
             bare: "\(zoneID.ownerName.escaped)/\(zoneID.zoneName.escaped)", json: metadata.json(.accepted))
         // Whoever came only to read has not learned how yet.
         guard read || (isNewcomer && Prompt.isAtTerminal) else { return }
+        let database = client.container.sharedDatabase.fetchingAssets(.onDemand)
         var shown = ShownRecords()
         var token: ServerChangeToken?
         var isMore = true
         while isMore {
-            let changes = try await client.container.sharedDatabase.recordZoneChanges(inZoneWith: zoneID, since: token)
-            shown.show(changes, output)
+            let changes = try await database.recordZoneChanges(inZoneWith: zoneID, since: token)
+            try shown.show(changes, output)
             (token, isMore) = (changes.changeToken, changes.moreComing)
         }
         if let failed = shown.failed { throw failed }

@@ -24,6 +24,6 @@ struct ShareApprove: AccountHolderCommand {
                 try await client.container.shareParticipant(
                     for: requester.participantLookupInfo, permission: permission.permission))
         }
-        output.result("\(user.escaped) may accept now", json: ShareText.json(saved))
+        try output.result("\(user.escaped) may accept now", json: ShareText.json(saved))
     }
 }

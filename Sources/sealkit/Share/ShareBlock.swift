@@ -22,7 +22,7 @@ struct ShareBlock: AccountHolderCommand {
                 try share.blockParticipant(try share.participant(named: person))
             }
         }
-        output.result("blocked \(person.escaped)", json: ShareText.json(saved))
+        try output.result("blocked \(person.escaped)", json: ShareText.json(saved))
         ShareText.noteOneTime(saved, output)
         ShareText.noteURL(saved, output)
     }

@@ -31,14 +31,14 @@ struct ShareCreate: AccountHolderCommand {
         let database = client.container.privateDatabase
         let saved = if let root { try await database.save(share, rootRecord: root).share } else { try await database.save(share) }
         let what = shared.record.map { "the record \($0.escaped)" } ?? "the zone \(zone.escaped)"
-        output.result("\(what) is shared; invite somebody with sealkit share invite", json: ShareText.json(saved))
+        try output.result("\(what) is shared; invite somebody with sealkit share invite", json: ShareText.json(saved))
     }
 
     /// The share that is there, or a new one; for a record that is still to be shared with the record.
     private func start(_ client: Client) async throws(SealKitError) -> (Share, root: Record?) {
         let zoneID = RecordZone.ID(zoneName: zone)
         if let name = shared.record {
-            let root = try await client.container.privateDatabase.record(for: Record.ID(recordName: name, zoneID: zoneID))
+            let root = try await client.container.privateDatabase.fetchingAssets(.onDemand).record(for: Record.ID(recordName: name, zoneID: zoneID))
             guard root.share != nil else { return (Share(rootRecord: root), root) }
             return (try await client.ownShare(zone, shared), nil)
         }

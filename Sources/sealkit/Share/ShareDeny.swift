@@ -18,6 +18,6 @@ struct ShareDeny: AccountHolderCommand {
         let saved = try await place.change(client) { share in
             share.denyRequesters([try share.existingRequester(named: user)])
         }
-        output.result("denied \(user.escaped)", json: ShareText.json(saved))
+        try output.result("denied \(user.escaped)", json: ShareText.json(saved))
     }
 }

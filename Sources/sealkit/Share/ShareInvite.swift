@@ -78,7 +78,7 @@ struct ShareInvite: AccountHolderCommand {
             "isVerified": .bool(identity.isVerified),
         ]
         if let isAcceptable { json["addressCanBeProved"] = .bool(isAcceptable) }
-        output.result(
+        try output.result(
             ownURL != nil
                 ? found + "Send this URL to \(name), and to nobody else; it is good once:\n\n    \(url)\n"
                 : found + "Send the share's URL to \(name):\n\n    \(url)\n",

@@ -27,6 +27,6 @@ struct ShareLeave: AccountHolderCommand {
         } else {
             try await database.leaveShare(of: zoneID)
         }
-        output.result("left \(zone.escaped)", json: ["left": .string(zone), "owner": .string(owner)])
+        try output.result("left \(zone.escaped)", json: ["left": .string(zone), "owner": .string(owner)])
     }
 }

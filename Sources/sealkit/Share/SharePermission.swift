@@ -23,6 +23,6 @@ struct SharePermission: AccountHolderCommand {
             found.permission = permission.permission
             share.addParticipant(found)
         }
-        output.result("\(participant.escaped): \(permission.rawValue)", json: ShareText.json(saved))
+        try output.result("\(participant.escaped): \(permission.rawValue)", json: ShareText.json(saved))
     }
 }

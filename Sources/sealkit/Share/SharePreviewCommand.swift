@@ -12,7 +12,7 @@ struct SharePreviewCommand: AccountHolderCommand {
 
     func run(_ client: Client) async throws {
         let metadata = try await client.container.shareMetadata(for: try link.read())
-        output.result(metadata.text(metadata.participantStatus), json: metadata.json(metadata.participantStatus))
+        try output.result(metadata.text(metadata.participantStatus), json: metadata.json(metadata.participantStatus))
     }
 }
 

@@ -20,7 +20,7 @@ struct SharePublic: AccountHolderCommand {
         var share = try await client.ownShare(zone, shared)
         share.publicPermission = permission.permission
         let saved = try await client.container.privateDatabase.save(share)
-        output.result(
+        try output.result(
             permission == .none ? "only who is invited may join" : "anybody with this URL may join:\n\n    \(saved.url ?? "")\n",
             bare: saved.url ?? "", json: ShareText.json(saved))
         ShareText.noteURL(saved, output)

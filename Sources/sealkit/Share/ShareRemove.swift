@@ -26,7 +26,7 @@ struct ShareRemove: AccountHolderCommand {
             }
             share.removeParticipant(found)
         }
-        output.result("removed \(participant.escaped); a new key is in force", json: ShareText.json(saved))
+        try output.result("removed \(participant.escaped); a new key is in force", json: ShareText.json(saved))
         ShareText.noteOneTime(saved, output)
         ShareText.noteURL(saved, output)
     }

@@ -16,6 +16,6 @@ struct ShareRequest: AccountHolderCommand {
 
     func run(_ client: Client) async throws {
         try await client.container.requestShareAccess(try link.read(), contact: contact)
-        output.result("asked; once the owner has approved, accept the same URL", json: ["asked": .bool(true)])
+        try output.result("asked; once the owner has approved, accept the same URL", json: ["asked": .bool(true)])
     }
 }

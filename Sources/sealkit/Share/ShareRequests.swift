@@ -22,7 +22,7 @@ struct ShareRequests: AccountHolderCommand {
                 try await place.fetch(client)
             }
         let lines = share.requesters.map { "  \($0.userIdentity.userRecordID?.recordName.escaped.withNames ?? "")  \($0.contact.escaped)" }
-        output.result(
+        try output.result(
             ([share.allowsAccessRequests ? "strangers with the URL may ask" : "nobody may ask"] + lines).joined(separator: "\n"),
             bare: share.requesters.compactMap { $0.userIdentity.userRecordID?.recordName }.joined(separator: "\n"),
             json: [

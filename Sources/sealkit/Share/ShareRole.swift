@@ -25,6 +25,6 @@ struct ShareRole: AccountHolderCommand {
         found.role = role.role
         share.addParticipant(found)
         let saved = try await client.container.privateDatabase.save(share)
-        output.result("\(participant.escaped): \(role.rawValue)", json: ShareText.json(saved))
+        try output.result("\(participant.escaped): \(role.rawValue)", json: ShareText.json(saved))
     }
 }

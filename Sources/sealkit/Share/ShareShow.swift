@@ -17,7 +17,7 @@ struct ShareShow: AccountHolderCommand {
     func run(_ client: Client) async throws {
         let share = try await place.fetch(client)
         let own = try client.container.userRecordID().recordName
-        output.result(
+        try output.result(
             (["\"\(share.title.escaped)\" (zone \(share.zoneID.zoneName.escaped))"] + share.participants.map(ShareText.line))
                 .joined(separator: "\n"),
             bare: share.participants.map(\.participantID).joined(separator: "\n"), json: ShareText.json(share))

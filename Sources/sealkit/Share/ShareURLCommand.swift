@@ -24,6 +24,6 @@ struct ShareURLCommand: AccountHolderCommand {
         guard let url else {
             throw SealKitError(.unknownItem, "there is no such URL", remedy: "who was invited by user name uses the share-wide one: leave out --for; another one only its maker has")
         }
-        output.result(url, bare: url, json: ["url": .string(url)])
+        try output.result(url, bare: url, json: ["url": .string(url)])
     }
 }

@@ -23,6 +23,6 @@ struct ShareUnblock: AccountHolderCommand {
             }
             share.unblockIdentities(found)
         }
-        output.result("unblocked \(user.escaped)", json: ShareText.json(saved))
+        try output.result("unblocked \(user.escaped)", json: ShareText.json(saved))
     }
 }

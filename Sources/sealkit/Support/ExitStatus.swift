@@ -22,7 +22,7 @@ enum ExitStatus: Int32, CaseIterable {
             self = .badInput
         case .unknownItem, .zoneNotFound, .userDeletedZone, .assetNotAvailable, .assetFileNotFound: self = .notFound
         case .networkFailure, .networkUnavailable, .serverResponseLost, .serverNotTrusted: self = .network
-        case .storageFull, .quotaExceeded: self = .cannotWrite
+        case .storageFull, .quotaExceeded, .outputNotWritten: self = .cannotWrite
         case .requestRateLimited, .serviceUnavailable, .zoneBusy, .accountTemporarilyUnavailable, .rotationDue, .rosterChanged,
             .staleEpoch, .deletionIncomplete, .assetFileModified:
             self = .tryLater
@@ -44,7 +44,7 @@ enum ExitStatus: Int32, CaseIterable {
         case .notFound: "no such record, zone, share, account or file; a recovery key or passphrase that brings none back"
         case .network: "the server cannot be reached, or does not prove who it is"
         case .other: "any other failure"
-        case .cannotWrite: "a file cannot be written, or there is no space left"
+        case .cannotWrite: "a file or standard output cannot be written (its reader has gone, say), or there is no space left"
         case .tryLater: "try again later: too many requests, or somebody else is at work"
         case .integrity: "what the server showed does not verify, or was rolled back"
         case .permission: "not allowed, not logged in, wrong passphrase of a key file, wrong code"

@@ -18,7 +18,7 @@ struct FailedRecords {
 
     func show(_ output: Output) {
         for (id, error) in failures { output.note("! \(id.recordName.escaped): \(error.reason.escaped.withNames)") }
-        if let worst, !worst.remedy.isEmpty { output.note(worst.remedy.escaped) }
+        if let worst, !worst.remedy.isEmpty { output.note(worst.advice.escaped) }
     }
 
     var json: JSONValue {

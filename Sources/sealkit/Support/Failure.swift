@@ -31,15 +31,23 @@ struct Failure {
         default:
             // Help, version and what the command line's grammar refuses; its texts quote arguments, never values of ours.
             let code = SealKitCommand.exitCode(for: error)
-            guard asJSON, !code.isSuccess, !(error is ExitCode) else { SealKitCommand.exit(withError: error) }
+            guard !code.isSuccess else { Failure.show(SealKitCommand.fullMessage(for: error), asJSON) }
+            guard asJSON, !(error is ExitCode) else { SealKitCommand.exit(withError: error) }
             report("usage", SealKitCommand.message(for: error), "", asJSON)
             Foundation.exit(code.rawValue)
         }
     }
 
+    /// What was asked for by help or version is a result as well.
+    private static func show(_ text: String, _ asJSON: Bool) -> Never {
+        do throws(SealKitError) { if !text.isEmpty { try Output.standardOutput(text) } } catch { Failure(error).exit(asJSON: asJSON) }
+        Foundation.exit(ExitStatus.ok.rawValue)
+    }
+
     private func report(
         _ code: String, _ reason: String, _ remedy: String, retryAfter: Double? = nil, server: Record? = nil, _ asJSON: Bool
     ) {
+        let (reason, remedy) = (CommandWords.of(reason), CommandWords.of(remedy))
         guard !asJSON else {
             var fields: [String: JSONValue] = ["code": .string(code), "reason": .string(reason)]
             if !remedy.isEmpty { fields["remedy"] = .string(remedy) }

@@ -62,6 +62,12 @@ struct GlobalOptions: ParsableArguments {
         (try? accountFile()) ?? Self.accounts.keyFile(AccountFolder.defaultName)
     }
 
+    /// What its user calls the account: its name on this machine, or its key file.
+    var accountLabel: String {
+        let (folder, file) = (Self.accounts, keyFileURL)
+        return folder.names().first { folder.keyFile($0).path == file.path } ?? file.path
+    }
+
     private func accountFile() throws(SealKitError) -> URL {
         if let keyFile { return URL(fileURLWithPath: keyFile) }
         if account == nil, let path = Self.variable("SEALKIT_KEY_FILE") { return URL(fileURLWithPath: path) }

@@ -1,20 +1,34 @@
 import Foundation
+import SealKit
 
 /// What a command says: text for people, the bare result with `--quiet`, one JSON object a line with `--json`.
+///
+/// Everything that this command prints goes through here: a result that cannot be written is an error, as any other that keeps a
+/// command from its end.
 struct Output: Sendable {
     let isJSON: Bool
     let isQuiet: Bool
 
     /// A result.
     /// - Parameter bare: what `--quiet` prints instead of `text`; nothing when nil.
-    func result(_ text: @autoclosure () -> String, bare: String? = nil, json: @autoclosure () -> [String: JSONValue]) {
+    /// - Throws: `outputNotWritten`.
+    func result(
+        _ text: @autoclosure () -> String, bare: String? = nil, json: @autoclosure () -> [String: JSONValue]
+    ) throws(SealKitError) {
         if isJSON {
-            Output.standardOutput(JSONValue.object(json()).line)
+            try Output.standardOutput(JSONValue.object(json()).line)
         } else if isQuiet {
-            if let bare { Output.standardOutput(bare) }
+            if let bare { try Output.standardOutput(bare) }
         } else {
-            Output.standardOutput(text())
+            try Output.standardOutput(text())
         }
+    }
+
+    /// A result that is shown this once, before what it was made for: on the disk when this returns, where it goes to a file.
+    /// - Throws: `outputNotWritten`.
+    func only(_ text: String, bare: String, json: [String: JSONValue]) throws(SealKitError) {
+        try result(text, bare: bare, json: json)
+        try StandardStream.output.flush()
     }
 
     /// A remark beside the result, on standard error.
@@ -29,19 +43,9 @@ struct Output: Sendable {
         note("removed \(parts) folder\(parts == 1 ? "" : "s") that earlier exports to \(folder) had left when they were killed")
     }
 
-    static func standardOutput(_ line: String) { write(line + "\n", to: STDOUT_FILENO) }
-    static func standardError(_ line: String) { write(line + "\n", to: STDERR_FILENO) }
+    /// - Throws: `outputNotWritten`.
+    static func standardOutput(_ line: String) throws(SealKitError) { try StandardStream.output.write(line + "\n") }
 
-    /// Unbuffered, so that lines are there when a script waits for them.
-    static func write(_ text: String, to descriptor: Int32) { write(Array(text.utf8), to: descriptor) }
-
-    static func write(_ bytes: [UInt8], to descriptor: Int32) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return }
-            rest = rest.dropFirst(count)
-        }
-    }
+    /// Nobody can be told that this could not be written: the exit code says what there was to say.
+    static func standardError(_ line: String) { StandardStream.error.show(line + "\n") }
 }

@@ -39,14 +39,13 @@ final class ProgressBar: Sendable {
         let width = 30
         let filled = Int(Double(width) * Double(min(done, total)) / Double(total))
         let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
-        Output.write(
-            "\r\(label) \(bar) \(unit.text(done)) of \(unit.text(total))\u{1B}[K", to: STDERR_FILENO)
+        StandardStream.error.show("\r\(label) \(bar) \(unit.text(done)) of \(unit.text(total))\u{1B}[K")
     }
 
     /// Takes the bar away.
     func finish() {
         guard isShown, last.withLock({ $0 != nil }) else { return }
-        Output.write("\r\u{1B}[K", to: STDERR_FILENO)
+        StandardStream.error.show("\r\u{1B}[K")
     }
 }
 

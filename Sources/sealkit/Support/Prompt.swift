@@ -26,13 +26,13 @@ enum Prompt {
 
     /// Reads a line; the question shows at a terminal only.
     static func line(_ question: String, missing: String, remedy: String = "") throws(SealKitError) -> String {
-        if isAtTerminal { Output.write(question, to: STDERR_FILENO) }
+        if isAtTerminal { StandardStream.error.show(question) }
         return try line(missing: missing, remedy: remedy)
     }
 
     /// A line from the terminal, which may be empty; nil at its end.
     static func answer(_ question: String) throws(SealKitError) -> String? {
-        Output.write(question, to: STDERR_FILENO)
+        StandardStream.error.show(question)
         return try Interruption.readLine(STDIN_FILENO)?.trimmingCharacters(in: .whitespaces)
     }
 

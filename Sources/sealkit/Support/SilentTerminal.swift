@@ -5,6 +5,7 @@ import SealKit
 /// terminal is as it was before: at a signal too, and while the process is stopped (^Z).
 struct SilentTerminal: ~Copyable {
     private let descriptor: Int32
+    private var terminal: StandardStream { StandardStream(descriptor: descriptor) }
 
     /// - Returns: nil for a process without one.
     init?() {
@@ -51,9 +52,9 @@ struct SilentTerminal: ~Copyable {
         if hasSettings { tcsetattr(descriptor, TCSAFLUSH, &silent) }
         defer {
             if hasSettings { tcsetattr(descriptor, TCSAFLUSH, &before) }
-            Output.write("\n", to: descriptor)
+            terminal.show("\n")
         }
-        Output.write(question, to: descriptor)
+        terminal.show(question)
         var bytes: [UInt8] = []
         while true {
             guard try Interruption.wait(for: descriptor, orFor: stop.readEnd) else { return nil }

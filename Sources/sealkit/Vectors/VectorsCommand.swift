@@ -18,11 +18,11 @@ struct VectorsCommand: ParsableCommand {
             for construction in Constructions.all {
                 let file = try Constructions.file(of: construction)
                 try file.encoded().write(to: folder.appending(path: "\(construction.name).json"))
-                print("\(construction.name): \(file.numberOfTests) tests")
+                try Output.standardOutput("\(construction.name): \(file.numberOfTests) tests")
                 total += file.numberOfTests
             }
             try Data(VectorSchema.text.utf8).write(to: folder.appending(path: "schema/vectors.json"))
-            print("\(Constructions.all.count) files, \(total) tests")
+            try Output.standardOutput("\(Constructions.all.count) files, \(total) tests")
         }
     }
 
@@ -40,19 +40,19 @@ struct VectorsCommand: ParsableCommand {
             var missed = 0
             for construction in Constructions.all {
                 let url = URL(filePath: folder).appending(path: "\(construction.name).json")
-                do {
-                    let file = try JSONDecoder().decode(VectorFile.self, from: Data(contentsOf: url))
-                    let misses = Constructions.misses(in: file, of: construction)
-                    print("\(construction.name): \(file.numberOfTests) tests, \(misses.isEmpty ? "all hold" : "\(misses.count) missed")")
-                    for miss in misses { print("  \(miss)") }
-                    total += file.numberOfTests
-                    missed += misses.count
-                } catch {
-                    print("\(construction.name): unreadable, \(error)")
+                let file: VectorFile
+                do { file = try JSONDecoder().decode(VectorFile.self, from: Data(contentsOf: url)) } catch {
+                    try Output.standardOutput("\(construction.name): unreadable, \(error)")
                     missed += 1
+                    continue
                 }
+                let misses = Constructions.misses(in: file, of: construction)
+                try Output.standardOutput("\(construction.name): \(file.numberOfTests) tests, \(misses.isEmpty ? "all hold" : "\(misses.count) missed")")
+                for miss in misses { try Output.standardOutput("  \(miss)") }
+                total += file.numberOfTests
+                missed += misses.count
             }
-            print("\(Constructions.all.count) files, \(total) tests, \(missed) missed")
+            try Output.standardOutput("\(Constructions.all.count) files, \(total) tests, \(missed) missed")
             if missed > 0 { throw ExitCode.failure }
         }
     }
@@ -63,6 +63,6 @@ struct VectorsCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "seal-grants", abstract: "Prints fresh constants for RecordedGrants.swift.", shouldDisplay: false)
 
-        func run() throws { print(try RecordedGrants.source(), terminator: "") }
+        func run() throws { try StandardStream.output.write(try RecordedGrants.source()) }
     }
 }

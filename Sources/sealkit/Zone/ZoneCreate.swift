@@ -24,7 +24,7 @@ struct ZoneCreate: AccountHolderCommand {
         var wanted = RecordZone(zoneName: name)
         wanted.encryptionScope = encryptionScope.scope
         let zone = try await client.container.privateDatabase.save(wanted)
-        output.result(
+        try output.result(
             "zone \(zone.zoneID.zoneName.escaped)",
             json: [
                 "zone": .string(zone.zoneID.zoneName),

@@ -11,7 +11,7 @@ struct ZoneEndFork: AccountHolderCommand {
 
             The server's roster counts from then on; the other one is given up: this device's own, or the one whose end a member's \
             error names. The zone begins anew, without records and participants: save what there is first, then save it again and \
-            share the zone anew.
+            share the zone anew. Nothing brings back what was in it: it asks for the zone's name, unless --yes is given.
             """)
 
     @Argument(help: "The zone's name.")
@@ -20,6 +20,7 @@ struct ZoneEndFork: AccountHolderCommand {
     @Option(help: ArgumentHelp("The end of the roster that is given up, as a member's error names it.", valueName: "number:hash"))
     var abandon: String?
 
+    @OptionGroup var confirmation: ConfirmationOption
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
@@ -29,9 +30,11 @@ struct ZoneEndFork: AccountHolderCommand {
             }
             return head
         }
+        try confirmation.confirm(
+            "This begins the zone \(name.escaped) anew, without the records and participants that it has", typing: name)
         let zoneID = RecordZone.ID(zoneName: name)
         try await client.container.privateDatabase.endFork(of: zoneID, abandoning: head)
-        output.result(
+        try output.result(
             "\(name.escaped) begins anew; the other roster is given up", bare: name, json: ["zone": .string(name)])
     }
 }

@@ -11,17 +11,17 @@ struct ZoneList: AccountHolderCommand {
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        for zone in try await client.container.privateDatabase.allRecordZones() { show(zone, "private") }
-        for zone in try await client.container.sharedDatabase.allRecordZones() { show(zone, "shared") }
+        for zone in try await client.container.privateDatabase.allRecordZones() { try show(zone, "private") }
+        for zone in try await client.container.sharedDatabase.allRecordZones() { try show(zone, "shared") }
     }
 
-    private func show(_ zone: RecordZone, _ database: String) {
+    private func show(_ zone: RecordZone, _ database: String) throws(SealKitError) {
         let name = zone.zoneID.zoneName
         let isOwn = database == "private"
         var remarks = [isOwn ? (zone.isShared ? "shared by you" : "") : "--owner \(zone.zoneID.ownerName.escaped.withNames)"]
         if zone.encryptionScope == .perZone { remarks.append("encrypted per zone") }
         let remark = remarks.filter { !$0.isEmpty }.joined(separator: ", ")
-        output.result(
+        try output.result(
             "\(name.escaped.padded(to: 24))\(remark)".trimmingCharacters(in: .whitespaces),
             bare: isOwn ? name.escaped : "\(zone.zoneID.ownerName.escaped)/\(name.escaped)",
             json: [

@@ -28,7 +28,7 @@ struct ZoneRekey: AccountHolderCommand {
         var text = "\(result.rekeyed) records sealed again"
         if result.writtenByOthers > 0 { text += ", \(result.writtenByOthers) written by others meanwhile" }
         if !failures.isEmpty { text += ", \(failures.count) left under older keys" }
-        output.result(
+        try output.result(
             text, bare: "\(result.rekeyed)",
             json: [
                 "zone": .string(name), "rekeyed": .integer(Int64(result.rekeyed)),

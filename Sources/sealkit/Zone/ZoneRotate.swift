@@ -23,7 +23,7 @@ struct ZoneRotate: AccountHolderCommand {
         let (database, zoneID) = shared.resolve(name, client)
         try await database.rotateKeys(of: zoneID)
         let status = try await database.keyStatus(of: zoneID)
-        output.result(
+        try output.result(
             "\(name.escaped) is written with key \(status.newestEpoch) from now on", bare: "\(status.newestEpoch)",
             json: ["zone": .string(name), "newestEpoch": .integer(Int64(status.newestEpoch))])
     }

@@ -5,6 +5,14 @@ import Testing
 
 @testable import SealKit
 
+extension Account {
+    /// One whose user has a good memory.
+    @discardableResult
+    func renewRecoveryKey() async throws(SealKitError) -> RecoveryKey {
+        try await renewRecoveryKey { _ async throws(SealKitError) in }
+    }
+}
+
 extension Person {
     /// The same person on the device that the store is of.
     func device(_ name: String, trust: TrustStore) throws -> Account {

@@ -20,8 +20,8 @@ extension VectorsCommand {
         @Argument(help: "The folder to read.", completion: .directory) var folder: String
 
         func run() throws {
-            let outcome = try PublishedVectors.run(in: URL(filePath: folder)) { print($0) }
-            print(outcome.summary)
+            let outcome = try PublishedVectors.run(in: URL(filePath: folder)) { try Output.standardOutput($0) }
+            try Output.standardOutput(outcome.summary)
             if outcome.missed > 0 { throw ExitCode.failure }
         }
     }

@@ -19,14 +19,14 @@ enum PublishedVectors {
 
     /// - Parameter say: takes a line of the account.
     static func run(
-        in folder: URL, constants: [any PublishedConstants.Type] = constants, say: (String) -> Void
+        in folder: URL, constants: [any PublishedConstants.Type] = constants, say: (String) throws -> Void
     ) throws -> Outcome {
         var outcome = Outcome()
         var seen: Set<String> = []
         var others: [String] = []
         for path in try files(in: folder) {
             guard let file = try? JSONDecoder().decode(JSON.self, from: Data(contentsOf: folder.appending(path: path))) else {
-                say("\(path): unreadable, 1 missed")
+                try say("\(path): unreadable, 1 missed")
                 outcome.missed += 1
                 continue
             }
@@ -36,20 +36,20 @@ enum PublishedVectors {
             }
             seen.insert(family.name)
             outcome.files += 1
-            account(for: path, in: &outcome, say) { report in try family.run(file, into: &report) }
+            try account(for: path, in: &outcome, say) { report in try family.run(file, into: &report) }
         }
-        for set in constants { account(for: set.name, in: &outcome, say) { report in try set.run(into: &report) } }
-        if !others.isEmpty { say("\(others.count) more not run, of no family that SealKit stands on: \(others.joined(separator: ", "))") }
+        for set in constants { try account(for: set.name, in: &outcome, say) { report in try set.run(into: &report) } }
+        if !others.isEmpty { try say("\(others.count) more not run, of no family that SealKit stands on: \(others.joined(separator: ", "))") }
         for family in families where !seen.contains(family.name) {
-            say("\(family.name): no file of this family in \(folder.path), 1 missed")
+            try say("\(family.name): no file of this family in \(folder.path), 1 missed")
             outcome.missed += 1
         }
         return outcome
     }
 
     private static func account(
-        for name: String, in outcome: inout Outcome, _ say: (String) -> Void, run: (inout PublishedReport) throws -> Void
-    ) {
+        for name: String, in outcome: inout Outcome, _ say: (String) throws -> Void, run: (inout PublishedReport) throws -> Void
+    ) throws {
         var report = PublishedReport()
         do {
             try run(&report)
@@ -57,8 +57,8 @@ enum PublishedVectors {
         } catch {
             report.miss("\(error)")
         }
-        say("\(name): \(report.summary)")
-        for miss in report.misses { say("  \(miss)") }
+        try say("\(name): \(report.summary)")
+        for miss in report.misses { try say("  \(miss)") }
         outcome.tests += report.tests
         outcome.missed += report.misses.count
     }

@@ -1,0 +1,45 @@
+import SealKit
+
+/// What the SDK's and the server's errors advise in the words of an app's code, in those of this command line.
+///
+/// Here is the one list of them: a test holds every text of both against it.
+enum CommandWords {
+    static let phrases: [(ofCode: String, ofCommand: String)] = [
+        ("with rotateKeys(trust:show:)", "with sealkit account rotate-keys"),
+        ("with rotateKeys(of:)", "with sealkit zone rotate"),
+        ("with rekey(_:)", "with sealkit zone rekey"),
+        ("with accept(_:)", "with sealkit record accept"),
+        ("with createServerKey(name:)", "with sealkit server-key create"),
+        ("fetch records with fetchingAssets(.onDemand), and download(_:of:to:) what you want", "fetch it with sealkit record asset"),
+        ("settleShares(in:) moves it out", "the next change of a record or share in the zone moves it out"),
+        ("save over it with the policy allKeys", "save over it with sealkit record save --overwrite"),
+        ("merge into serverRecord and save that", "look at what it has now, and save your change again with --update"),
+        ("saving again reports serverRecordChanged if it was", "saving again reports a conflict if it was"),
+        ("make it with Asset(fileURL:)", "name a file with --asset"),
+        ("download it, and make a new Asset of the file", "fetch it with sealkit record asset, and save that file"),
+        ("share it with save(_:rootRecord:)", "share it with sealkit share create --record"),
+        ("use save(_:rootRecord:), or modifyRecords(saving:shares:) with the root among the records", "share it with sealkit share create --record"),
+        ("make it with Share(rootRecord:)", "share it with sealkit share create --record"),
+        ("save a Share with its root record first", "share it first with sealkit share create --record"),
+        ("save a Share for it first", "share it first with sealkit share create"),
+        ("save a Share anew", "share it anew with sealkit share create"),
+        ("fetch it with share(withID:) and change that", "see it with sealkit share show and change that"),
+        ("set publicPermission to none", "close it with sealkit share public ZONE none"),
+        ("change the role, or publicPermission", "use sealkit share role, or sealkit share public"),
+        ("whose encryption scope is perRecord", "whose encryption scope is per-record"),
+        ("Set it through encryptedValues.", "Give it with --seal."),
+        ("with deleteSelf", "such that they are deleted along"),
+        ("open it with FileKeyStore", "name it with --key-file"),
+        ("load it from a KeyStore, or pass `keep` to keep its seeds yourself", "name its key file with --key-file"),
+        ("use DatabaseSubscription, RecordZoneSubscription or QuerySubscription", "make one with sealkit subscription create"),
+    ]
+
+    static func of(_ text: String) -> String {
+        phrases.reduce(text) { $0.replacing($1.ofCode, with: $1.ofCommand) }
+    }
+}
+
+extension SealKitError {
+    /// The remedy as this command line says it.
+    var advice: String { CommandWords.of(remedy) }
+}

@@ -1,0 +1,140 @@
+import ArgumentParser
+import Foundation
+import SealLab
+import Testing
+
+@testable import SealKit
+@testable import sealkit
+
+/// The command line speaks of its commands, the SDK of its calls.
+@Suite(.timeLimit(.minutes(60))) struct CommandWordsTests {
+    private static let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appendingPathComponent("Sources")
+
+    /// Every text of several words in a module's code: what is put into it is left out.
+    private static func texts(in module: String) throws -> [(place: String, text: String)] {
+        let folder = sources.appendingPathComponent(module)
+        return try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+            .filter { $0.hasSuffix(".swift") && !$0.hasSuffix(".pb.swift") }.sorted()
+            .flatMap { name in
+                let source = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+                return literals(of: source).filter { $0.contains(" ") }.map { ("\(module)/\(name)", $0) }
+            }
+    }
+
+    private static func literals(of source: String) -> [String] {
+        source.split(separator: "\n").flatMap { line -> [String] in
+            let code = line.drop { $0 == " " }
+            guard !code.hasPrefix("//"), !code.contains("\"\"\"") else { return [] }
+            var (found, text, depth, isText, isEscaped): ([String], String, Int, Bool, Bool) = ([], "", 0, false, false)
+            for character in code {
+                if depth > 0 {
+                    depth += character == "(" ? 1 : character == ")" ? -1 : 0
+                } else if isEscaped {
+                    isEscaped = false
+                    if character == "(" { depth = 1 } else { text.append(" ") }
+                } else if isText, character == "\\" {
+                    isEscaped = true
+                } else if character == "\"" {
+                    if isText { found.append(text) }
+                    (isText, text) = (!isText, "")
+                } else if isText {
+                    text.append(character)
+                }
+            }
+            return found
+        }
+    }
+
+    /// Words of the language that apps are written in: calls, and names with a capital inside.
+    private static func codeWords(in text: String) -> [String] {
+        let types = ["Asset", "KeyStore", "FileKeyStore", "Database", "TrustStore", "RecordZone"]
+        let isStatement = text.wholeMatch(of: /.*\b(SELECT|INSERT|UPDATE|DELETE|CREATE|PRAGMA|COALESCE|LENGTH)\b.*/) != nil
+        guard !isStatement else { return [] }
+        return text.matches(of: /[A-Za-z]+\([^ ]*|\b[a-z]+[A-Z][A-Za-z]*|\b(an?|the) [A-Z][a-z]+[A-Z]?[a-z]*|\b[A-Z][A-Za-z]+\b/).compactMap { match in
+            let word = String(match.output.0)
+            if word.contains("(") { return word }
+            guard word.contains(" ") || word.first?.isUppercase == true else { return word }
+            let type = String(word.split(separator: " ").last ?? "")
+            return types.contains(type) || (word.contains(" ") && type == "Share") ? word : nil
+        }
+    }
+
+    /// What both sides call so: values that the command line takes, and names in the predicate language.
+    private static let shared: Set = ["readOnly", "readWrite", "privateUser", "creationDate", "modificationDate", "recordID"]
+
+    /// Texts that no command shows: descriptions for logs, statements, and what the wire itself says.
+    private static func isShown(_ text: String, in place: String) -> Bool {
+        let silent = [
+            "SealKit/Container/Printing.swift", "SealKit/Trust/TrustStore+Contacts.swift", "SealServer/Push/SubscriptionDraft.swift",
+            "SealServer/Zones/ZoneChange.swift", "SealServer/Application/MessageConfiguration.swift",
+        ]
+        return !silent.contains(place) && text.wholeMatch(of: /(Share|Record|KeyFile|ServerCredential|Contact|Asset)\(.*/) == nil
+    }
+
+    @Test(arguments: ["SealKit", "SealServer"]) func noTextHasWordsOfCodeOnceItIsInTheCommandLines(_ module: String) throws {
+        let texts = try Self.texts(in: module).filter { Self.isShown($0.text, in: $0.place) }
+        #expect(texts.count > 200)
+        for (place, text) in texts {
+            let said = CommandWords.of(text)
+            let words = Self.codeWords(in: said).filter { !Self.shared.contains($0) }
+            #expect(words.isEmpty, "\(place): \(said): \(words)")
+        }
+    }
+
+    /// Each of them is still said somewhere, so that the list holds nothing that nobody says.
+    @Test func everyPhraseIsOneOfTheSDKOrTheServer() throws {
+        let texts = try (Self.texts(in: "SealKit") + Self.texts(in: "SealServer")).map(\.text)
+        for phrase in CommandWords.phrases {
+            #expect(texts.contains { $0.contains(phrase.ofCode) }, "\(phrase.ofCode)")
+            #expect(Self.codeWords(in: phrase.ofCommand).isEmpty, "\(phrase.ofCommand)")
+        }
+    }
+
+    /// Apps are told nothing of a command line that their users do not have.
+    @Test func theSDKSpeaksOfNoCommands() throws {
+        for (place, text) in try Self.texts(in: "SealKit") {
+            #expect(text.firstMatch(of: /\bsealkit [a-z]|--[a-z]/) == nil, "\(place): \(text)")
+        }
+    }
+
+    @Test func everyCommandThatIsNamedIsThere() throws {
+        var known: Set<String> = []
+        func add(_ type: any ParsableCommand.Type, _ words: [String]) {
+            known.insert((["sealkit"] + words).joined(separator: " "))
+            for command in type.configuration.subcommands { add(command, words + [command._commandName]) }
+        }
+        add(SealKitCommand.self, [])
+        for text in CommandWords.phrases.map(\.ofCommand) {
+            for match in text.matches(of: /sealkit [a-z-]+ [a-z-]+/) { #expect(known.contains(String(match.output)), "\(text)") }
+        }
+    }
+
+    @Test func theHelpOfACommandHasNoWordsOfCode() {
+        func check(_ type: any ParsableCommand.Type) {
+            for line in SealKitCommand.helpMessage(for: type).split(separator: "\n") {
+                let words = Self.codeWords(in: String(line)).filter { !Self.shared.contains($0) }
+                #expect(words.isEmpty, "\(type): \(line): \(words)")
+            }
+            for command in type.configuration.subcommands { check(command) }
+        }
+        check(SealKitCommand.self)
+    }
+
+    /// By the command itself, as its user sees it.
+    @Test func aRemedyIsShownInTheCommandLinesWords() throws {
+        let server = try ServerProcess(mail: false)
+        defer { server.stop() }
+        let keyFile = server.folder.appendingPathComponent("ann.json").path
+        func run(_ arguments: String...) throws -> Command {
+            try Command.run(ServerProcess.executable, arguments, environment: ["SEALKIT_KEY_FILE": keyFile])
+        }
+        #expect(try run("account", "create", "--server", server.origin).status == 0)
+        #expect(try run("zone", "create", "Notes").status == 0)
+        for flags in [[], ["--json"]] as [[String]] {
+            let said = try Command.run(
+                ServerProcess.executable, ["share", "show", "Notes"] + flags, environment: ["SEALKIT_KEY_FILE": keyFile])
+            #expect(said.status == 66 && said.errors.contains("sealkit share create"), "\(said.errors)")
+        }
+    }
+}

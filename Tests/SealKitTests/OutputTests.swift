@@ -1,0 +1,205 @@
+import ArgumentParser
+import Foundation
+import SealLab
+import Testing
+
+@testable import SealKit
+@testable import sealkit
+
+/// What a command could not say is not taken for said: its exit code tells, and nothing rests on it.
+@Suite(.timeLimit(.minutes(60))) struct OutputTests {
+    private let home: TemporaryFolder
+    private let server: ServerProcess
+
+    init() throws {
+        home = try TemporaryFolder()
+        server = try ServerProcess(mail: false)
+    }
+
+    private var keyFile: String { home.url.appendingPathComponent("ann.json").path }
+    private var operatorToken: String { server.folder.appendingPathComponent("data.secrets/management.token").path }
+    private var environment: [String: String] { ["SEALKIT_KEY_FILE": keyFile, "SEALKIT_ACCOUNT": "", "HOME": home.url.path] }
+
+    private func run(_ arguments: String..., typing: String = "") throws -> Command { try run(arguments, typing: typing) }
+
+    /// - Parameter output: where the shell sends standard output.
+    private func run(_ arguments: [String], typing: String = "", output: String = "") throws -> Command {
+        let file = home.url.appendingPathComponent("typed-\(UUID().uuidString)")
+        try Data(typing.utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        return try Command.run(
+            URL(fileURLWithPath: "/bin/sh"), ["-c", "exec \"$@\" < '\(file.path)' \(output)", "sh", ServerProcess.executable.path] + arguments,
+            environment: environment)
+    }
+
+    /// On a disk that is full.
+    private func runFull(_ arguments: String..., typing: String = "") throws -> Command {
+        try run(arguments, typing: typing, output: "> /dev/full")
+    }
+
+    private func create() throws -> String {
+        let made = try run("account", "create", "--quiet", "--server", server.origin)
+        #expect(made.status == 0, "\(made.errors)")
+        return made.output.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    // MARK: Every command
+
+    /// The words of every command that somebody can call.
+    private static func commands(_ type: any ParsableCommand.Type = SealKitCommand.self, _ words: [String] = []) -> [[String]] {
+        let configuration = type.configuration
+        return [words]
+            + configuration.subcommands.flatMap { commands($0, words + [$0._commandName]) }
+    }
+
+    @Test func theHelpOfEveryCommandThatCannotBeWrittenIsAnError() throws {
+        let all = Self.commands()
+        #expect(all.count > 80)
+        for words in all {
+            let said = try run(words + ["--help"], output: "> /dev/full")
+            #expect(said.status == 73 && said.errors.contains("standard output could not be written"), "\(words): \(said)")
+        }
+        #expect(try run(["--version"], output: "> /dev/full").status == 73)
+    }
+
+    @Test func whatEveryCommandSaysIsWrittenOrAnError() throws {
+        _ = try create()
+        for arguments in [
+            ["zone", "create", "Notes"], ["share", "create", "Notes"], ["subscription", "create", "all"],
+            ["record", "save", "--zone", "Notes", "--type", "Note", "--name", "first", "--seal", "title=Plans", "--set", "folder=work"],
+        ] {
+            #expect(try run(arguments).status == 0)
+        }
+        let operate = ["--server", server.origin, "--management-token-file", operatorToken]
+        let asking: [[String]] = [
+            ["account", "whoami"], ["account", "status"], ["account", "passphrase", "--remove"], ["zone", "list"], ["zone", "create", "Other"],
+            ["zone", "keys", "Notes"], ["zone", "rotate", "Notes"], ["zone", "rekey", "Notes"], ["record", "list", "--zone", "Notes"],
+            ["record", "get", "first", "--zone", "Notes"], ["record", "get", "first", "--zone", "Notes", "--value", "title"],
+            ["record", "query", "folder = 'work'", "--type", "Note", "--zone", "Notes"], ["share", "show", "Notes"],
+            ["share", "invite", "Notes", "--one-time"], ["device", "list"], ["audit"], ["subscription", "list"],
+            ["schema", "export"] + operate, ["admin", "token-keys", "list", "--data", server.dataFolder.path], ["watch"],
+        ]
+        // They can be done once.
+        let changing: [[String]] = [
+            ["record", "save", "--zone", "Notes", "--type", "Note", "--name", "second", "--set", "folder=x"],
+            ["record", "delete", "second", "--zone", "Notes"], ["share", "public", "Notes", "readOnly"], ["share", "stop", "Notes", "--yes"],
+            ["subscription", "delete", "all"], ["zone", "delete", "Other", "--yes"],
+        ]
+        for words in asking + asking.filter({ $0.first != "admin" }).map({ $0 + ["--json"] }) + changing {
+            let said = try run(words, output: "> /dev/full")
+            #expect(said.status == 73 && said.errors.contains("outputNotWritten"), "\(words): \(said)")
+        }
+        let isThere = try run("zone", "list", "--quiet")
+        #expect(isThere.status == 0 && isThere.output == "Notes\n", "\(isThere)")
+    }
+
+    @Test func aReaderThatHasGoneAndAStreamThatIsClosedAreErrors() throws {
+        _ = try create()
+        #expect(try run("zone", "create", "Notes").status == 0)
+        let closed = try run(["zone", "list"], output: ">&-")
+        #expect(closed.status == 73 && closed.errors.contains("outputNotWritten"), "\(closed)")
+        // Nothing that the command opens has got the number of what is closed.
+        #expect(try run("zone", "list", "--quiet").output == "Notes\n")
+
+        let process = Process()
+        let (pipe, errors) = (Pipe(), Pipe())
+        process.executableURL = ServerProcess.executable
+        process.arguments = ["zone", "list"]
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        (process.standardInput, process.standardOutput, process.standardError) = (FileHandle.nullDevice, pipe, errors)
+        try pipe.fileHandleForReading.close()
+        try process.start()
+        let said = String(decoding: errors.readAll(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationReason == .exit && process.terminationStatus == 73, "\(said)")
+    }
+
+    @Test func aServerThatCannotSayThatItListensEnds() throws {
+        let data = home.url.appendingPathComponent("data").path
+        let said = try run(["serve", "--data", data, "--listen", "127.0.0.1:0"], output: "> /dev/full")
+        #expect(said.status == 73, "\(said.errors)")
+    }
+
+    // MARK: What is shown once
+
+    @Test func aRecoveryKeyCountsUntilTheNextWasWritten() throws {
+        let first = try create()
+        #expect(try run("zone", "create", "garden").status == 0)
+        for arguments in [["account", "recovery-key"], ["account", "rotate-keys"], ["account", "reset", "--yes"]] {
+            for flags in [[], ["--json"], ["--quiet"]] {
+                let said = try run(arguments + flags, output: "> /dev/full")
+                #expect(said.status == 73 && said.errors.contains("still does"), "\(arguments): \(said)")
+                #expect(!said.errors.contains("is void"))
+                let checked = try run("account", "recovery-key", "--check", typing: first + "\n")
+                #expect(checked.status == 0, "\(arguments): \(checked.errors)")
+            }
+        }
+        #expect(try run("zone", "list", "--quiet").output == "garden\n")
+        let second = try run("account", "recovery-key", "--quiet").output
+        #expect(try run("account", "recovery-key", "--check", typing: second).status == 0)
+        #expect(try run("account", "recovery-key", "--check", typing: first + "\n").status == 66)
+    }
+
+    /// A file that the system has taken may still come to nothing: on the disk, it does not.
+    @Test(.enabled(if: SystemCalls.canBeWatched, "strace is not installed, or may not watch"))
+    func aRecoveryKeyThatGoesToAFileIsOnTheDisk() async throws {
+        _ = try create()
+        let (calls, file) = (SystemCalls(in: home.url), home.url.appendingPathComponent("key"))
+        let program = try calls.program(in: home.url)
+        let said = try Command.run(
+            URL(fileURLWithPath: "/bin/sh"), ["-c", "exec '\(program.path)' account recovery-key --quiet > '\(file.path)'"],
+            environment: environment)
+        #expect(said.status == 0, "\(said.errors)")
+        var all: [String] = []
+        // What watches it writes a little later.
+        for _ in 0..<500 where !all.contains("sync key") {
+            try await Task.sleep(for: .milliseconds(20))
+            all = try calls.all(below: home.url)
+        }
+        #expect(all.contains("sync key"))
+        let key = try String(contentsOf: file, encoding: .utf8)
+        #expect(try run("account", "recovery-key", "--check", typing: key).status == 0)
+    }
+
+    @Test func anAccountWhoseRecoveryKeyCouldNotBeShownIsThereAndGetsAnother() throws {
+        let said = try runFull("account", "create", "--server", server.origin)
+        #expect(said.status == 73 && said.errors.contains("sealkit account recovery-key"), "\(said)")
+        #expect(try run("account", "whoami").status == 0)
+        let key = try run("account", "recovery-key", "--quiet")
+        #expect(key.status == 0, "\(key.errors)")
+        #expect(try run("account", "recovery-key", "--check", typing: key.output).status == 0)
+    }
+
+    @Test func aTokenThatCouldNotBeShownIsNobodys() throws {
+        let options = ["--server", server.origin, "--container", "org.example.notes", "--management-token-file", operatorToken]
+        let made = try run(["management-token", "create", "--name", "CI"] + options, output: "> /dev/full")
+        #expect(made.status == 73, "\(made)")
+        let list = try run(["management-token", "list"] + options)
+        #expect(list.status == 0 && list.output.isEmpty, "\(list)")
+    }
+
+    // MARK: What lies beside the key file
+
+    /// README names one file: nothing of it is elsewhere once a command has ended, well or not.
+    @Test func whatWasVerifiedIsWholeInItsFileWhenACommandHasEnded() throws {
+        _ = try create()
+        func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: home.url.path).sorted() }
+        #expect(try names() == ["ann.json", "ann.json.trust"])
+        for (arguments, status) in [
+            (["zone", "create", "Notes"], 0), (["record", "get", "nothing", "--zone", "Notes"], 66), (["record", "get", "x", "--zone", "Nowhere"], 66),
+            (["record", "list", "--zone", "Notes"], 0), (["account", "delete"], 65),
+        ] as [([String], Int32)] {
+            #expect(try run(arguments).status == status, "\(arguments)")
+            #expect(try names() == ["ann.json", "ann.json.trust"], "\(arguments)")
+        }
+        // A copy of the two is the same device.
+        #expect(try run("record", "save", "--zone", "Notes", "--type", "Note", "--name", "first", "--seal", "title=a").status == 0)
+        let copy = home.url.appendingPathComponent("copy.json").path
+        try FileManager.default.copyItem(atPath: keyFile, toPath: copy)
+        try FileManager.default.copyItem(atPath: keyFile + ".trust", toPath: copy + ".trust")
+        let audited = try run("audit", "--key-file", copy)
+        #expect(audited.status == 0, "\(audited)")
+        #expect(try run("account", "delete", "--yes", "--key-file", copy).status == 0)
+        #expect(try names() == ["ann.json", "ann.json.trust"])
+    }
+}
