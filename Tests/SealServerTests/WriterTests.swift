@@ -117,6 +117,15 @@ import Testing
 
     private final class Outcomes: Sendable {
         let all = Mutex<[Int64: StorageError?]>([:])
+        private let runs = Mutex<[Int64: Int]>([:])
+
+        /// - Returns: how often it has been run, this time included.
+        func run(_ account: Int64) -> Int {
+            runs.withLock { runs in
+                runs[account, default: 0] += 1
+                return runs[account, default: 0]
+            }
+        }
     }
 
     /// SQLite takes the whole commit back then: what the others in it wrote is written again, and announced once.
@@ -161,16 +170,12 @@ import Testing
         let database = try open(limit: 100_000)
         clock.step(100)
         let outcomes = Outcomes()
-        let runs = Mutex<[Int64: Int]>([:])
         let first = try await Self.holding(1, database, { try $0.execute("INSERT INTO t (id) VALUES (1)") }) { group in
             for account in Int64(2)...4 {
                 group.addTask {
                     do {
                         try await Self.write(account, database) { connection in
-                            let run = runs.withLock { runs in
-                                runs[account, default: 0] += 1
-                                return runs[account]
-                            }
+                            let run = outcomes.run(account)
                             try connection.execute("INSERT INTO t (id) VALUES ($1)", [.integer(account)])
                             // The last one at once, the second when it comes again.
                             guard account == 4 || (account == 2 && run == 2) else { return }
