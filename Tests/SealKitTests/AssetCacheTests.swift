@@ -181,14 +181,14 @@ import Testing
         let drawer = TemporaryAssets.Drawer()
         defer { drawer.close() }
         let wanted = remote("one", size: 1_000)
-        let fetches = Mutex(0)
+        let fetches = LockedValue(0)
         let (isGoing, go) = AsyncStream<Void>.makeStream()
         let urls = try await withThrowingTaskGroup(of: URL.self) { group in
             for index in 0..<8 {
                 group.addTask {
                     if index == 7 { go.finish() }
                     return try await cache.file(of: wanted, in: drawer) { file throws(SealKitError) in
-                        fetches.withLock { $0 += 1 }
+                        fetches.change { $0 += 1 }
                         for await _ in isGoing {}
                         do { try Data(repeating: 1, count: 1_000).write(to: file) } catch { throw SealKitError(.internalError, "no") }
                     }.url
@@ -199,8 +199,7 @@ import Testing
             return urls
         }
         #expect(urls.count == 8)
-        let count = fetches.withLock { $0 }
-        #expect(count == 1)
+        #expect(fetches.value == 1)
     }
 
     @Test func nothingIsHandedOutOfADrawerThatWasClosedMeanwhile() async throws {
