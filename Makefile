@@ -38,7 +38,7 @@ torture: setup ## Kills the server ROUNDS=100 times under load, lets clients be 
 	swift build
 	@ROUNDS=$(ROUNDS) MODEL=$(MODEL) SEED=$(SEED) .build/debug/SealTorture
 	@swift build --product SealKitPackageTests
-	@ROUNDS=$(ROUNDS) SEED=$(SEED) swift test --skip-build --filter InsiderTortureTests
+	@ROUNDS=$(ROUNDS) SEED=$(SEED) ORDERS=all swift test --skip-build --filter 'InsiderTortureTests|OrdersTests'
 
 bench: ## Measures the core against bare libsodium and age, the server against bare SQLite and Hummingbird, and the whole path
 	@Tests/Support/setup age
