@@ -4,6 +4,8 @@ import SealLab
 import SealPrimitives
 import SealQuery
 import SealStatements
+import SealWire
+import SwiftProtobuf
 import Synchronization
 import Testing
 
@@ -93,14 +95,17 @@ import Testing
         #expect(try container.userRecordID() == ann.container.userRecordID())
     }
 
-    /// The server refuses the login for now: here because the signature is over another origin than its own.
+    /// The server refuses the login for now.
     @Test func aLoginThatTheServerDoesNotAcceptIsTemporary() async throws {
         let ann = try await Person()
-        let other = try #require(URL(string: server.origin)?.port.map { "http://localhost:\($0)" })
-        let account = try Account(seeds: ann.account.seeds, transport: HTTPTransport(server: other))
+        let (device, network) = try ann.behindAttacker()
+        network.lie { path, _, response in
+            guard path.hasSuffix("accounts/login") else { return }
+            response = TransportResponse(status: 401, body: try Sealkit_V1_Failure(.notAuthenticated, "not now").serializedData())
+        }
         let accounts = AccountProvider()
         let container = try container(accounts)
-        accounts.signIn(account)
+        accounts.signIn(device.account)
         #expect(try await container.accountStatus() == .temporarilyUnavailable)
         #expect(try await codes(container) == [.accountTemporarilyUnavailable])
     }

@@ -47,7 +47,7 @@ import Testing
     @Test func theEndOfAZoneIsAskedFor() async throws {
         #expect(try run("zone", "create", "Notes").status == 0)
         #expect(try run("share", "create", "Notes").status == 0)
-        try await expectAsked("zone", "delete", "Notes", naming: "deletes the zone Notes with all its records, for everybody", word: "Notes") {
+        try await expectAsked("zone", "delete", "Notes", naming: "deletes the zone Notes with all its records", word: "Notes") {
             try run("zone", "list", "--quiet").output == "Notes\n"
         }
         // One that is not there is no question.

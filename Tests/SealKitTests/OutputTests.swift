@@ -20,25 +20,25 @@ import Testing
     private var operatorToken: String { server.folder.appendingPathComponent("data.secrets/management.token").path }
     private var environment: [String: String] { ["SEALKIT_KEY_FILE": keyFile, "SEALKIT_ACCOUNT": "", "HOME": home.url.path] }
 
-    private func run(_ arguments: String..., typing: String = "") throws -> Command { try run(arguments, typing: typing) }
+    private func run(_ arguments: String..., typing: String = "") async throws -> Command { try await run(arguments, typing: typing) }
 
     /// - Parameter output: where the shell sends standard output.
-    private func run(_ arguments: [String], typing: String = "", output: String = "") throws -> Command {
+    private func run(_ arguments: [String], typing: String = "", output: String = "") async throws -> Command {
         let file = home.url.appendingPathComponent("typed-\(UUID().uuidString)")
         try Data(typing.utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
-        return try Command.run(
+        return try await Command.finished(
             URL(fileURLWithPath: "/bin/sh"), ["-c", "exec \"$@\" < '\(file.path)' \(output)", "sh", ServerProcess.executable.path] + arguments,
             environment: environment)
     }
 
     /// On a disk that is full.
-    private func runFull(_ arguments: String..., typing: String = "") throws -> Command {
-        try run(arguments, typing: typing, output: "> /dev/full")
+    private func runFull(_ arguments: String..., typing: String = "") async throws -> Command {
+        try await run(arguments, typing: typing, output: "> /dev/full")
     }
 
-    private func create() throws -> String {
-        let made = try run("account", "create", "--quiet", "--server", server.origin)
+    private func create() async throws -> String {
+        let made = try await run("account", "create", "--quiet", "--server", server.origin)
         #expect(made.status == 0, "\(made.errors)")
         return made.output.trimmingCharacters(in: .whitespacesAndNewlines)
     }
@@ -52,23 +52,23 @@ import Testing
             + configuration.subcommands.flatMap { commands($0, words + [$0._commandName]) }
     }
 
-    @Test func theHelpOfEveryCommandThatCannotBeWrittenIsAnError() throws {
+    @Test func theHelpOfEveryCommandThatCannotBeWrittenIsAnError() async throws {
         let all = Self.commands()
         #expect(all.count > 80)
         for words in all {
-            let said = try run(words + ["--help"], output: "> /dev/full")
+            let said = try await run(words + ["--help"], output: "> /dev/full")
             #expect(said.status == 73 && said.errors.contains("standard output could not be written"), "\(words): \(said)")
         }
-        #expect(try run(["--version"], output: "> /dev/full").status == 73)
+        #expect(try await run(["--version"], output: "> /dev/full").status == 73)
     }
 
-    @Test func whatEveryCommandSaysIsWrittenOrAnError() throws {
-        _ = try create()
+    @Test func whatEveryCommandSaysIsWrittenOrAnError() async throws {
+        _ = try await create()
         for arguments in [
             ["zone", "create", "Notes"], ["share", "create", "Notes"], ["subscription", "create", "all"],
             ["record", "save", "--zone", "Notes", "--type", "Note", "--name", "first", "--seal", "title=Plans", "--set", "folder=work"],
         ] {
-            #expect(try run(arguments).status == 0)
+            #expect(try await run(arguments).status == 0)
         }
         let operate = ["--server", server.origin, "--management-token-file", operatorToken]
         let asking: [[String]] = [
@@ -86,20 +86,20 @@ import Testing
             ["subscription", "delete", "all"], ["zone", "delete", "Other", "--yes"],
         ]
         for words in asking + asking.filter({ $0.first != "admin" }).map({ $0 + ["--json"] }) + changing {
-            let said = try run(words, output: "> /dev/full")
+            let said = try await run(words, output: "> /dev/full")
             #expect(said.status == 73 && said.errors.contains("outputNotWritten"), "\(words): \(said)")
         }
-        let isThere = try run("zone", "list", "--quiet")
+        let isThere = try await run("zone", "list", "--quiet")
         #expect(isThere.status == 0 && isThere.output == "Notes\n", "\(isThere)")
     }
 
-    @Test func aReaderThatHasGoneAndAStreamThatIsClosedAreErrors() throws {
-        _ = try create()
-        #expect(try run("zone", "create", "Notes").status == 0)
-        let closed = try run(["zone", "list"], output: ">&-")
+    @Test func aReaderThatHasGoneAndAStreamThatIsClosedAreErrors() async throws {
+        _ = try await create()
+        #expect(try await run("zone", "create", "Notes").status == 0)
+        let closed = try await run(["zone", "list"], output: ">&-")
         #expect(closed.status == 73 && closed.errors.contains("outputNotWritten"), "\(closed)")
         // Nothing that the command opens has got the number of what is closed.
-        #expect(try run("zone", "list", "--quiet").output == "Notes\n")
+        #expect(try await run("zone", "list", "--quiet").output == "Notes\n")
 
         let process = Process()
         let (pipe, errors) = (Pipe(), Pipe())
@@ -114,39 +114,39 @@ import Testing
         #expect(process.terminationReason == .exit && process.terminationStatus == 73, "\(said)")
     }
 
-    @Test func aServerThatCannotSayThatItListensEnds() throws {
+    @Test func aServerThatCannotSayThatItListensEnds() async throws {
         let data = home.url.appendingPathComponent("data").path
-        let said = try run(["serve", "--data", data, "--listen", "127.0.0.1:0"], output: "> /dev/full")
+        let said = try await run(["serve", "--data", data, "--listen", "127.0.0.1:0"], output: "> /dev/full")
         #expect(said.status == 73, "\(said.errors)")
     }
 
     // MARK: What is shown once
 
-    @Test func aRecoveryKeyCountsUntilTheNextWasWritten() throws {
-        let first = try create()
-        #expect(try run("zone", "create", "garden").status == 0)
+    @Test func aRecoveryKeyCountsUntilTheNextWasWritten() async throws {
+        let first = try await create()
+        #expect(try await run("zone", "create", "garden").status == 0)
         for arguments in [["account", "recovery-key"], ["account", "rotate-keys"], ["account", "reset", "--yes"]] {
             for flags in [[], ["--json"], ["--quiet"]] {
-                let said = try run(arguments + flags, output: "> /dev/full")
+                let said = try await run(arguments + flags, output: "> /dev/full")
                 #expect(said.status == 73 && said.errors.contains("still does"), "\(arguments): \(said)")
                 #expect(!said.errors.contains("is void"))
-                let checked = try run("account", "recovery-key", "--check", typing: first + "\n")
+                let checked = try await run("account", "recovery-key", "--check", typing: first + "\n")
                 #expect(checked.status == 0, "\(arguments): \(checked.errors)")
             }
         }
-        #expect(try run("zone", "list", "--quiet").output == "garden\n")
-        let second = try run("account", "recovery-key", "--quiet").output
-        #expect(try run("account", "recovery-key", "--check", typing: second).status == 0)
-        #expect(try run("account", "recovery-key", "--check", typing: first + "\n").status == 66)
+        #expect(try await run("zone", "list", "--quiet").output == "garden\n")
+        let second = try await run("account", "recovery-key", "--quiet").output
+        #expect(try await run("account", "recovery-key", "--check", typing: second).status == 0)
+        #expect(try await run("account", "recovery-key", "--check", typing: first + "\n").status == 66)
     }
 
     /// A file that the system has taken may still come to nothing: on the disk, it does not.
     @Test(.enabled(if: SystemCalls.canBeWatched, "strace is not installed, or may not watch"))
     func aRecoveryKeyThatGoesToAFileIsOnTheDisk() async throws {
-        _ = try create()
+        _ = try await create()
         let (calls, file) = (SystemCalls(in: home.url), home.url.appendingPathComponent("key"))
         let program = try calls.program(in: home.url)
-        let said = try Command.run(
+        let said = try await Command.finished(
             URL(fileURLWithPath: "/bin/sh"), ["-c", "exec '\(program.path)' account recovery-key --quiet > '\(file.path)'"],
             environment: environment)
         #expect(said.status == 0, "\(said.errors)")
@@ -158,48 +158,48 @@ import Testing
         }
         #expect(all.contains("sync key"))
         let key = try String(contentsOf: file, encoding: .utf8)
-        #expect(try run("account", "recovery-key", "--check", typing: key).status == 0)
+        #expect(try await run("account", "recovery-key", "--check", typing: key).status == 0)
     }
 
-    @Test func anAccountWhoseRecoveryKeyCouldNotBeShownIsThereAndGetsAnother() throws {
-        let said = try runFull("account", "create", "--server", server.origin)
+    @Test func anAccountWhoseRecoveryKeyCouldNotBeShownIsThereAndGetsAnother() async throws {
+        let said = try await runFull("account", "create", "--server", server.origin)
         #expect(said.status == 73 && said.errors.contains("sealkit account recovery-key"), "\(said)")
-        #expect(try run("account", "whoami").status == 0)
-        let key = try run("account", "recovery-key", "--quiet")
+        #expect(try await run("account", "whoami").status == 0)
+        let key = try await run("account", "recovery-key", "--quiet")
         #expect(key.status == 0, "\(key.errors)")
-        #expect(try run("account", "recovery-key", "--check", typing: key.output).status == 0)
+        #expect(try await run("account", "recovery-key", "--check", typing: key.output).status == 0)
     }
 
-    @Test func aTokenThatCouldNotBeShownIsNobodys() throws {
+    @Test func aTokenThatCouldNotBeShownIsNobodys() async throws {
         let options = ["--server", server.origin, "--container", "org.example.notes", "--management-token-file", operatorToken]
-        let made = try run(["management-token", "create", "--name", "CI"] + options, output: "> /dev/full")
+        let made = try await run(["management-token", "create", "--name", "CI"] + options, output: "> /dev/full")
         #expect(made.status == 73, "\(made)")
-        let list = try run(["management-token", "list"] + options)
+        let list = try await run(["management-token", "list"] + options)
         #expect(list.status == 0 && list.output.isEmpty, "\(list)")
     }
 
     // MARK: What lies beside the key file
 
     /// README names one file: nothing of it is elsewhere once a command has ended, well or not.
-    @Test func whatWasVerifiedIsWholeInItsFileWhenACommandHasEnded() throws {
-        _ = try create()
+    @Test func whatWasVerifiedIsWholeInItsFileWhenACommandHasEnded() async throws {
+        _ = try await create()
         func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: home.url.path).sorted() }
         #expect(try names() == ["ann.json", "ann.json.trust"])
         for (arguments, status) in [
             (["zone", "create", "Notes"], 0), (["record", "get", "nothing", "--zone", "Notes"], 66), (["record", "get", "x", "--zone", "Nowhere"], 66),
             (["record", "list", "--zone", "Notes"], 0), (["account", "delete"], 65),
         ] as [([String], Int32)] {
-            #expect(try run(arguments).status == status, "\(arguments)")
+            #expect(try await run(arguments).status == status, "\(arguments)")
             #expect(try names() == ["ann.json", "ann.json.trust"], "\(arguments)")
         }
         // A copy of the two is the same device.
-        #expect(try run("record", "save", "--zone", "Notes", "--type", "Note", "--name", "first", "--seal", "title=a").status == 0)
+        #expect(try await run("record", "save", "--zone", "Notes", "--type", "Note", "--name", "first", "--seal", "title=a").status == 0)
         let copy = home.url.appendingPathComponent("copy.json").path
         try FileManager.default.copyItem(atPath: keyFile, toPath: copy)
         try FileManager.default.copyItem(atPath: keyFile + ".trust", toPath: copy + ".trust")
-        let audited = try run("audit", "--key-file", copy)
+        let audited = try await run("audit", "--key-file", copy)
         #expect(audited.status == 0, "\(audited)")
-        #expect(try run("account", "delete", "--yes", "--key-file", copy).status == 0)
+        #expect(try await run("account", "delete", "--yes", "--key-file", copy).status == 0)
         #expect(try names() == ["ann.json", "ann.json.trust"])
     }
 }

@@ -70,7 +70,7 @@ import Testing
             isDone.change { $0 = true }
             try await bob.edit(joined) { share in
                 share.title = "Vegetables"
-                share.publicPermission = .readOnly
+                share.addParticipant(.oneTimeURLParticipant(permission: .readOnly))
             }
         }
         #expect(try await device.own.share(for: zone).title == "Vegetables")

@@ -246,7 +246,7 @@ import Testing
             #expect(try await put(anna, 49, zone).code == .quotaExceeded)
             #expect(try await put(anna, 49, other).code == .quotaExceeded)
             #expect(try await put(bert, 900, zone).code == nil)
-            #expect(try await anna.codes([try write("x", blob: first.id)], in: zone) == [nil])
+            #expect(try await anna.codes([try write("x", blob: first.id, root: Self.root(of: Self.blob([UInt8](repeating: 1, count: 2000))))], in: zone) == [nil])
             #expect(try await put(anna, 600, zone).code == nil)
             let refused = try await put(anna, 401, zone)
             #expect(refused.code == .quotaExceeded)

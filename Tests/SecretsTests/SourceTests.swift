@@ -52,6 +52,8 @@ import Testing
                 "SealServer/Application/MessageConfiguration.swift: public var token: String?",
                 // A path.
                 "SealServer/Application/ServerConfiguration.swift: public var secretsFolder: String",
+                // The mail relay's, without login.
+                "SealServer/Messages/RelayFailure.swift: public let url: String",
                 // Hidden by `WebhookRow`.
                 "SealServer/Push/WebhookRow.swift: let url: String",
                 // Arguments of commands: paths, and a share's URL that its user typed.
@@ -113,6 +115,9 @@ import Testing
                 "SealServer/Messages/MailMessage.swift address",  // the mail's headers
                 "SealServer/Messages/MailMessenger.swift address",  // its envelope
                 "SealServer/Messages/MailMessenger.swift recipient",
+                "SealServer/Messages/Messenger.swift code",  // libcurl's
+                "SealServer/Messages/RelayFailure.swift url",  // of the mail relay
+                "SealServer/Application/StartReport.swift url",
                 "SealServer/Sharing/SharePageController.swift url",  // the operator's own, on a page
                 "SealServer/Storage/PrivateFiles.swift code",  // errno
                 "SealServer/Storage/StorageError.swift code",  // SQLite's

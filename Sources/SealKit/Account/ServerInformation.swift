@@ -43,6 +43,6 @@ extension Client {
         else { return nil }
         return SealKitError(
             .invalidArguments, "the server that was reached as \(transport.origin) calls itself \(name), and a login holds for that name only",
-            remedy: "reach it as \(name); if that is not its name, its operator has to start it with --origin \(transport.origin)")
+            remedy: "reach it as \(name); if \(transport.origin) is its name, its operator has to start it with that origin")
     }
 }

@@ -50,7 +50,7 @@ extension HTTPTransport {
         return .serverNotTrusted(
             "the server's certificate was signed by nobody whom this device trusts",
             remedy: "check the address; where the authority is known to you, name its PEM file "
-                + "(certificateAuthorityFile of the transport's configuration; --ca-file on the command line)")
+                + "as the transport's certificateAuthorityFile")
     }
 
     private static func day(_ time: time_t) -> String { String(DateText.text(Date(timeIntervalSince1970: Double(time))).prefix(10)) }

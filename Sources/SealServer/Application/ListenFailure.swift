@@ -20,7 +20,7 @@ public struct ListenFailure: Error, Equatable, CustomStringConvertible {
         case let error as IOError where error.errnoCode == EACCES: cause = .notPermitted
         case let error as IOError where error.errnoCode == EADDRNOTAVAIL: cause = .notThisMachines
         // A name that nobody knows.
-        case is SocketAddressError: cause = .notThisMachines
+        case is SocketAddressError, is SocketAddressError.UnknownHost: cause = .notThisMachines
         default: return nil
         }
         self.address = address.description

@@ -5,6 +5,8 @@ import SealKit
 /// Here is the one list of them: a test holds every text of both against it.
 enum CommandWords {
     static let phrases: [(ofCode: String, ofCommand: String)] = [
+        ("name its PEM file as the transport's certificateAuthorityFile", "name its PEM file with --ca-file"),
+        ("its operator has to start it with that origin", "its operator has to start it with that --origin"),
         ("with rotateKeys(trust:show:)", "with sealkit account rotate-keys"),
         ("with rotateKeys(of:)", "with sealkit zone rotate"),
         ("with rekey(_:)", "with sealkit zone rekey"),

@@ -15,6 +15,12 @@ import Testing
         "thumbnail": "other", "scan": "asset", "folder": "reference", "count": "number 7", "place": "place 52.5",
     ]
 
+    private func emptyFile() throws -> URL {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("consumer-\(UUID().uuidString)")
+        try Data().write(to: file)
+        return file
+    }
+
     /// Nobody is signed in: every call fails at once.
     private func database() throws -> Database {
         let accounts = AccountProvider()
@@ -33,7 +39,7 @@ import Testing
         let database = try database()
         let isSignedIn = try await ConsumerSwift5.Habits.isSignedIn(database, record)
         let codes = try await ConsumerSwift5.Habits.save(record, in: database)
-        let code = try await ConsumerSwift5.Habits.read(URL(fileURLWithPath: "/dev/null"), into: record, database)
+        let code = try await ConsumerSwift5.Habits.read(try emptyFile(), into: record, database)
         #expect(!isSignedIn && codes.count == 3 && code == .notAuthenticated)
     }
 
@@ -48,7 +54,7 @@ import Testing
         let database = try database()
         let isSignedIn = try await ConsumerSwift6.Habits.isSignedIn(database, record)
         let codes = try await ConsumerSwift6.Habits.save(record, in: database)
-        let code = try await ConsumerSwift6.Habits.read(URL(fileURLWithPath: "/dev/null"), into: record, database)
+        let code = try await ConsumerSwift6.Habits.read(try emptyFile(), into: record, database)
         #expect(!isSignedIn && codes.count == 3 && code == .notAuthenticated)
     }
 

@@ -119,7 +119,7 @@ import Testing
 
         _ = try await ann.keeper(of: world.zone).refresh()
         let told = await expectRefused(.permissionFailure) { try await ann.own.save(ann.note(in: world.zone, "x")) }
-        #expect(told?.remedy.contains("zone rotate") == true && told?.description.contains("ask") == false, "\(told.map { "\($0)" } ?? "")")
+        #expect(told?.remedy.contains("rotateKeys(of:)") == true && told?.description.contains("ask") == false, "\(told.map { "\($0)" } ?? "")")
         let unread = await expectRefused(.integrityFailure, by: .missingKey) { _ = try await ann.own.record(for: secret) }
         expectBlamed(bob, "secret", unread)
         #expect(try await ann.body(of: world.note.recordID) == "from Ann")

@@ -149,7 +149,9 @@ import Testing
         let counter = StatementCounter()
         let made = Mutex<(Person, TestZone)?>(nil)
         let entries = Int(RosterCache.mostInWrite) + 20
-        try await RunningServer.with(folder: folder) { server in
+        var limits = AbuseLimits()
+        limits.epochOpening = .init(count: 1_000, window: limits.epochOpening.window)
+        try await RunningServer.with(limits: limits, folder: folder) { server in
             let anna = try await Person.ready(server)
             var zone = try await anna.makeZone()
             for _ in 0..<entries { try await anna.append(try anna.next(on: zone, rotating: true), to: &zone) }
