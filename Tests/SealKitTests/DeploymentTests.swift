@@ -27,7 +27,7 @@ private let hasTools = ["/usr/bin/curl", "/usr/bin/openssl"].allSatisfy(FileMana
         for told in [made, recovered] {
             #expect(told?.code == .invalidArguments)
             #expect(told?.reason.contains(server.origin) == true && told?.reason.contains("https://notes.example.org") == true, "\(told?.reason ?? "")")
-            #expect(told?.remedy.contains("--origin \(server.origin)") == true)
+            #expect(told?.remedy.contains("if \(server.origin) is its name") == true)
         }
         let file = server.folder.appendingPathComponent("ann.json").path
         let command = try Command.run(

@@ -110,6 +110,7 @@ import Testing
                 "SealPrimitives/Labels.swift text",  // a label's
                 "SealServer/Application/ConfigurationError.swift address",  // that it listens on
                 "SealServer/Application/ListenFailure.swift address",  // that it cannot listen on
+                "SealServer/Application/Server.swift address",  // that it listens on
                 "SealServer/Application/MessageConfiguration.swift url",  // of the mail relay; the gateway's origin
                 "SealServer/HTTP/SignedClient.swift token",  // the header itself
                 "SealServer/Messages/MailMessage.swift address",  // the mail's headers

@@ -49,8 +49,7 @@ extension HTTPTransport {
         }
         return .serverNotTrusted(
             "the server's certificate was signed by nobody whom this device trusts",
-            remedy: "check the address; where the authority is known to you, name its PEM file "
-                + "as the transport's certificateAuthorityFile")
+            remedy: "check the address; if you know the authority, name its PEM file as the transport's certificateAuthorityFile")
     }
 
     private static func day(_ time: time_t) -> String { String(DateText.text(Date(timeIntervalSince1970: Double(time))).prefix(10)) }
