@@ -43,7 +43,7 @@ import Testing
         _ = try await ann.own.save(ann.note(in: zone, "x"))
         let note = ann.note(in: zone, "stored or not", name: "note")
         server.pause()
-        let configuration = OperationConfiguration(timeoutIntervalForRequest: 0.2, timeoutIntervalForResource: 1)
+        let configuration = OperationConfiguration(timeoutIntervalForRequest: 3, timeoutIntervalForResource: 8)
         let code = await failure {
             _ = try await ann.own.configuredWith(configuration: configuration) { try await $0.save(note) }
         }
