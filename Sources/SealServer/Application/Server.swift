@@ -196,7 +196,7 @@ public struct Server: Sendable {
 
     private static func httpServer(_ certificate: ServerCertificate?) throws -> HTTPServerBuilder {
         let http1 = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [ContinueHandler()], idleTimeout: .seconds(120))
+            additionalChannelHandlers: [ContinueHandler(), LingerHandler()], idleTimeout: .seconds(120))
         guard let certificate else { return .http1(configuration: http1) }
         return try .http2Upgrade(
             tlsConfiguration: certificate.configuration,
