@@ -85,6 +85,31 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: folder.file("never")))
     }
 
+    @Test func aFileThatThisUserMayNotReachIsNotCalledMissing() async throws {
+        // Nobody gets to the end of a link to itself, whatever their rights.
+        let path = folder.file("link")
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: path)
+        let reason = "Too many levels of symbolic links"
+        await #expect(throws: ConfigurationError.closedFile(setting: "config", path: path, reason: reason)) {
+            try await ServerConfiguration.load(flags: ["data": "/d"], environment: [:], file: path)
+        }
+        let mail = MailConfiguration(url: "smtps://mail.example.org", from: "a@example.org", authorityFile: path)
+        await #expect(throws: ConfigurationError.closedFile(setting: "smtp-ca-file", path: path, reason: reason)) {
+            try await SealServer.Server(configuration: ServerConfiguration(dataFolder: folder.file("never"), mail: mail))
+        }
+        let files = ServerConfiguration.TLSFiles(certificate: path, key: path)
+        await #expect(throws: ConfigurationError.closedFile(setting: "tls-certificate", path: path, reason: reason)) {
+            try await SealServer.Server(
+                configuration: ServerConfiguration(
+                    dataFolder: folder.file("never"), publicOrigin: "https://notes.example.org", tls: files))
+        }
+        // What lies below a file is not there.
+        try Data().write(to: URL(fileURLWithPath: folder.file("plain")))
+        await #expect(throws: ConfigurationError.missingFile(setting: "config", path: folder.file("plain/s.yaml"))) {
+            try await ServerConfiguration.load(flags: ["data": "/d"], environment: [:], file: folder.file("plain/s.yaml"))
+        }
+    }
+
     @Test func everySpellingOfAFileIsRead() async throws {
         #expect(try await load("# nothing\n").listen == ServerConfiguration.defaultListen)
         #expect(try await load("").listen == ServerConfiguration.defaultListen)

@@ -1,3 +1,5 @@
+import SealSystem
+
 /// A setting that the server cannot start with, and what to do about it.
 public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
     case missing(setting: String)
@@ -5,6 +7,8 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
     case unknownFlag(String)
     /// A file that a setting names, or the settings file itself (`config`), is not there.
     case missingFile(setting: String, path: String)
+    /// A file that a setting names is not for this user to read; `reason` is the system's.
+    case closedFile(setting: String, path: String, reason: String)
     /// Not to be opened by this user, not UTF-8, or not YAML; `line` is where reading it ended.
     case unreadableFile(path: String, line: Int?)
     /// A key in a settings file; `meant` is the setting that it looks like.
@@ -24,6 +28,9 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
         case .invalid(let setting, let expected): "The setting “\(setting)” must be \(expected)."
         case .unknownFlag(let flag): "There is no setting “\(flag)”."
         case .missingFile(let setting, let path): "There is no file \(path), which --\(setting) names."
+        case .closedFile(let setting, let path, let reason):
+            "The file \(path), which --\(setting) names, cannot be opened: \(reason). The user that the server runs as needs the right to "
+                + "read it, and to enter the folders above it."
         case .unreadableFile(let path, nil): "The settings file \(path) cannot be read: it has to be UTF-8 text that this user may open."
         case .unreadableFile(let path, let line?): "The settings file \(path) is no YAML or JSON from line \(line) on."
         case .unknownSetting(let name, let path, let line, let meant):
@@ -39,10 +46,21 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
         case .unprotectedRelay(let host):
             "Sending by way of \(host) like this could show codes, or the password there, to the network. Set --smtp-starttls required, "
                 + "or use an smtps:// URL. Off, and opportunistic together with a password, are for a relay on this machine."
-        case .tlsFile(let path): "\(path) is not a readable PEM file of the kind that TLS needs."
+        case .tlsFile(let path): "\(path) is not a PEM file of the kind that TLS needs."
         case .tlsMismatch(let certificate, let key): "The private key in \(key) is not that of the first certificate in \(certificate)."
         case .secretsInsideData(let path):
             "The secrets folder \(path) lies inside the data folder, so backups of the data would hold it. Choose a sibling."
+        }
+    }
+}
+
+extension ConfigurationError {
+    /// Throws where a file that a setting names is not there, or not for this user to read.
+    static func requireFile(_ setting: String, _ path: String) throws(ConfigurationError) {
+        switch FileAccess(path: path) {
+        case .readable: break
+        case .missing: throw .missingFile(setting: setting, path: path)
+        case .refused(let reason): throw .closedFile(setting: setting, path: path, reason: reason)
         }
     }
 }

@@ -12,17 +12,17 @@ final class ServerCertificate: Sendable {
         let chain: [NIOSSLCertificate]
         let key: NIOSSLPrivateKey
 
-        /// Throws `ConfigurationError` for files that are not there, hold something else or do not belong together.
+        /// Throws `ConfigurationError` for files that are not there or may not be read, hold something else, or do not belong together.
         init(_ files: ServerConfiguration.TLSFiles) throws(ConfigurationError) {
-            for (setting, path) in [("tls-certificate", files.certificate), ("tls-key", files.key)]
-            where FileStatus(path: path) == nil {
-                throw .missingFile(setting: setting, path: path)
-            }
+            try ConfigurationError.requireFile("tls-certificate", files.certificate)
+            try ConfigurationError.requireFile("tls-key", files.key)
             do { chain = try NIOSSLCertificate.fromPEMFile(files.certificate) } catch { throw .tlsFile(path: files.certificate) }
             guard !chain.isEmpty else { throw .tlsFile(path: files.certificate) }
             do { key = try NIOSSLPrivateKey(file: files.key, format: .pem) } catch { throw .tlsFile(path: files.key) }
-            do { _ = try NIOSSLContext(configuration: configuration) } catch {
+            do { _ = try NIOSSLContext(configuration: configuration) } catch NIOSSLError.failedToLoadPrivateKey {
                 throw .tlsMismatch(certificate: files.certificate, key: files.key)
+            } catch {
+                throw .tlsFile(path: files.certificate)
             }
         }
 

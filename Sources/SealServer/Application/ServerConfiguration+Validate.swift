@@ -39,12 +39,10 @@ extension ServerConfiguration {
         return true
     }
 
-    /// That the files which settings name are there.
+    /// That the files which settings name are there, and may be read.
     func checkFiles() throws(ConfigurationError) {
         let files = [("tls-certificate", tls?.certificate), ("tls-key", tls?.key), ("smtp-ca-file", mail?.authorityFile)]
-        for case let (setting, path?) in files where FileStatus(path: path) == nil {
-            throw .missingFile(setting: setting, path: path)
-        }
+        for case let (setting, path?) in files { try ConfigurationError.requireFile(setting, path) }
     }
 
     private static func validate(origin: String, tls: Bool) throws(ConfigurationError) {

@@ -13,7 +13,7 @@ struct SettingsFile {
     /// - Parameter settings: all that there are.
     init(path: String, settings: Set<[String]>) throws(ConfigurationError) {
         (self.path, self.settings) = (path, settings)
-        if FileStatus(path: path) == nil, errno == ENOENT { throw .missingFile(setting: "config", path: path) }
+        try ConfigurationError.requireFile("config", path)
         guard let data = FileManager.default.contents(atPath: path), let text = String(data: data, encoding: .utf8) else {
             throw .unreadableFile(path: path, line: nil)
         }

@@ -1,4 +1,6 @@
+import Foundation
 import Logging
+import SealSystem
 import ServiceLifecycle
 import Synchronization
 import UnixSignals
@@ -15,7 +17,10 @@ final class SignalService: Service {
 
     /// From here on signals wait for `run`, and end nothing by themselves.
     func trap() async {
-        let trapped = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
+        var wanted: [UnixSignal] = [.sigint, .sigterm]
+        // Where there is no certificate it would end the server, which `nohup` asks it not to.
+        if certificate != nil || !isIgnored(signal: SIGHUP) { wanted.append(.sighup) }
+        let trapped = await UnixSignalsSequence(trapping: wanted)
         signals.withLock { $0 = trapped }
     }
 

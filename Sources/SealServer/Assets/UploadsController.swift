@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import Logging
 import NIOCore
 import SealPrimitives
 import SealStatements
@@ -185,8 +186,12 @@ struct UploadsController: Sendable {
             }
         } catch {
             // Given up while it was published: whoever removed it then may have come too early for the name that it has now.
-            let isGone = try await services.database.write { try Blobs.discardUnknown(place.id, stored: row.stored, in: zone, $0) }
-            if isGone { services.housekeeping.collectGarbage() }
+            do {
+                let isGone = try await services.database.write { try Blobs.discardUnknown(place.id, stored: row.stored, in: zone, $0) }
+                if isGone { services.housekeeping.collectGarbage() }
+            } catch {
+                services.logger.error("a published upload could not be discarded; its file stays", metadata: ["error": "\(error)"])
+            }
             throw error
         }
     }

@@ -11,19 +11,28 @@ final class MessengerStates: Sendable {
         case failing
     }
 
-    private let states: Mutex<[Address.Kind: State]>
+    private struct Known {
+        var state = State.untried
+        /// What the log said last.
+        var logged = State.untried
+    }
+
+    private let states: Mutex<[Address.Kind: Known]>
     private let logger: Logger
 
     init(_ kinds: some Sequence<Address.Kind>, logger: Logger) {
-        states = Mutex(Dictionary(uniqueKeysWithValues: kinds.map { ($0, .untried) }))
+        states = Mutex(Dictionary(uniqueKeysWithValues: kinds.map { ($0, Known()) }))
         self.logger = logger
     }
 
-    subscript(kind: Address.Kind) -> State { states.withLock { $0[kind] ?? .none } }
+    subscript(kind: Address.Kind) -> State { states.withLock { $0[kind]?.state ?? .none } }
 
     /// - Parameter why: of a failure, without any address.
     func note(_ state: State, of kind: Address.Kind, why: String = "") {
-        let former = states.withLock { $0.updateValue(state, forKey: kind) }
+        let former = states.withLock { states in
+            defer { states[kind] = Known(state: state, logged: state) }
+            return states[kind]?.logged
+        }
         guard former != state else { return }
         switch state {
         case .failing:
@@ -32,5 +41,11 @@ final class MessengerStates: Sendable {
         case .ok: logger.notice("codes can be sent", metadata: ["by": "\(kind)"])
         case .none, .untried: break
         }
+    }
+
+    /// After a message that did not go out, which may have been its recipient's fault: what was good is to be tried again. What is
+    /// known to fail stays so.
+    func doubt(_ kind: Address.Kind) {
+        states.withLock { if $0[kind]?.state == .ok { $0[kind]?.state = .untried } }
     }
 }

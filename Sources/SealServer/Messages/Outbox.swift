@@ -62,12 +62,16 @@ final class Outbox: Sendable {
     /// Tries those messengers of which it is not known that they work.
     func tryOut() async {
         for (kind, messenger) in messengers where messenger.canBeTried && states[kind] != .ok {
+            let failure: MessengerError?
             do {
                 try await messenger.tryOut()
-                states.note(.ok, of: kind)
+                failure = nil
             } catch {
-                states.note(.failing, of: kind, why: error.text)
+                failure = error
             }
+            // A server that has stopped says nothing any more.
+            if state.withLock(\.isClosed) { return }
+            states.note(failure == nil ? .ok : .failing, of: kind, why: failure?.text ?? "")
         }
     }
 
@@ -145,8 +149,8 @@ final class Outbox: Sendable {
                 attempts += 1
                 // The messenger's errors carry no address; others' words are not repeated.
                 let known = error as? MessengerError
-                // It may have been the recipient's fault: where that can be found out, it is.
-                states.note(messenger.canBeTried ? .untried : .failing, of: waiting.kind, why: known?.text ?? "")
+                // Where it can be found out by itself whether messages go out, it is.
+                if messenger.canBeTried { states.doubt(waiting.kind) } else { states.note(.failing, of: waiting.kind, why: known?.text ?? "") }
                 let willRetry = attempts <= waits.count && known?.isWorthRetrying != false
                 logger.warning(
                     "a message was not sent",

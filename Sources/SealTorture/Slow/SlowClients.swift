@@ -64,10 +64,12 @@ struct SlowClients {
             clients.append(try Self.client(manner, request, zone.zoneName, connection, &random))
             totals.slow += 1
         }
-        // Longer than the server waits for a body of which nothing comes.
+        // Longer than the server waits for a body of which hardly anything comes, and for the rest of it once it has said so. In turns
+        // as well: on a machine that is busy they are few, and whoever sends nothing does not hear that the connection is closed.
         let end = ContinuousClock.now + .seconds(60)
         while clients.contains(where: \.manner.isCut) {
-            try check(ContinuousClock.now < end, "the server waits for bodies of which a byte comes now and then")
+            try check(
+                ContinuousClock.now < end || totals.saves < 100, "the server waits for bodies of which a byte comes now and then")
             clients.removeAll { client in
                 do { try client.sendOne() } catch {
                     if client.manner.isCut { totals.cut += 1 }

@@ -1,4 +1,5 @@
 import Foundation
+import SealSystem
 
 /// A pipe that a signal's handler writes to: what a signal asks for is done outside of its handler, where anything may be done.
 struct SignalPipe: Sendable {
@@ -54,8 +55,7 @@ struct SignalPipe: Sendable {
 
     /// A signal that whoever started the process wants ignored, as `nohup` does, stays so.
     private static func handle(_ number: Int32, _ handler: @escaping @convention(c) (Int32) -> Void) {
-        let before = signal(number, handler)
-        if unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { _ = signal(number, SIG_IGN) }
+        if !isIgnored(signal: number) { _ = signal(number, handler) }
     }
 
     private static func ring(_ descriptor: Int32) {
