@@ -108,6 +108,11 @@ import Testing
             environment: ["HOME": home.url.path, "SEALKIT_KEY_FILE": ""])
         #expect(changed.status == 0, "\(changed.errors)")
         #expect(try run("account", "whoami", "--quiet", "--passphrase-file", new.path).output == name)
+        // By a pipe, as a shell's <(…) is one.
+        let piped = try Command.run(
+            URL(fileURLWithPath: "/bin/sh"), ["-c", "cat \"$1\" | \"$0\" account whoami --quiet --passphrase-file /dev/stdin", ServerProcess.executable.path, new.path],
+            environment: ["HOME": home.url.path, "SEALKIT_KEY_FILE": ""])
+        #expect(piped.status == 0 && piped.output == name, "\(piped.errors)")
         // One that is given is not silently none.
         let both = try run("account", "passphrase", "--remove", "--new-passphrase-file", old.path, "--passphrase-file", new.path)
         #expect(both.status == 64 && both.errors.contains("either"))

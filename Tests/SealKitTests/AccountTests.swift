@@ -85,6 +85,12 @@ import Testing
         for text in ["notes.example.org", "ftp://x", "https://x/path", "https://user@x", "http://notes.example.org", "https://b%C3%BCcher.example", "https://a%2Db.example", ""] {
             #expect(await failure { _ = try HTTPTransport(server: text) } == .invalidArguments, "\(text)")
         }
+        do {
+            _ = try HTTPTransport(server: "http://notes.example.org:8443")
+            Issue.record("plain HTTP went beyond this machine")
+        } catch {
+            #expect(error.remedy == "use https://notes.example.org:8443")
+        }
         #expect(try HTTPTransport(server: "HTTPS://Notes.Example.org:443/").origin == "https://notes.example.org")
         #expect(try HTTPTransport(server: "http://localhost:8080").origin == "http://localhost:8080")
         for text in ["https://B\u{FC}cher.example", "https://bu\u{308}cher.example:443", "https://xn--Bcher-kva.example"] {

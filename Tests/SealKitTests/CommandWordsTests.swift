@@ -46,12 +46,13 @@ import Testing
         }
     }
 
-    /// Words of the language that apps are written in: calls, and names with a capital inside.
+    /// Words of the language that apps are written in: calls, names with a capital inside, and what only an app does.
     private static func codeWords(in text: String) -> [String] {
         let types = ["Asset", "KeyStore", "FileKeyStore", "Database", "TrustStore", "RecordZone"]
         let isStatement = text.wholeMatch(of: /.*\b(SELECT|INSERT|UPDATE|DELETE|CREATE|PRAGMA|COALESCE|LENGTH)\b.*/) != nil
         guard !isStatement else { return [] }
-        return text.matches(of: /[A-Za-z]+\([^ ]*|\b[a-z]+[A-Z][A-Za-z]*|\b(an?|the) [A-Z][a-z]+[A-Z]?[a-z]*|\b[A-Z][A-Za-z]+\b/).compactMap { match in
+        let steps = text.matches(of: /[Ff]etch the (database|zone)'s changes|[Ss]ave the (zone|share) |Verify the invited/).map { String($0.output.0) }
+        return steps + text.matches(of: /[A-Za-z]+\([^ ]*|\b[a-z]+[A-Z][A-Za-z]*|\b(an?|the) [A-Z][a-z]+[A-Z]?[a-z]*|\b[A-Z][A-Za-z]+\b/).compactMap { match in
             let word = String(match.output.0)
             if word.contains("(") { return word }
             guard word.contains(" ") || word.first?.isUppercase == true else { return word }
@@ -131,6 +132,10 @@ import Testing
         }
         #expect(try run("account", "create", "--server", server.origin).status == 0)
         #expect(try run("zone", "create", "Notes").status == 0)
+        let elsewhere = try run("record", "list", "--zone", "Nots")
+        #expect(elsewhere.status == 66 && elsewhere.errors.contains("sealkit zone create"), "\(elsewhere.errors)")
+        let missing = try run("record", "get", "nothing", "--zone", "Notes")
+        #expect(missing.status == 66 && missing.errors.contains("sealkit record list"), "\(missing.errors)")
         for flags in [[], ["--json"]] as [[String]] {
             let said = try Command.run(
                 ServerProcess.executable, ["share", "show", "Notes"] + flags, environment: ["SEALKIT_KEY_FILE": keyFile])

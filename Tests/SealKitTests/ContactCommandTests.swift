@@ -35,6 +35,8 @@ import Testing
         try ann("zone", "create", "Notes")
         try ann("share", "create", "Notes", "--title", "Our notes")
         let invited = try ann("share", "invite", "Notes", "bob", "--permission", "readWrite")
+        let nobody = try ann("share", "invite", "Notes", "Bbo", status: 66)
+        #expect(nobody.errors.contains("nobody is called Bbo"), "\(nobody.errors)")
         #expect(invited.output.contains("\(bobID) (Bob)  not verified") && invited.output.contains("Send the share's URL to \(bobID) (Bob)"), "\(invited.output)")
         let url = try ann("share", "url", "Notes", "--quiet").output.trimmingCharacters(in: .whitespacesAndNewlines)
         try bob("contact", "name", annID, "Ann")
@@ -49,6 +51,9 @@ import Testing
         #expect(try ann("share", "show", "Notes", "--json").output.contains("\"name\":\"Bob\""))
         #expect(try ann("contact", "show", "BOB").output.contains("\(bobID) (Bob)  not compared"))
         let number = try bob("contact", "show", "Ann", "--quiet").output
+        let part = try ann("contact", "verify", "Bob", "12345", "67890", status: 65)
+        #expect(part.errors.contains("60 digits, and these are 10"), "\(part.errors)")
+        try ann("contact", "verify", "Bob", String(repeating: "12345", count: 12), status: 76)
         try ann("contact", "verify", "Bob", number)
         #expect(try ann("contact", "list", "--json").output.contains("\"name\":\"Bob\""))
         try ann("share", "permission", "Notes", "Bob", "readOnly")

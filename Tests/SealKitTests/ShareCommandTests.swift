@@ -117,6 +117,7 @@ import Testing
         let accepted = try bob("share", "accept", url)
         #expect(accepted.contains("\(ann.name)  not verified") && accepted.contains("sealkit contact verify \(ann.name)"), "\(accepted)")
         let shown = try said("share", "show", "Notes")
+        #expect(shown.output.split(separator: "\n").contains { $0.contains(ann.name) && $0.hasSuffix("  you") }, "\(shown.output)")
         #expect(shown.output.contains("not verified") && shown.errors.contains("sealkit contact verify"), "\(shown)")
         let number = try bob("contact", "show", ann.name, "--quiet")
         _ = try ann("contact", "verify", bob.name, number)

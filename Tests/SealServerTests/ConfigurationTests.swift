@@ -57,6 +57,9 @@ import Testing
         await check(["origin": "https://a/b"], .invalid(setting: "origin", expected: "an origin like https://notes.example.org, without a path"))
         await check(["origin": "https://a%2Db.example"], .invalid(setting: "origin", expected: "an origin like https://notes.example.org, without a path"))
         await check(["smtp-url": "smtp://h"], .missing(setting: "smtp-from"))
+        let relay = ["smtp-url": "smtps://h", "smtp-from": "a@example.org"]
+        await check(relay.merging(["smtp-username": "codes"]) { $1 }, .missingSecret(setting: "smtp-password"))
+        await check(relay.merging(["smtp-password": "word"]) { $1 }, .missing(setting: "smtp-username"))
         await check(["smtp-url": "http://h", "smtp-from": "a@b"], .invalid(setting: "smtp-url", expected: "smtp://host:port or smtps://host:port, without a user"))
         let noPlainName = ConfigurationError.invalid(
             setting: "origin", expected: "an https:// origin: clients speak plain http to a server on their own machine only")

@@ -113,12 +113,12 @@ public final class HTTPTransport: Transport {
                 .invalidArguments, "not a server address: it has to be https://host[:port]",
                 remedy: "give scheme, host and, if need be, port, and nothing else")
         }
+        let port = url.port.flatMap { $0 == (scheme == "https" ? 443 : 80) ? nil : ":\($0)" } ?? ""
         let isLocal = ["localhost", "::1", "[::1]"].contains(host) || isLoopback(host)
         guard scheme == "https" || isLocal else {
             throw SealKitError(
-                .invalidArguments, "plain http is for servers on this machine only", remedy: "use https://\(host)")
+                .invalidArguments, "plain http is for servers on this machine only", remedy: "use https://\(host)\(port)")
         }
-        let port = url.port.flatMap { $0 == (scheme == "https" ? 443 : 80) ? nil : ":\($0)" } ?? ""
         return "\(scheme)://\(host)\(port)"
     }
 

@@ -3,6 +3,8 @@ import SealSystem
 /// A setting that the server cannot start with, and what to do about it.
 public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
     case missing(setting: String)
+    /// One whose flag names a file, since every user of the machine can see flags.
+    case missingSecret(setting: String)
     case invalid(setting: String, expected: String)
     case unknownFlag(String)
     /// A file that a setting names, or the settings file itself (`config`), is not there.
@@ -25,6 +27,8 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .missing(let setting): "The setting “\(setting)” is missing. Give --\(setting) or set it in the environment or file."
+        case .missingSecret(let setting):
+            "The setting “\(setting)” is missing. Give --\(setting)-file, or set it in the environment or file."
         case .invalid(let setting, let expected): "The setting “\(setting)” must be \(expected)."
         case .unknownFlag(let flag): "There is no setting “\(flag)”."
         case .missingFile(let setting, let path): "There is no file \(path), which --\(setting) names."

@@ -113,8 +113,11 @@ extension ServerConfiguration {
             result.isBehindProxy = try flag("behind-proxy")
             if let url = text("smtp-url") {
                 guard let from = text("smtp-from") else { throw .missing(setting: "smtp-from") }
+                let (username, password) = (text("smtp-username"), text("smtp-password"))
+                guard username == nil || password != nil else { throw .missingSecret(setting: "smtp-password") }
+                guard password == nil || username != nil else { throw .missing(setting: "smtp-username") }
                 result.mail = MailConfiguration(
-                    url: url, from: from, username: text("smtp-username"), password: text("smtp-password"),
+                    url: url, from: from, username: username, password: password,
                     authorityFile: text("smtp-ca-file"),
                     startTLS: try choice("smtp-starttls", MailConfiguration.StartTLS.self) ?? .required,
                     check: try choice("smtp-check", MailConfiguration.Check.self) ?? .warn)

@@ -34,6 +34,7 @@ final class MailMessenger: Messenger {
         }
     }
 
+    var relay: String? { configuration.url }
     var canBeTried: Bool { configuration.check != .off }
 
     /// Connects, authenticates and names the sender, as for a mail, and leaves.

@@ -26,6 +26,8 @@ protocol Messenger: Sendable {
     var canBeTried: Bool { get }
     /// Goes as far as a message would be handed over, and hands none over.
     func tryOut() async throws(MessengerError)
+    /// What it hands messages to, for the log; nil where that may be a secret.
+    var relay: String? { get }
     /// Nothing is sent after this.
     func close() async
 }
@@ -33,6 +35,7 @@ protocol Messenger: Sendable {
 extension Messenger {
     func close() async {}
     var canBeTried: Bool { false }
+    var relay: String? { nil }
     func tryOut() async throws(MessengerError) {}
 }
 

@@ -18,10 +18,12 @@ final class MessengerStates: Sendable {
     }
 
     private let states: Mutex<[Address.Kind: Known]>
+    private let relays: [Address.Kind: String]
     private let logger: Logger
 
-    init(_ kinds: some Sequence<Address.Kind>, logger: Logger) {
-        states = Mutex(Dictionary(uniqueKeysWithValues: kinds.map { ($0, Known()) }))
+    init(_ messengers: [Address.Kind: any Messenger], logger: Logger) {
+        states = Mutex(messengers.mapValues { _ in Known() })
+        relays = messengers.compactMapValues(\.relay)
         self.logger = logger
     }
 
@@ -34,11 +36,13 @@ final class MessengerStates: Sendable {
             return states[kind]?.logged
         }
         guard former != state else { return }
+        var metadata: Logger.Metadata = ["by": "\(kind)"]
+        if let relay = relays[kind] { metadata["relay"] = "\(relay)" }
         switch state {
         case .failing:
-            logger.error(
-                "codes cannot be sent; they wait for as long as they are good", metadata: ["by": "\(kind)", "error": "\(why)"])
-        case .ok: logger.notice("codes can be sent", metadata: ["by": "\(kind)"])
+            metadata["error"] = "\(why)"
+            logger.error("codes cannot be sent; they wait for as long as they are good", metadata: metadata)
+        case .ok: logger.notice("codes can be sent", metadata: metadata)
         case .none, .untried: break
         }
     }

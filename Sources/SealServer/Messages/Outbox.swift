@@ -47,7 +47,7 @@ final class Outbox: Sendable {
         self.logger = logger
         self.waits = waits
         self.capacity = capacity
-        states = MessengerStates(messengers.keys, logger: logger)
+        states = MessengerStates(messengers, logger: logger)
     }
 
     /// Whether the server is set up to send messages of this kind.

@@ -20,6 +20,13 @@ struct ContactVerify: AccountHolderCommand {
 
     func run(_ client: Client) async throws {
         let found = try await contact.find(client)
+        // Half a number is no sign of an attack, and must not look like one.
+        let (length, count) = (found.safetyNumber.joined().count, digits.joined().filter(\.isNumber).count)
+        guard count == length else {
+            throw SealKitError(
+                .invalidArguments, "a safety number has \(length) digits, and these are \(count)",
+                remedy: "give all of them, as the other person reads them out")
+        }
         guard found.matches(digits.joined()) else {
             throw Failure.Local(
                 status: .integrity, reason: "this is not the safety number of \(found.userRecordID.recordName)",

@@ -14,7 +14,7 @@ struct ManagementOptions: ParsableArguments {
 
     func token() throws(SealKitError) -> ManagementToken {
         if let managementTokenFile {
-            guard let data = FileManager.default.contents(atPath: managementTokenFile),
+            guard let data = try GivenFile.contents(of: managementTokenFile),
                 let text = String(validating: data.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
             else {
                 throw SealKitError(

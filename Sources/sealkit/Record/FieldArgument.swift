@@ -81,7 +81,7 @@ struct FieldArgument {
             } else if path == "-" {
                 self = .bytes([UInt8](try Interruption.readAll(STDIN_FILENO)), key: key)
             } else {
-                guard let data = FileManager.default.contents(atPath: path) else {
+                guard let data = try GivenFile.contents(of: path) else {
                     throw SealKitError(.assetFileNotFound, "field \(key): there is no file to read at \(path)")
                 }
                 self = .bytes([UInt8](data), key: key)

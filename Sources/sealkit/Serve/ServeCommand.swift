@@ -164,7 +164,7 @@ struct ServeCommand: AsyncParsableCommand {
     /// A file's first line.
     private func secret(in file: String?, _ what: String) throws -> String? {
         guard let file else { return nil }
-        guard let data = FileManager.default.contents(atPath: file) else {
+        guard let data = try GivenFile.contents(of: file) else {
             throw Failure.Local(status: .badInput, reason: "there is no \(what) file to read at \(file)")
         }
         return String(decoding: data.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)

@@ -102,7 +102,14 @@ struct ShareInvite: AccountHolderCommand {
         if person.contains("@") {
             handle = .emailAddress(person)
         } else {
-            handle = person.hasPrefix("+") ? .phoneNumber(person) : .userRecordName(PeopleNames.recordName(person))
+            let name = PeopleNames.recordName(person)
+            guard person.hasPrefix("+") || name.hasPrefix("_") else {
+                throw SealKitError(
+                    .unknownItem, "nobody is called \(person) on this device",
+                    remedy: "give an e-mail address, a phone number (+49…) or a user name, which is _ and 32 hexadecimal digits; "
+                        + "sealkit contact name gives people names")
+            }
+            handle = person.hasPrefix("+") ? .phoneNumber(person) : .userRecordName(name)
         }
         return try await client.container.shareParticipant(for: handle, permission: permission.permission)
     }

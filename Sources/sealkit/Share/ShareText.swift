@@ -52,12 +52,14 @@ enum ShareText {
         return "\(shown) (\(given.escaped))"
     }
 
-    static func line(_ participant: Share.Participant) -> String {
+    /// - Parameter own: who looks at it, whose keys nobody has to compare.
+    static func line(_ participant: Share.Participant, own: String? = nil) -> String {
         let user = participant.userIdentity.userRecordID?.recordName ?? "not accepted yet"
         let name = name(participant.userIdentity)
         return "  \(shownName(participant.userIdentity).padded(to: 36))\("\(participant.role)".padded(to: 14))\("\(participant.permission)".padded(to: 11))"
             + "\("\(participant.acceptanceStatus)".padded(to: 10))id \(participant.participantID.escaped)"
-            + (name == user ? "" : "  \(user.escaped)") + (trust(participant.userIdentity).map { "  \($0)" } ?? "")
+            + (name == user ? "" : "  \(user.escaped)")
+            + (user == own ? "  you" : trust(participant.userIdentity).map { "  \($0)" } ?? "")
     }
 
     /// Whether these are that person's keys: the user's own word, after a comparison. Nil where there are no keys yet.

@@ -33,6 +33,13 @@ enum CommandWords {
         ("with deleteSelf", "such that they are deleted along"),
         ("open it with FileKeyStore", "name it with --key-file"),
         ("load it from a KeyStore, or pass `keep` to keep its seeds yourself", "name its key file with --key-file"),
+        ("Fetch the database's changes; save the zone first if it is to be made.", "sealkit zone list shows the zones, sealkit zone create makes one."),
+        ("Fetch the zone's changes; save the share with its root first if it is to be made.", "Share it first with sealkit share create --record."),
+        ("Fetch the zone's changes to see what there is.", "sealkit record list shows what there is."),
+        ("fetch the zone's changes instead", "look through sealkit record list instead"),
+        ("Verify the invited address, then try again.", "sealkit share accept asks for the address, and for the code that is sent to it."),
+        ("Save the zone again, and upload what you have.", "Make it again with sealkit zone create, and save in it what you have."),
+        ("Fetch the records and compare on the device.", "Look through sealkit record list."),
         ("use DatabaseSubscription, RecordZoneSubscription or QuerySubscription", "make one with sealkit subscription create"),
     ]
 

@@ -10,7 +10,7 @@ struct PassphraseSource {
     /// - Returns: the first line; nil when it is given nowhere.
     func given() throws(SealKitError) -> String? {
         if let file {
-            guard let data = FileManager.default.contents(atPath: file) else {
+            guard let data = try GivenFile.contents(of: file) else {
                 throw SealKitError(.invalidArguments, "there is no passphrase file to read at \(file)")
             }
             return try Self.firstLine(data)

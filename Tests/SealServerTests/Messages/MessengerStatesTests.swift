@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(60))) struct MessengerStatesTests {
     @Test func aMessageThatFailsDoubtsOnlyWhatWasGood() {
         let log = LogCapture()
-        let states = MessengerStates([.email], logger: log.logger)
+        let states = MessengerStates([.email: CapturingMessenger()], logger: log.logger)
         states.doubt(.email)
         #expect(states[.email] == .untried)
         states.note(.ok, of: .email)

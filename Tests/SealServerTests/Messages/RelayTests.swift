@@ -140,7 +140,7 @@ private let hasRelay = FileManager.default.isExecutableFile(atPath: "/usr/bin/op
             try await RunningServer.with(sendsMail: false, mailConfiguration: mail, logger: log.logger) { server in
                 try await waitUntil("mail is \(state)") { try await health(server) == state }
             }
-            #expect(log.lines.contains { $0.contains(line) })
+            #expect(log.lines.contains { $0.contains(line) && $0.contains(mail.url) })
             #expect(!log.lines.contains { $0.contains("-word") })
         }
         // Off: nothing is known until the first mail.
