@@ -88,6 +88,8 @@ struct ModelEar {
                 case .ready: continue
                 case .reset: throw Finding("notifications were dropped though there are few")
                 case .fired(let fired):
+                    // What is told of the tree is not looked at.
+                    if fired.zoneID.zoneName == ModelTree.zone { continue }
                     let subject = Subject(
                         subscription: fired.subscriptionID, zone: fired.zoneID.zoneName, record: fired.recordID?.recordName)
                     try check(told.insert(subject).inserted, "\(subject) is told twice")
@@ -123,5 +125,6 @@ extension ModelRun {
         _ = try await ears[device].bell.modifyRecords(saving: [Record(recordType: "Note", recordID: id)], savePolicy: .allKeys)
         if devices[device].person == 0 { store.touch(ModelEar.zone) }
         try await ears[device].listen()
+        count(.notifications)
     }
 }
