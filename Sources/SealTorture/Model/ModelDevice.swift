@@ -22,7 +22,6 @@ struct ModelDevice {
         var copies: [Key: Copy] = [:]
         var zoneTokens: [String: [Token]] = [:]
         var databaseTokens: [Token] = []
-        var leaves = ModelLeaves()
     }
 
     /// Whose device it is: 0 owns all zones, the others take part in shares of them.
@@ -34,7 +33,6 @@ struct ModelDevice {
     var copies: [Key: Copy] = [:]
     var zoneTokens: [String: [Token]] = [:]
     var databaseTokens: [Token] = []
-    var leaves = ModelLeaves()
     private var kept: Kept?
 
     init(person: Int, _ account: Account, owner: String) throws {
@@ -48,7 +46,7 @@ struct ModelDevice {
     /// Keeps a copy of what it has verified and of what the app has, to start from later.
     mutating func keep() throws {
         try trust.keep()
-        kept = Kept(copies: copies, zoneTokens: zoneTokens, databaseTokens: databaseTokens, leaves: leaves)
+        kept = Kept(copies: copies, zoneTokens: zoneTokens, databaseTokens: databaseTokens)
     }
 
     /// Goes on knowing what it kept, as after a backup was restored.
@@ -70,7 +68,7 @@ struct ModelDevice {
     private mutating func restart(with kept: Kept?) throws {
         container = try Container(ModelRun.container, account: account, trust: trust.store())
         guard let kept else { return }
-        (copies, zoneTokens, databaseTokens, leaves) = (kept.copies, kept.zoneTokens, kept.databaseTokens, kept.leaves)
+        (copies, zoneTokens, databaseTokens) = (kept.copies, kept.zoneTokens, kept.databaseTokens)
     }
 
     /// The one that has the zones.

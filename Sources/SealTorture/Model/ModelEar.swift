@@ -88,8 +88,6 @@ struct ModelEar {
                 case .ready: continue
                 case .reset: throw Finding("notifications were dropped though there are few")
                 case .fired(let fired):
-                    // What is told of the tree is not looked at.
-                    if fired.zoneID.zoneName == ModelTree.zone { continue }
                     let subject = Subject(
                         subscription: fired.subscriptionID, zone: fired.zoneID.zoneName, record: fired.recordID?.recordName)
                     try check(told.insert(subject).inserted, "\(subject) is told twice")

@@ -6,9 +6,6 @@ enum ModelKind: String, CaseIterable, Sendable {
     case madeAdministrator, madePrivateUser, changedByAdministrator, refusedChange
     case openedToPublic, publicRaised, publicLowered, closedToPublic, joinedByURL, refusedURL
     case rotated, rotatedAtOnce, refusedRotation, rekeyed, rekeyedAtOnce, refusedForDueKey
-    case leavesMade, leavesChanged, leavesByParticipants, leavesDeleted, rootsDeleted, leavesLookedUp, treeRead, treeReadByParticipants
-    case movedIn, movedOut, movedAcross, refusedInTree
-    case treeShared, treeInvited, treePermissionChanged, treeTakenOut, treeShareEnded, leftTree, treeRotated, treeRekeyed
     case trustKept, trustSetBack, trustLost, deviceSetBack, deviceLost
 }
 

@@ -73,7 +73,7 @@ extension ModelRun {
         var next = token?.model ?? ModelToken()
         let mayRepeat = next.isMidway && !page.moreComing
         next.isMidway = (token == nil || next.isMidway) && page.moreComing
-        for zone in page.modifications where zone.zoneID.zoneName != ModelTree.zone {
+        for zone in page.modifications {
             let name = zone.zoneID.zoneName
             try check(store.open(name) != nil, "zone \(name) comes as a change and is not there")
             try next.deliver(name, store.zones[name]?.touched, "the database's feed", mayRepeat: mayRepeat)

@@ -4,18 +4,30 @@ import SealStatements
 
 /// People come and go, and may do more or less than before.
 extension ModelRun {
-    mutating func share(_ device: Int, _ owner: Int, _ zone: String, _ random: inout SeededRandom) async throws {
-        let person = 1 + random.below(Self.participants)
-        let guests = devices.indices.filter { devices[$0].person == person }
-        guard let guest = random.one(of: guests) else { return }
+    mutating func share(_ zone: String, _ random: inout SeededRandom) async throws {
+        let owner = random.below(Self.owners)
+        let guest = Self.owners + random.below(devices.count - Self.owners)
         // Mostly by who may.
-        let actor = random.chance(60) ? owner : device
+        let administrators = devices.indices.filter { store.role(of: devices[$0].person, in: zone) == .administrator }
+        let helper = random.chance(50) ? random.one(of: administrators) : nil
+        let actor = helper ?? (random.chance(80) ? owner : random.below(devices.count))
         switch random.below(20) {
-        case 0..<3: try await changePublicPermission(actor, zone, &random)
-        case 3..<6: try await join(guest, zone, owner)
-        case 6..<9: try await leave(guest, zone)
-        default: try await changeParticipant(actor, person, guest, zone, &random)
+        case 0..<4: try await changePublicPermission(random.chance(80) ? owner : actor, zone, &random)
+        case 4..<7: try await join(guest, zone, owner)
+        case 7..<9: try await leave(guest, zone)
+        case 9: try await leaveBehind(zone, &random)
+        default: try await changeParticipant(actor, devices[guest].person, guest, zone, &random)
         }
+    }
+
+    /// Somebody leaves whose going makes a new key due; whoever came by the URL writes nothing before that.
+    private mutating func leaveBehind(_ zone: String, _ random: inout SeededRandom) async throws {
+        let roles = devices.map { store.role(of: $0.person, in: zone) }
+        let leaving = devices.indices.filter { roles[$0] == .privateUser || roles[$0] == .administrator }
+        guard let leaver = random.one(of: leaving) else { return }
+        try await leave(leaver, zone)
+        guard let writer = random.one(of: devices.indices.filter { roles[$0] == .publicUser }) else { return }
+        try await modify(writer, zone, &random)
     }
 
     // MARK: By name

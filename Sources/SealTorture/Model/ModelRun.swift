@@ -12,7 +12,6 @@ struct ModelRun {
     static let participants = 3
 
     var store = ModelStore()
-    var tree = ModelTree()
     var devices: [ModelDevice]
     var ears: [ModelEar] = []
     /// What the step that is being played does, for the report.
@@ -36,7 +35,6 @@ struct ModelRun {
             bells.append(further[further.count - 1])
         }
         store.makeZone(ModelEar.zone)
-        try await devices[0].database.save(RecordZone(zoneName: ModelTree.zone))
         for (person, account) in bells.enumerated() {
             let bell = try Container(Self.container, account: account)
             try await ModelEar.subscribe(person, bell)
@@ -67,22 +65,21 @@ struct ModelRun {
         switch random.below(100) {
         case 0..<4: try await makeZone(owner, zone)
         case 4: try await deleteZone(owner, zone)
-        case 5..<17: try await share(device, owner, zone, &random)
-        case 17..<25: try await playTree(device, owner, &random)
-        case 25..<47: try await modify(device, zone, &random)
-        case 47..<56: try await playAtOnce(zone, &random)
-        case 56..<64:
+        case 5..<17: try await share(zone, &random)
+        case 17..<45: try await modify(device, zone, &random)
+        case 45..<54: try await playAtOnce(zone, &random)
+        case 54..<62:
             guard let call = lookUp(device, zone, &random) else { return }
             try await play(call)
             count(.lookUps)
-        case 64..<70:
+        case 62..<68:
             try await play(ModelQuery(device: device, zone: zone, &random))
             count(.queries)
-        case 70..<82: try await zoneChanges(device, zone, &random)
-        case 82..<86: try await databaseChanges(owner, &random)
-        case 86..<88: try await listen(device)
-        case 88..<94: try await playKeys(zone, &random)
-        case 94..<99: try restart(device, &random)
+        case 68..<80: try await zoneChanges(device, zone, &random)
+        case 80..<84: try await databaseChanges(owner, &random)
+        case 84..<86: try await listen(device)
+        case 86..<93: try await playKeys(zone, &random)
+        case 93..<99: try restart(device, &random)
         default: try await listZones(device)
         }
     }
@@ -96,8 +93,6 @@ struct ModelRun {
             devices[index].zoneTokens = [:]
             devices[index].databaseTokens = []
             for zone in Self.zoneNames { try await readAll(index, zone) }
-            devices[index].leaves = ModelLeaves()
-            try await readTree(index)
             try await listZones(index)
             try await listen(index)
         }
@@ -139,7 +134,7 @@ struct ModelRun {
         doing = "device \(device) lists zones"
         let person = devices[device].person
         let found = try await devices[device].database.allRecordZones().map(\.zoneID.zoneName).sorted()
-        let expected = (store.zones.keys.filter { store.zone($0, for: person) != nil } + (tree.isThere(for: person) ? [ModelTree.zone] : [])).sorted()
+        let expected = store.zones.keys.filter { store.zone($0, for: person) != nil }.sorted()
         try check(found == expected, "the zones are \(found), not \(expected)")
     }
 }
