@@ -35,7 +35,7 @@ struct SealTorture {
             try await ModelTest(seed: seed, steps: shown.count, origin: server.origin).replay(shown)
             return "The model and the server agreed on the answers to these \(shown.count) steps."
         }
-        try await ModelTest(seed: seed, steps: steps, origin: server.origin).run()
-        return "The model and the server agreed on the answers to \(steps) random steps of five devices and three people."
+        let counts = try await ModelTest(seed: seed, steps: steps, origin: server.origin).run()
+        return "The model and the server agreed on the answers to \(steps) random steps of seven devices and four people: \(counts)."
     }
 }

@@ -25,3 +25,9 @@ struct AnsweredCall: Sendable {
         explain = { try call.explain(answer, by: &$0, for: $1) }
     }
 }
+
+/// - Parameters:
+///   - found: nil for a success, as `expected`.
+func checkCode(_ found: SealKitError.Code?, _ expected: SealKitError.Code?) throws(Finding) {
+    try check(found == expected, "fails with \(found?.rawValue ?? "nothing"), not with \(expected?.rawValue ?? "nothing")")
+}

@@ -15,6 +15,15 @@ struct ModelDevice {
         var draft: ModelStore.Draft
     }
 
+    typealias Token = (sdk: ServerChangeToken, model: ModelToken)
+
+    /// What an app has beside the trust store.
+    private struct Kept {
+        var copies: [Key: Copy] = [:]
+        var zoneTokens: [String: [Token]] = [:]
+        var databaseTokens: [Token] = []
+    }
+
     /// Whose device it is: 0 owns all zones, the others take part in shares of them.
     let person: Int
     private(set) var container: Container
@@ -22,8 +31,9 @@ struct ModelDevice {
     private let owner: String
     private var trust: ModelTrust
     var copies: [Key: Copy] = [:]
-    var zoneTokens: [String: [(sdk: ServerChangeToken, model: ModelToken)]] = [:]
-    var databaseTokens: [(sdk: ServerChangeToken, model: ModelToken)] = []
+    var zoneTokens: [String: [Token]] = [:]
+    var databaseTokens: [Token] = []
+    private var kept: Kept?
 
     init(person: Int, _ account: Account, owner: String) throws {
         self.person = person
@@ -33,13 +43,32 @@ struct ModelDevice {
         container = try Container(ModelRun.container, account: account, trust: trust.store())
     }
 
-    /// Keeps a copy of what it has verified, to start from later.
-    mutating func keepTrust() throws { try trust.keep() }
+    /// Keeps a copy of what it has verified and of what the app has, to start from later.
+    mutating func keep() throws {
+        try trust.keep()
+        kept = Kept(copies: copies, zoneTokens: zoneTokens, databaseTokens: databaseTokens)
+    }
 
-    /// Goes on with the app's own copies and tokens, knowing less than before: what it kept last, or nothing.
-    mutating func restart(knowingNothing: Bool) throws {
-        try trust.goBack(toNothing: knowingNothing)
+    /// Goes on knowing what it kept, as after a backup was restored.
+    /// - Parameter withCopies: otherwise the app has its newest copies and tokens still.
+    /// - Returns: false where it has kept nothing.
+    mutating func goBack(withCopies: Bool) throws -> Bool {
+        guard let kept else { return false }
+        try trust.goBack(toNothing: false)
+        try restart(with: withCopies ? kept : nil)
+        return true
+    }
+
+    /// Goes on knowing nothing.
+    mutating func lose(withCopies: Bool) throws {
+        try trust.goBack(toNothing: true)
+        try restart(with: withCopies ? Kept() : nil)
+    }
+
+    private mutating func restart(with kept: Kept?) throws {
         container = try Container(ModelRun.container, account: account, trust: trust.store())
+        guard let kept else { return }
+        (copies, zoneTokens, databaseTokens) = (kept.copies, kept.zoneTokens, kept.databaseTokens)
     }
 
     /// The one that has the zones.

@@ -123,5 +123,6 @@ extension ModelRun {
         _ = try await ears[device].bell.modifyRecords(saving: [Record(recordType: "Note", recordID: id)], savePolicy: .allKeys)
         if devices[device].person == 0 { store.touch(ModelEar.zone) }
         try await ears[device].listen()
+        count(.notifications)
     }
 }

@@ -9,7 +9,7 @@ extension ModelRun {
         let limit = random.chance(60) ? 1 + random.below(4) : nil
         let desired = random.chance(20) ? ModelFields.keys.filter { _ in random.chance(50) } : nil
         doing = "device \(device) reads a page of \(zone) \(token == nil ? "from the start" : "since a token"), limit \(limit ?? 0)"
-        _ = try await page(device, zone, since: token, limit: limit, desired: desired)
+        if try await page(device, zone, since: token, limit: limit, desired: desired) != nil { count(.zoneFeeds) }
     }
 
     mutating func readAll(_ device: Int, _ zone: String) async throws {
@@ -86,5 +86,6 @@ extension ModelRun {
             try next.checkComplete(store.zones.mapValues { ($0.touched, !$0.isOpen) }, "the database's feed")
         }
         devices[device].databaseTokens.append((page.changeToken, next))
+        count(.databaseFeeds)
     }
 }

@@ -9,6 +9,14 @@ extension ModelRun {
         try take(await AnsweredCall(call, from: devices[call.device]))
     }
 
+    mutating func modify(_ device: Int, _ zone: String, _ random: inout SeededRandom) async throws {
+        let call = modification(device, zone, &random)
+        try await play(call)
+        if !call.saving.isEmpty { count(.saves) }
+        if !call.deleting.isEmpty { count(.deletions) }
+        if store.role(of: devices[device].person, in: zone) == .publicUser, store.open(zone)?.isKeyDue == true { count(.refusedForDueKey) }
+    }
+
     private mutating func take(_ answered: AnsweredCall) throws {
         for (key, copy) in try answered.explain(&store, devices[answered.device]) { devices[answered.device].copies[key] = copy }
         tell(from: answered.device)
@@ -16,36 +24,42 @@ extension ModelRun {
 
     // MARK: Calls at the same time
 
-    /// Some devices call at once: there has to be an order in which the model answers the same.
+    /// Some devices read and write at once.
     mutating func playAtOnce(_ zone: String, _ random: inout SeededRandom) async throws {
         var callers = Array(devices.indices)
         while callers.count > 2 + random.below(2) { callers.remove(at: random.below(callers.count)) }
-        var modifications: [Modification] = []
-        var lookUps: [LookUp] = []
+        var calls: [any ModelCall] = []
         for device in callers {
             if random.chance(75) {
-                modifications.append(modification(device, zone, isAlone: false, &random))
+                calls.append(modification(device, zone, isAlone: false, &random))
             } else if let lookUp = lookUp(device, zone, &random) {
-                lookUps.append(lookUp)
+                calls.append(lookUp)
             }
         }
-        doing = "at once: " + (modifications.map(\.description) + lookUps.map(\.description)).joined(separator: "; ")
+        try await play(calls, zone)
+        count(.callsAtOnce)
+    }
+
+    /// Some devices call at once: there has to be an order in which the model answers the same.
+    /// - Parameter last: calls after them, which that order has to explain as well.
+    mutating func play(_ calls: [any ModelCall], _ zone: String, then last: [any ModelCall] = []) async throws {
+        doing = "at once: " + calls.map(\.description).joined(separator: "; ")
         let devices = devices
         let answered = try await withThrowingTaskGroup(of: AnsweredCall.self) { group in
-            for call in modifications { group.addTask { try await AnsweredCall(call, from: devices[call.device]) } }
-            for call in lookUps { group.addTask { try await AnsweredCall(call, from: devices[call.device]) } }
+            for call in calls { group.addTask { try await AnsweredCall(call, from: devices[call.device]) } }
             var answered: [AnsweredCall] = []
             for try await call in group { answered.append(call) }
             return answered
         }
         // What they have led to: of the orders that explain the answers, one explains this as well.
         let outcome = LookUp(device: 0, zone: zone, names: Self.recordNames, desired: nil, keeps: [])
-        let last = try await AnsweredCall(outcome, from: devices[0])
+        var after: [AnsweredCall] = []
+        for call in [outcome] + last { after.append(try await AnsweredCall(call, from: devices[call.device])) }
         var reasons: [String] = []
         for order in Self.orders(of: answered) {
             var attempt = self
             do {
-                for call in order + [last] { try attempt.take(call) }
+                for call in order + after { try attempt.take(call) }
                 self = attempt
                 return
             } catch {

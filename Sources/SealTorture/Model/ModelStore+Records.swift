@@ -6,9 +6,17 @@ extension ModelStore {
         _ zoneName: String, by person: Int = 0, saving: [Draft], deleting: [String], policy: Database.SavePolicy, atomically: Bool
     ) -> [String: Outcome] {
         let names = saving.map(\.name) + deleting
-        guard var zone = open(zoneName), let permission = permission(of: person, in: zoneName) else {
-            return outcomes(names, .failed(.zoneNotFound))
+        guard let known = zone(zoneName, for: person) else { return outcomes(names, .failed(.zoneNotFound)) }
+        // Nothing is compared with what is there before somebody may write; but what the device itself knows to fail it does not send.
+        let absent = deleting.filter { known.records[$0]?.isDeleted != false }
+        let past = Set(saving.filter { $0.base.map { $0.life != known.life } ?? false }.map(\.name))
+        let sent = atomically && !past.isEmpty ? [] : names.filter { !past.contains($0) && !absent.contains($0) }
+        let barred = bar(person, zoneName)
+        if let barred, !sent.isEmpty {
+            return outcomes(names, .failed(barred)).merging(outcomes(absent, .deleted)) { $1 }
         }
+        if known.isKeyDue, !sent.isEmpty { openKey(zoneName) }
+        guard var zone = open(zoneName) else { return [:] }
         var failures: [String: Code] = [:]
         var saves: [String: Stored] = [:]
         for draft in saving {
@@ -18,17 +26,9 @@ extension ModelStore {
             }
         }
         // Deleting what is not there is a success, whatever becomes of the others.
-        var deletes = Set(deleting.filter { zone.records[$0]?.isDeleted == false })
-        let absent = deleting.filter { !deletes.contains($0) }
-        if permission == .readOnly {
-            // Nothing is compared with what is there: all of it is refused, unless the device itself knows what makes the call fail.
-            let past = Set(saving.filter { $0.base.map { $0.life != zone.life } ?? false }.map(\.name))
-            let sent = saving.map(\.name).filter { !past.contains($0) } + deletes
-            if atomically, !past.isEmpty {
-                for name in sent { failures[name] = .permissionFailure }
-            } else if !sent.isEmpty {
-                return outcomes(names, .failed(.permissionFailure)).merging(outcomes(absent, .deleted)) { $1 }
-            }
+        var deletes = Set(deleting).subtracting(absent)
+        if let barred {
+            for name in names where !past.contains(name) && !absent.contains(name) { failures[name] = barred }
             (saves, deletes) = ([:], [])
         }
         let gone = Self.refuseBrokenReferences(&saves, &deletes, &failures, in: zone)
@@ -60,6 +60,12 @@ extension ModelStore {
         if !told.isEmpty { zone.touched = nextVersion() }
         put(zone, zoneName, told)
         return result
+    }
+
+    /// Why somebody writes nothing at all there now.
+    private func bar(_ person: Int, _ zone: String) -> Code? {
+        guard permission(of: person, in: zone) == .readWrite else { return .permissionFailure }
+        return role(of: person, in: zone) == .publicUser && zones[zone]?.isKeyDue == true ? .rotationDue : nil
     }
 
     private func outcomes(_ names: [String], _ outcome: Outcome) -> [String: Outcome] {

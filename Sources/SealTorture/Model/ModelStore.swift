@@ -30,10 +30,16 @@ struct ModelStore {
         var records: [String: Stored] = [:]
         /// The version of its last change.
         var touched: Int
-        /// Who takes part in its share, and may write or only read; its owner is person 0 and not among them.
-        var participants: [Int: Share.Participant.Permission] = [:]
-        /// Goes up whenever somebody loses a right: what is written then is sealed under a new key, all of it.
+        /// Who takes part in its share; its owner is person 0 and not among them.
+        var participants: [Int: Participant] = [:]
+        /// What everybody who has the share's URL may do.
+        var publicPermission = Permission.none
+        /// Goes up with every new key, as when somebody loses a right: what is written then is sealed under that.
         var epoch = 0
+        /// Somebody has left: nothing is written before a new key is opened, which public users may not do.
+        var isKeyDue = false
+        /// When the share's own record was written; nil where the zone was never shared.
+        var shareEpoch: Int?
     }
 
     /// Something that subscriptions are told of.
@@ -86,7 +92,7 @@ struct ModelStore {
         case failed(Code)
     }
 
-    private(set) var zones: [String: Zone] = [:]
+    var zones: [String: Zone] = [:]
     /// What has happened since somebody last asked.
     private(set) var news: [News] = []
     private var lastVersion = 0
@@ -117,31 +123,12 @@ struct ModelStore {
         zone.isOpen = false
         zone.records = [:]
         zone.participants = [:]
+        zone.publicPermission = .none
         zone.touched = nextVersion()
         zones[name] = zone
         news.append(News(zone: name))
         return nil
     }
-
-    // MARK: Sharing
-
-    /// What somebody may do in a zone; nil where the zone is not there for them.
-    func permission(of person: Int, in zone: String) -> Share.Participant.Permission? {
-        open(zone).flatMap { person == 0 ? .readWrite : $0.participants[person] }
-    }
-
-    /// - Parameter permission: nil takes the person out of the share.
-    mutating func share(_ zoneName: String, with person: Int, _ permission: Share.Participant.Permission?) {
-        guard let before = open(zoneName)?.participants else { return }
-        zones[zoneName]?.participants[person] = permission
-        if permission != .readWrite, before[person] != nil { zones[zoneName]?.epoch += 1 }
-        let version = nextVersion()
-        zones[zoneName]?.touched = version
-        news.append(News(zone: zoneName))
-    }
-
-    /// The zone as somebody sees it; nil where it is not there for them.
-    func zone(_ name: String, for person: Int) -> Zone? { permission(of: person, in: name) == nil ? nil : zones[name] }
 
     /// Something changed there that is not looked at.
     mutating func touch(_ zone: String) {
@@ -149,27 +136,11 @@ struct ModelStore {
         zones[zone]?.touched = version
     }
 
-    /// Seals again what was written under an older key.
-    /// - Returns: how many records that were.
-    mutating func rekey(_ name: String) -> Int {
-        guard var zone = open(name) else { return 0 }
-        let stale = zone.stale
-        for record in stale {
-            guard var stored = zone.records[record] else { continue }
-            stored.epoch = zone.epoch
-            stored.version = nextVersion()
-            for key in stored.marks.keys where ModelFields.sealed.contains(key) { stored.marks[key] = nextVersion() }
-            zone.records[record] = stored
-            news.append(News(zone: name, record: (record, stored)))
-        }
-        if !stale.isEmpty { zone.touched = nextVersion() }
-        zones[name] = zone
-        return stale.count
-    }
-
     /// Takes over what a call led to.
     mutating func put(_ zone: Zone, _ name: String, _ told: [News]) {
         zones[name] = zone
-        news += told
+        put(told)
     }
+
+    mutating func put(_ told: [News]) { news += told }
 }

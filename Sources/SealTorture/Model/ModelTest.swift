@@ -16,7 +16,9 @@ struct ModelTest {
         let description: String
     }
 
-    func run() async throws {
+    /// - Returns: what was played.
+    func run() async throws -> ModelCounts {
+        var counts = ModelCounts()
         var random = SeededRandom(seed: seed)
         try await ModelRun.prepare(origin: origin)
         var left = steps
@@ -24,24 +26,28 @@ struct ModelTest {
             let count = min(left, Self.life)
             // Zones first, or the first steps meet none.
             let all = (0..<count).map { _ in random.next() }
-            if let failure = try await play(all) {
+            if let failure = try await play(all, &counts) {
                 let prefix = Array(all.prefix(failure.count))
                 let (shortest, text) = try await shortened(prefix, failure.text)
                 throw Failure(description: "step \(failure.count) of seed \(seed): \(text)\n  they are shown by STEPS=\(shortest.map(String.init).joined(separator: ","))")
             }
             left -= count
         }
+        return counts
     }
 
     /// Plays only the steps that a failure named.
     func replay(_ steps: [UInt64]) async throws {
         try await ModelRun.prepare(origin: origin)
-        if let failure = try await play(steps, showing: steps.count) { throw Failure(description: failure.text) }
+        var counts = ModelCounts()
+        if let failure = try await play(steps, &counts, showing: steps.count) { throw Failure(description: failure.text) }
     }
 
     /// - Parameter showing: how many of the steps before the failure.
     /// - Returns: nil when all went well; otherwise how many steps it took to fail, and how.
-    private func play(_ steps: [UInt64], showing: Int = 12) async throws -> (count: Int, text: String)? {
+    private func play(
+        _ steps: [UInt64], _ counts: inout ModelCounts, showing: Int = 12
+    ) async throws -> (count: Int, text: String)? {
         var run = try await ModelRun(origin: origin)
         var done: [String] = []
         func failure(_ error: any Error) -> String { (done.suffix(showing) + ["\(run.doing): \(error)"]).joined(separator: "\n    ") }
@@ -50,6 +56,7 @@ struct ModelTest {
             done.append(run.doing)
         }
         do { try await run.checkEnd() } catch { return (steps.count, failure(error)) }
+        counts.add(run.counts)
         return nil
     }
 
@@ -58,13 +65,14 @@ struct ModelTest {
         var (best, bestText) = (steps, text)
         var size = max(1, steps.count / 2)
         var attempts = 0
+        var counts = ModelCounts()
         while true {
             var start = 0
             while start < best.count, attempts < Self.attempts {
                 attempts += 1
                 let end = min(best.count, start + size)
                 let candidate = Array(best[..<start] + best[end...])
-                if let failure = try await play(candidate) {
+                if let failure = try await play(candidate, &counts) {
                     (best, bestText) = (Array(candidate.prefix(failure.count)), failure.text)
                 } else {
                     start = end
