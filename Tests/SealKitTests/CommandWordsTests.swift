@@ -122,17 +122,17 @@ import Testing
     }
 
     /// By the command itself, as its user sees it.
-    @Test func aRemedyIsShownInTheCommandLinesWords() throws {
+    @Test func aRemedyIsShownInTheCommandLinesWords() async throws {
         let server = try ServerProcess(mail: false)
         defer { server.stop() }
         let keyFile = server.folder.appendingPathComponent("ann.json").path
-        func run(_ arguments: String...) throws -> Command {
-            try Command.run(ServerProcess.executable, arguments, environment: ["SEALKIT_KEY_FILE": keyFile])
+        func run(_ arguments: String...) async throws -> Command {
+            try await Command.finished(ServerProcess.executable, arguments, environment: ["SEALKIT_KEY_FILE": keyFile])
         }
-        #expect(try run("account", "create", "--server", server.origin).status == 0)
-        #expect(try run("zone", "create", "Notes").status == 0)
+        #expect(try await run("account", "create", "--server", server.origin).status == 0)
+        #expect(try await run("zone", "create", "Notes").status == 0)
         for flags in [[], ["--json"]] as [[String]] {
-            let said = try Command.run(
+            let said = try await Command.finished(
                 ServerProcess.executable, ["share", "show", "Notes"] + flags, environment: ["SEALKIT_KEY_FILE": keyFile])
             #expect(said.status == 66 && said.errors.contains("sealkit share create"), "\(said.errors)")
         }
