@@ -1,11 +1,10 @@
 public import Foundation
-public import NIOCore
 public import SealKit
 import Synchronization
 
 /// Lets the SDK do all its work but the sending: changes of records are kept, sealed and signed as they are, everything
 /// else goes through.
-public final class CapturingTransport: Transport {
+public final class CapturingTransport: PassingTransport {
     /// A request as the server would have got it.
     public struct Captured: Sendable {
         public let path: String
@@ -13,13 +12,11 @@ public final class CapturingTransport: Transport {
         public let token: String
     }
 
-    private let next: HTTPTransport
+    public let next: any Transport
     private let captured = Mutex<[Captured]>([])
     private let isCapturing = Mutex(false)
 
     public init(_ next: HTTPTransport) { self.next = next }
-
-    public var origin: String { next.origin }
 
     /// What `body` would have sent.
     public func capture(_ body: () async throws -> Void) async throws -> [Captured] {
@@ -38,21 +35,5 @@ public final class CapturingTransport: Transport {
         }
         captured.withLock { $0.append(Captured(path: path, body: body, token: token ?? "")) }
         throw SealKitError(.operationCancelled, "the request was kept, not sent")
-    }
-
-    public func get(_ path: String, token: String?) async throws(SealKitError) -> TransportResponse {
-        try await next.get(path, token: token)
-    }
-
-    public func upload(
-        _ path: String, length: Int64, parts: AsyncThrowingStream<ByteBuffer, any Error>, token: String
-    ) async throws(SealKitError) -> TransportResponse {
-        try await next.upload(path, length: length, parts: parts, token: token)
-    }
-
-    public func download(
-        _ path: String, range: Range<UInt64>, token: String, consume: (ByteBuffer) async throws -> Void
-    ) async throws(SealKitError) {
-        try await next.download(path, range: range, token: token, consume: consume)
     }
 }

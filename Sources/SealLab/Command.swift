@@ -8,10 +8,19 @@ public struct Command: Sendable {
     public let output: String
     public let errors: String
 
-    /// Blocks its thread: not for a program that asks a server in this process (`finished`).
-    public static func run(
+    /// Each has pipes open in this process, and beside more than about a thousand open files Foundation's `Process` crashes.
+    private static let places = Turnstile(atOnce: 8)
+
+    /// Few at once; the others wait for their turn, so that no program may wait for another one that is run by this.
+    public static func finished(
         _ executable: URL, _ arguments: [String], environment: [String: String] = [:]
-    ) throws -> Command {
+    ) async throws -> Command {
+        await places.enter()
+        defer { places.leave() }
+        return try await Thread.waiting { try run(executable, arguments, environment: environment) }
+    }
+
+    private static func run(_ executable: URL, _ arguments: [String], environment: [String: String]) throws -> Command {
         let process = Process()
         process.executableURL = executable
         process.arguments = arguments
@@ -33,16 +42,15 @@ public struct Command: Sendable {
         process.waitUntilExit()
         return Command(status: process.terminationStatus, output: text, errors: told.withLock { $0 })
     }
+}
 
-    /// The same without holding a thread of Swift's pool, of which there are as many as cores.
-    public static func finished(
-        _ executable: URL, _ arguments: [String], environment: [String: String] = [:]
-    ) async throws -> Command {
-        try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread {
-                continuation.resume(with: Result { try run(executable, arguments, environment: environment) })
-            }
+extension Thread {
+    /// Does what blocks its thread without holding one of Swift's pool, of which there are as many as cores: other tests need those.
+    public static func waiting<T: Sendable, E: Error>(_ body: @escaping @Sendable () throws(E) -> T) async throws(E) -> T {
+        let result: Result<T, E> = await withCheckedContinuation { continuation in
+            detachNewThread { continuation.resume(returning: Result(catching: body)) }
         }
+        return try result.get()
     }
 }
 
@@ -51,4 +59,7 @@ extension Process {
 
     /// `run`, one at a time: Foundation's has crashed in programs that start many at once.
     public func start() throws { try Process.starting.withLock { _ in try run() } }
+
+    /// Returns once it has ended, without holding a thread of Swift's pool.
+    public func end() async { await Thread.waiting { self.waitUntilExit() } }
 }

@@ -10,129 +10,129 @@ import Testing
 
     init() throws { home = try TemporaryFolder() }
 
-    private func run(_ arguments: String..., environment: [String: String] = [:]) throws -> Command {
-        try Command.run(
+    private func run(_ arguments: String..., environment: [String: String] = [:]) async throws -> Command {
+        try await Command.finished(
             ServerProcess.executable, arguments,
             environment: ["HOME": home.url.path, "SEALKIT_KEY_FILE": "", "SEALKIT_ACCOUNT": ""].merging(environment) { $1 })
     }
 
     private func folder(_ path: String) -> URL { home.url.appendingPathComponent(".config/sealkit/" + path) }
 
-    @Test func accountsLieSideBySide() throws {
+    @Test func accountsLieSideBySide() async throws {
         let server = try ServerProcess.shared.get()
-        let made = try run("account", "create", "--server", server.origin)
+        let made = try await run("account", "create", "--server", server.origin)
         #expect(made.status == 0, "\(made.errors)")
-        #expect(try run("account", "create", "--server", server.origin, "--account", "work").status == 0)
-        let again = try run("account", "create", "--server", server.origin, "--account", "work")
+        #expect(try await run("account", "create", "--server", server.origin, "--account", "work").status == 0)
+        let again = try await run("account", "create", "--server", server.origin, "--account", "work")
         #expect(again.status == 73 && again.errors.contains("already"))
 
-        let first = try run("account", "whoami", "--quiet").output
-        let second = try run("account", "whoami", "--quiet", "--account", "work").output
+        let first = try await run("account", "whoami", "--quiet").output
+        let second = try await run("account", "whoami", "--quiet", "--account", "work").output
         #expect(first != second && !first.isEmpty && !second.isEmpty)
-        #expect(try run("account", "whoami", "--quiet", environment: ["SEALKIT_ACCOUNT": "work"]).output == second)
+        #expect(try await run("account", "whoami", "--quiet", environment: ["SEALKIT_ACCOUNT": "work"]).output == second)
         // What one has verified is beside its own key file.
         #expect(FileManager.default.fileExists(atPath: folder("accounts/work.json.trust").path))
-        #expect(try run("account", "list").output.split(separator: "\n").map { $0.prefix(9) } == ["* default", "  work\t\(server.origin)".prefix(9)])
+        #expect(try await run("account", "list").output.split(separator: "\n").map { $0.prefix(9) } == ["* default", "  work\t\(server.origin)".prefix(9)])
 
-        let using = try run("account", "use", "work")
+        let using = try await run("account", "use", "work")
         #expect(using.status == 0, "\(using.errors)")
-        #expect(try run("account", "whoami", "--quiet").output == second)
-        #expect(try run("account", "whoami", "--quiet", "--account", "default").output == first)
-        #expect(try run("account", "list", "--quiet").output == "default\nwork\n")
-        let json = try run("account", "list", "--json").output
+        #expect(try await run("account", "whoami", "--quiet").output == second)
+        #expect(try await run("account", "whoami", "--quiet", "--account", "default").output == first)
+        #expect(try await run("account", "list", "--quiet").output == "default\nwork\n")
+        let json = try await run("account", "list", "--json").output
         #expect(json.contains("\"name\":\"work\"") && json.contains("\"isCurrent\":true"))
 
         // Removing asks; without a terminal the answer comes from standard input, of which there is none here.
-        let asked = try run("account", "remove", "work")
+        let asked = try await run("account", "remove", "work")
         #expect(asked.status == 65 && asked.errors.contains("--yes"))
-        #expect(try run("account", "whoami", "--quiet").output == second)
-        #expect(try run("account", "remove", "work", "--yes").status == 0)
+        #expect(try await run("account", "whoami", "--quiet").output == second)
+        #expect(try await run("account", "remove", "work", "--yes").status == 0)
         for suffix in ["", ".trust", ".trust-wal", ".trust-shm"] {
             #expect(!FileManager.default.fileExists(atPath: folder("accounts/work.json" + suffix).path))
         }
-        #expect(try run("account", "whoami", "--quiet").output == first)
-        #expect(try run("account", "remove", "work", "--yes").status == 66)
-        #expect(try run("account", "use", "work").status == 66)
+        #expect(try await run("account", "whoami", "--quiet").output == first)
+        #expect(try await run("account", "remove", "work", "--yes").status == 66)
+        #expect(try await run("account", "use", "work").status == 66)
     }
 
-    @Test func namesThatAreNoneAreRefused() throws {
+    @Test func namesThatAreNoneAreRefused() async throws {
         for name in ["", "../account", ".hidden", "-x", "a/b", "a b", "ä", String(repeating: "a", count: 65)] {
             let said =
                 if name.isEmpty {
-                    try run("account", "whoami", "--account", name)
+                    try await run("account", "whoami", "--account", name)
                 } else {
-                    try run("account", "whoami", "--account=\(name)")
+                    try await run("account", "whoami", "--account=\(name)")
                 }
             #expect(said.status == 65 && said.output.isEmpty && said.errors.contains("letters, digits"), "\(name): \(said.errors)")
             guard !name.isEmpty else { continue }
-            let named = try run("account", "whoami", "--json", environment: ["SEALKIT_ACCOUNT": name])
+            let named = try await run("account", "whoami", "--json", environment: ["SEALKIT_ACCOUNT": name])
             #expect(named.status == 65 && named.errors.contains("\"remedy\""), "\(name): \(named.errors)")
-            #expect(try run("account", "use", "--", name).status == 65)
-            #expect(try run("account", "remove", "--yes", "--", name).status == 65)
+            #expect(try await run("account", "use", "--", name).status == 65)
+            #expect(try await run("account", "remove", "--yes", "--", name).status == 65)
         }
-        let both = try run("account", "whoami", "--account", "a", "--key-file", "b")
+        let both = try await run("account", "whoami", "--account", "a", "--key-file", "b")
         #expect(both.status == 64 && both.errors.contains("one of them"))
         // A damaged choice is not the default's by accident.
         try FileManager.default.createDirectory(at: folder(""), withIntermediateDirectories: true)
         try Data("../../elsewhere\n".utf8).write(to: folder("current"))
-        let damaged = try run("account", "whoami")
+        let damaged = try await run("account", "whoami")
         #expect(damaged.status != 0 && damaged.errors.contains("does not hold an account's name"))
-        #expect(try run("account", "whoami", "--account", "default").status == 77)
+        #expect(try await run("account", "whoami", "--account", "default").status == 77)
     }
 
-    @Test func thePassphraseChangesWithoutATerminal() throws {
+    @Test func thePassphraseChangesWithoutATerminal() async throws {
         let server = try ServerProcess.shared.get()
-        #expect(try run("account", "create", "--server", server.origin).status == 0)
-        let name = try run("account", "whoami", "--quiet").output
+        #expect(try await run("account", "create", "--server", server.origin).status == 0)
+        let name = try await run("account", "whoami", "--quiet").output
         let file = folder("account.json")
         // Nobody can be asked here.
-        #expect(try run("account", "passphrase").status == 77)
-        #expect(try run("account", "passphrase", environment: ["SEALKIT_NEW_PASSPHRASE": "correct horse"]).status == 0)
+        #expect(try await run("account", "passphrase").status == 77)
+        #expect(try await run("account", "passphrase", environment: ["SEALKIT_NEW_PASSPHRASE": "correct horse"]).status == 0)
         #expect(try KeyFile(contentsOf: file).isSealed)
-        #expect(try run("account", "whoami", "--quiet").status == 77)
-        #expect(try run("account", "whoami", "--quiet", environment: ["SEALKIT_PASSPHRASE": "wrong"]).status == 77)
-        #expect(try run("account", "whoami", "--quiet", environment: ["SEALKIT_PASSPHRASE": "correct horse"]).output == name)
+        #expect(try await run("account", "whoami", "--quiet").status == 77)
+        #expect(try await run("account", "whoami", "--quiet", environment: ["SEALKIT_PASSPHRASE": "wrong"]).status == 77)
+        #expect(try await run("account", "whoami", "--quiet", environment: ["SEALKIT_PASSPHRASE": "correct horse"]).output == name)
 
         let before = try Data(contentsOf: file)
         let new = home.url.appendingPathComponent("new.txt")
         try Data("battery staple\n".utf8).write(to: new)
-        let wrong = try run("account", "passphrase", "--new-passphrase-file", new.path, environment: ["SEALKIT_PASSPHRASE": "wrong"])
+        let wrong = try await run("account", "passphrase", "--new-passphrase-file", new.path, environment: ["SEALKIT_PASSPHRASE": "wrong"])
         #expect(wrong.status == 77 && wrong.errors.contains("wrongPassphrase"))
         #expect(try Data(contentsOf: file) == before)
         // Both by descriptors, as a script that keeps them off the disk and out of the environment gives them.
         let script = "exec \"$0\" account passphrase --passphrase-fd 3 --new-passphrase-fd 4 3<\"$1\" 4<\"$2\""
         let old = home.url.appendingPathComponent("old.txt")
         try Data("correct horse\n".utf8).write(to: old)
-        let changed = try Command.run(
+        let changed = try await Command.finished(
             URL(fileURLWithPath: "/bin/sh"), ["-c", script, ServerProcess.executable.path, old.path, new.path],
             environment: ["HOME": home.url.path, "SEALKIT_KEY_FILE": ""])
         #expect(changed.status == 0, "\(changed.errors)")
-        #expect(try run("account", "whoami", "--quiet", "--passphrase-file", new.path).output == name)
+        #expect(try await run("account", "whoami", "--quiet", "--passphrase-file", new.path).output == name)
         // By a pipe, as a shell's <(…) is one.
-        let piped = try Command.run(
+        let piped = try await Command.finished(
             URL(fileURLWithPath: "/bin/sh"), ["-c", "cat \"$1\" | \"$0\" account whoami --quiet --passphrase-file /dev/stdin", ServerProcess.executable.path, new.path],
             environment: ["HOME": home.url.path, "SEALKIT_KEY_FILE": ""])
         #expect(piped.status == 0 && piped.output == name, "\(piped.errors)")
         // One that is given is not silently none.
-        let both = try run("account", "passphrase", "--remove", "--new-passphrase-file", old.path, "--passphrase-file", new.path)
+        let both = try await run("account", "passphrase", "--remove", "--new-passphrase-file", old.path, "--passphrase-file", new.path)
         #expect(both.status == 64 && both.errors.contains("either"))
-        #expect(try run("account", "passphrase", "--remove", "--new-passphrase-fd", "0", "--passphrase-file", new.path).status == 64)
+        #expect(try await run("account", "passphrase", "--remove", "--new-passphrase-fd", "0", "--passphrase-file", new.path).status == 64)
         #expect(try KeyFile(contentsOf: file).isSealed)
-        #expect(try run("account", "passphrase", "--remove", "--passphrase-file", new.path).status == 0)
-        #expect(try run("account", "whoami", "--quiet").output == name)
-        #expect(try run("account", "passphrase", "--account", "none", "--remove").status == 77)
+        #expect(try await run("account", "passphrase", "--remove", "--passphrase-file", new.path).status == 0)
+        #expect(try await run("account", "whoami", "--quiet").output == name)
+        #expect(try await run("account", "passphrase", "--account", "none", "--remove").status == 77)
     }
 
     /// What a device has verified is written to by every command.
-    @Test func aTrustFileThatCannotBeWrittenIsNotCalledDamaged() throws {
+    @Test func aTrustFileThatCannotBeWrittenIsNotCalledDamaged() async throws {
         let server = try ServerProcess.shared.get()
         let keyFile = home.url.appendingPathComponent("key.json")
-        #expect(try run("account", "create", "--server", server.origin, "--key-file", keyFile.path).status == 0)
+        #expect(try await run("account", "create", "--server", server.origin, "--key-file", keyFile.path).status == 0)
         let script = """
             mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" || exit 99
             "$0" account whoami --key-file "$1/key.json"
             """
-        let said = try Command.run(
+        let said = try await Command.finished(
             URL(fileURLWithPath: "/usr/bin/env"),
             ["unshare", "-rm", "/bin/sh", "-c", script, ServerProcess.executable.path, home.url.path],
             environment: ["HOME": home.url.path])
@@ -140,15 +140,15 @@ import Testing
             #expect(said.status == 73 && said.errors.contains("Read-only file system") && said.errors.contains("writable"), "\(said.errors)")
         }
         try Data("nothing of the kind".utf8).write(to: home.url.appendingPathComponent("key.json.trust"))
-        let damaged = try run("account", "whoami", "--key-file", keyFile.path)
+        let damaged = try await run("account", "whoami", "--key-file", keyFile.path)
         #expect(damaged.status == 70 && damaged.errors.contains("is damaged") && damaged.errors.contains("put back a copy"), "\(damaged.errors)")
     }
 
     /// On a file system of its own without a byte left: the old file stays as it was.
-    @Test func aFullDiskLeavesTheOldFile() throws {
+    @Test func aFullDiskLeavesTheOldFile() async throws {
         let server = try ServerProcess.shared.get()
         let keyFile = home.url.appendingPathComponent("key.json")
-        #expect(try run("account", "create", "--server", server.origin, "--key-file", keyFile.path).status == 0)
+        #expect(try await run("account", "create", "--server", server.origin, "--key-file", keyFile.path).status == 0)
         let script = """
             mount -t tmpfs -o size=64k,mode=0700 tmpfs "$1" 2>/dev/null || exit 99
             cp -p "$2" "$1/key.json"
@@ -159,7 +159,7 @@ import Testing
             ls "$1"
             """
         let disk = try TemporaryFolder()
-        let said = try Command.run(
+        let said = try await Command.finished(
             URL(fileURLWithPath: "/usr/bin/env"),
             ["unshare", "-rm", "/bin/sh", "-c", script, ServerProcess.executable.path, disk.url.path, keyFile.path],
             environment: ["HOME": home.url.path, "SEALKIT_NEW_PASSPHRASE": "correct horse"])

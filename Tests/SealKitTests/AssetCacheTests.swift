@@ -17,28 +17,13 @@ import Testing
     init() throws { temporary = try TemporaryFolder() }
 
     /// Counts downloads of assets.
-    private final class CountingTransport: Transport {
-        private let next: HTTPTransport
+    private final class CountingTransport: PassingTransport {
+        let next: any Transport
         private let counted = Mutex(0)
 
         init(_ next: HTTPTransport) { self.next = next }
 
         var downloads: Int { counted.withLock { $0 } }
-        var origin: String { next.origin }
-
-        func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse {
-            try await next.post(path, body: body, token: token)
-        }
-
-        func get(_ path: String, token: String?) async throws(SealKitError) -> TransportResponse {
-            try await next.get(path, token: token)
-        }
-
-        func upload(
-            _ path: String, length: Int64, parts: AsyncThrowingStream<ByteBuffer, any Error>, token: String
-        ) async throws(SealKitError) -> TransportResponse {
-            try await next.upload(path, length: length, parts: parts, token: token)
-        }
 
         func download(
             _ path: String, range: Range<UInt64>, token: String, consume: (ByteBuffer) async throws -> Void

@@ -28,6 +28,16 @@ extension AuditTests {
         #expect(audit.violations.map(\.code) == [.rollback])
     }
 
+    /// Though its roster is given out, and so nothing else is missing of it.
+    @Test func aZoneThatTheServerLeavesOutAndDoesNotAnswerForIsNamed() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let silent = try hostile(ann) { path, body in path.hasSuffix("zones/lookup") ? Data() : body }
+        let audit = try await silent.container.audit()
+        #expect(audit.outcome == .incomplete && audit.failures.map(\.zoneID) == [zone])
+        #expect(audit.failures.map(\.error.code) == [.serverRejectedRequest])
+    }
+
     @Test func aRosterThatIsCutShortOrForkedIsFound() async throws {
         let (ann, bob) = (try await Person(), try await Person())
         let zone = try await SharedZone(of: ann, with: [(bob, .readOnly)])

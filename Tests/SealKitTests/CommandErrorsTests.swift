@@ -40,43 +40,43 @@ import Testing
         Mistake(77, "notAuthenticated", "schema", "export", "--server", "http://127.0.0.1:1", says: ["management token", "SEALKIT_MANAGEMENT_TOKEN"]),
     ]
 
-    private func run(_ arguments: [String], _ keyFile: URL) throws -> Command {
-        try Command.run(ServerProcess.executable, arguments, environment: ["SEALKIT_KEY_FILE": keyFile.path])
+    private func run(_ arguments: [String], _ keyFile: URL) async throws -> Command {
+        try await Command.finished(ServerProcess.executable, arguments, environment: ["SEALKIT_KEY_FILE": keyFile.path])
     }
 
     @Test func eachMistakeIsNamedWithItsRemedyAndCode() async throws {
         let server = try ServerProcess(mail: false)
         defer { server.stop() }
         let keyFile = server.folder.appendingPathComponent("ann.json")
-        #expect(try run(["account", "create", "--server", server.origin], keyFile).status == 0)
-        #expect(try run(["zone", "create", "Notes"], keyFile).status == 0)
+        #expect(try await run(["account", "create", "--server", server.origin], keyFile).status == 0)
+        #expect(try await run(["zone", "create", "Notes"], keyFile).status == 0)
         let first = ["record", "save", "--zone", "Notes", "--type", "Note", "--name", "first", "--set", "folder=work", "--seal", "title=Plans"]
-        #expect(try run(first, keyFile).status == 0)
+        #expect(try await run(first, keyFile).status == 0)
         for mistake in Self.mistakes {
-            let said = try run(mistake.arguments, keyFile)
+            let said = try await run(mistake.arguments, keyFile)
             #expect(said.status == mistake.status && said.output.isEmpty, "\(mistake.arguments): \(said.errors)")
             for text in mistake.says { #expect(said.errors.contains(text), "\(mistake.arguments): \(said.errors)") }
             // The same for scripts: one object, on standard error.
-            let json = try run(mistake.arguments + ["--json"], keyFile)
+            let json = try await run(mistake.arguments + ["--json"], keyFile)
             let object = try #require(try JSONSerialization.jsonObject(with: Data(json.errors.utf8)) as? [String: [String: Any]])
             #expect(json.status == mistake.status && json.output.isEmpty)
             #expect(object["error"]?["code"] as? String == mistake.code, "\(mistake.arguments): \(json.errors)")
         }
         // What was refused left nothing behind.
-        #expect(try run(["record", "list", "--zone", "Notes", "--quiet"], keyFile).output == "first\n")
+        #expect(try await run(["record", "list", "--zone", "Notes", "--quiet"], keyFile).output == "first\n")
 
         let place = ["record", "save", "--database", "public", "--type", "Place", "--name", "berlin", "--set", "city=Berlin"]
-        #expect(try run(place, keyFile).status == 0)
-        let found = try run(["record", "query", "city = 'Berlin'", "--type", "Place", "--database", "public", "--quiet"], keyFile)
+        #expect(try await run(place, keyFile).status == 0)
+        let found = try await run(["record", "query", "city = 'Berlin'", "--type", "Place", "--database", "public", "--quiet"], keyFile)
         #expect(found.status == 0 && found.output == "berlin\n", "\(found.errors)")
 
         server.terminate()
-        let away = try run(["zone", "list", "--json"], keyFile)
+        let away = try await run(["zone", "list", "--json"], keyFile)
         #expect(away.status == 69 && away.errors.contains(#""code":"networkFailure""#), "\(away.errors)")
     }
 
-    @Test func vectorsThatAreNotThereAreNamed() throws {
-        let said = try Command.run(ServerProcess.executable, ["vectors", "verify", "/nowhere"])
+    @Test func vectorsThatAreNotThereAreNamed() async throws {
+        let said = try await Command.finished(ServerProcess.executable, ["vectors", "verify", "/nowhere"])
         #expect(said.status == 66 && said.errors.contains("no vectors to read at /nowhere"), "\(said.errors)")
     }
 }

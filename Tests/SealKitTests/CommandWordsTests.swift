@@ -123,21 +123,21 @@ import Testing
     }
 
     /// By the command itself, as its user sees it.
-    @Test func aRemedyIsShownInTheCommandLinesWords() throws {
+    @Test func aRemedyIsShownInTheCommandLinesWords() async throws {
         let server = try ServerProcess(mail: false)
         defer { server.stop() }
         let keyFile = server.folder.appendingPathComponent("ann.json").path
-        func run(_ arguments: String...) throws -> Command {
-            try Command.run(ServerProcess.executable, arguments, environment: ["SEALKIT_KEY_FILE": keyFile])
+        func run(_ arguments: String...) async throws -> Command {
+            try await Command.finished(ServerProcess.executable, arguments, environment: ["SEALKIT_KEY_FILE": keyFile])
         }
-        #expect(try run("account", "create", "--server", server.origin).status == 0)
-        #expect(try run("zone", "create", "Notes").status == 0)
-        let elsewhere = try run("record", "list", "--zone", "Nots")
+        #expect(try await run("account", "create", "--server", server.origin).status == 0)
+        #expect(try await run("zone", "create", "Notes").status == 0)
+        let elsewhere = try await run("record", "list", "--zone", "Nots")
         #expect(elsewhere.status == 66 && elsewhere.errors.contains("sealkit zone create"), "\(elsewhere.errors)")
-        let missing = try run("record", "get", "nothing", "--zone", "Notes")
+        let missing = try await run("record", "get", "nothing", "--zone", "Notes")
         #expect(missing.status == 66 && missing.errors.contains("sealkit record list"), "\(missing.errors)")
         for flags in [[], ["--json"]] as [[String]] {
-            let said = try Command.run(
+            let said = try await Command.finished(
                 ServerProcess.executable, ["share", "show", "Notes"] + flags, environment: ["SEALKIT_KEY_FILE": keyFile])
             #expect(said.status == 66 && said.errors.contains("sealkit share create"), "\(said.errors)")
         }

@@ -10,81 +10,81 @@ import Testing
     private let home: TemporaryFolder
     private let server: ServerProcess
 
-    init() throws {
+    init() async throws {
         home = try TemporaryFolder()
         server = try ServerProcess(mail: false)
-        #expect(try run("account", "create", "--server", server.origin).status == 0)
+        #expect(try await run("account", "create", "--server", server.origin).status == 0)
     }
 
     private var environment: [String: String] {
         ["SEALKIT_KEY_FILE": home.url.appendingPathComponent("ann.json").path, "SEALKIT_ACCOUNT": "", "HOME": home.url.path]
     }
 
-    private func run(_ arguments: String...) throws -> Command {
-        try Command.run(ServerProcess.executable, arguments, environment: environment)
+    private func run(_ arguments: String...) async throws -> Command {
+        try await Command.finished(ServerProcess.executable, arguments, environment: environment)
     }
 
     /// Nobody answers, another answer than what was asked for, the answer: nothing happens but for the last.
     /// - Parameter isUndone: whether nothing has happened.
     private func expectAsked(
-        _ arguments: String..., naming question: String, word: String, isUndone: () throws -> Bool
+        _ arguments: String..., naming question: String, word: String, isUndone: () async throws -> Bool
     ) async throws {
-        let alone = try Command.run(ServerProcess.executable, arguments, environment: environment)
+        let alone = try await Command.finished(ServerProcess.executable, arguments, environment: environment)
         #expect(alone.status == 65 && alone.errors.contains("--yes") && alone.output.isEmpty, "\(arguments): \(alone)")
         let asked = "Type \(word) to go on: "
-        var undone = try isUndone()
+        var undone = try await isUndone()
         #expect(undone, "\(arguments)")
         let other = try await Command.atTerminal(arguments, answers: [[asked, "yes"]], environment: environment)
         #expect(other.status == 130 && other.output.contains(question) && other.output.contains("nothing was changed"), "\(arguments): \(other)")
-        undone = try isUndone()
+        undone = try await isUndone()
         #expect(undone, "\(arguments)")
         let done = try await Command.atTerminal(arguments, answers: [[asked, word]], environment: environment)
         #expect(done.output.contains(question), "\(arguments): \(done)")
-        undone = try isUndone()
+        undone = try await isUndone()
         #expect(!undone, "\(arguments)")
     }
 
     @Test func theEndOfAZoneIsAskedFor() async throws {
-        #expect(try run("zone", "create", "Notes").status == 0)
-        #expect(try run("share", "create", "Notes").status == 0)
+        #expect(try await run("zone", "create", "Notes").status == 0)
+        #expect(try await run("share", "create", "Notes").status == 0)
         try await expectAsked("zone", "delete", "Notes", naming: "deletes the zone Notes with all its records", word: "Notes") {
-            try run("zone", "list", "--quiet").output == "Notes\n"
+            try await run("zone", "list", "--quiet").output == "Notes\n"
         }
         // One that is not there is no question.
-        let nowhere = try run("zone", "delete", "Nowhere")
+        let nowhere = try await run("zone", "delete", "Nowhere")
         #expect(nowhere.status == 66, "\(nowhere)")
-        #expect(try run("zone", "create", "Other").status == 0)
-        #expect(try run("zone", "delete", "Other", "--yes").status == 0)
+        #expect(try await run("zone", "create", "Other").status == 0)
+        #expect(try await run("zone", "delete", "Other", "--yes").status == 0)
     }
 
     @Test func theEndOfAShareIsAskedFor() async throws {
-        #expect(try run("zone", "create", "Notes").status == 0)
-        #expect(try run("share", "create", "Notes").status == 0)
-        #expect(try run("share", "invite", "Notes", "--one-time").status == 0)
+        #expect(try await run("zone", "create", "Notes").status == 0)
+        #expect(try await run("share", "create", "Notes").status == 0)
+        #expect(try await run("share", "invite", "Notes", "--one-time").status == 0)
         try await expectAsked("share", "stop", "Notes", naming: "everybody out of Notes (participants and invitations: 1)", word: "Notes") {
-            try run("share", "show", "Notes").status == 0
+            try await run("share", "show", "Notes").status == 0
         }
     }
 
-    @Test func theEndOfAForkIsAskedFor() throws {
-        #expect(try run("zone", "create", "Notes").status == 0)
-        let alone = try run("zone", "end-fork", "Notes")
+    @Test func theEndOfAForkIsAskedFor() async throws {
+        #expect(try await run("zone", "create", "Notes").status == 0)
+        let alone = try await run("zone", "end-fork", "Notes")
         #expect(alone.status == 65 && alone.errors.contains("--yes"), "\(alone)")
     }
 
     @Test func aDeviceThatRevokesItselfIsAsked() async throws {
-        let id = try run("device", "list", "--quiet").output.trimmingCharacters(in: .newlines)
+        let id = try await run("device", "list", "--quiet").output.trimmingCharacters(in: .newlines)
         try await expectAsked("device", "revoke", id, naming: "the device that this runs on", word: "revoke") {
-            try run("zone", "list").status == 0
+            try await run("zone", "list").status == 0
         }
     }
 
     @Test func theEndOfAnAccountNamesIt() async throws {
-        let user = try run("account", "whoami", "--quiet").output.trimmingCharacters(in: .newlines)
-        try await expectAsked("account", "delete", naming: user, word: "delete") { try run("account", "status").status == 0 }
+        let user = try await run("account", "whoami", "--quiet").output.trimmingCharacters(in: .newlines)
+        try await expectAsked("account", "delete", naming: user, word: "delete") { try await run("account", "status").status == 0 }
         // By its name on this machine.
         let named = ["HOME": home.url.path, "SEALKIT_KEY_FILE": "", "SEALKIT_ACCOUNT": ""]
-        let made = try Command.run(
+        let made = try await Command.finished(
             ServerProcess.executable, ["account", "create", "--server", server.origin, "--account", "work"], environment: named)
         #expect(made.status == 0, "\(made)")
         for (arguments, question, word) in [

@@ -8,18 +8,18 @@ import Testing
         let keyFile: String
         var environment: [String: String] = [:]
 
-        init(_ server: ServerProcess, _ name: String) throws {
+        init(_ server: ServerProcess, _ name: String) async throws {
             keyFile = server.folder.appendingPathComponent("\(name).json").path
-            _ = try self("account", "create", "--server", server.origin)
+            _ = try await self("account", "create", "--server", server.origin)
         }
 
         var id: String {
-            get throws { try self("account", "whoami", "--quiet").output.trimmingCharacters(in: .whitespacesAndNewlines) }
+            get async throws { try await self("account", "whoami", "--quiet").output.trimmingCharacters(in: .whitespacesAndNewlines) }
         }
 
         @discardableResult
-        func callAsFunction(_ arguments: String..., status: Int32 = 0) throws -> Command {
-            let said = try Command.run(ServerProcess.executable, arguments + ["--key-file", keyFile], environment: environment)
+        func callAsFunction(_ arguments: String..., status: Int32 = 0) async throws -> Command {
+            let said = try await Command.finished(ServerProcess.executable, arguments + ["--key-file", keyFile], environment: environment)
             #expect(said.status == status, "\(arguments): \(said.output)\(said.errors)")
             return said
         }
@@ -28,63 +28,63 @@ import Testing
     @Test func namesAreShownAndTakenWhereverAPersonIs() async throws {
         let server = try ServerProcess(mail: false)
         defer { server.stop() }
-        let (ann, bob, carol) = (try User(server, "ann"), try User(server, "bob"), try User(server, "carol"))
-        let (annID, bobID, carolID) = (try ann.id, try bob.id, try carol.id)
-        try ann("contact", "name", bobID, "Bob")
-        #expect(try ann("contact", "list").output == "\(bobID) (Bob)  keys not seen yet\n")
-        try ann("zone", "create", "Notes")
-        try ann("share", "create", "Notes", "--title", "Our notes")
-        let invited = try ann("share", "invite", "Notes", "bob", "--permission", "readWrite")
-        let nobody = try ann("share", "invite", "Notes", "Bbo", status: 66)
+        let (ann, bob, carol) = await (try User(server, "ann"), try User(server, "bob"), try User(server, "carol"))
+        let (annID, bobID, carolID) = await (try ann.id, try bob.id, try carol.id)
+        try await ann("contact", "name", bobID, "Bob")
+        #expect(try await ann("contact", "list").output == "\(bobID) (Bob)  keys not seen yet\n")
+        try await ann("zone", "create", "Notes")
+        try await ann("share", "create", "Notes", "--title", "Our notes")
+        let invited = try await ann("share", "invite", "Notes", "bob", "--permission", "readWrite")
+        let nobody = try await ann("share", "invite", "Notes", "Bbo", status: 66)
         #expect(nobody.errors.contains("nobody is called Bbo"), "\(nobody.errors)")
         #expect(invited.output.contains("\(bobID) (Bob)  not verified") && invited.output.contains("Send the share's URL to \(bobID) (Bob)"), "\(invited.output)")
-        let url = try ann("share", "url", "Notes", "--quiet").output.trimmingCharacters(in: .whitespacesAndNewlines)
-        try bob("contact", "name", annID, "Ann")
-        #expect(try bob("share", "preview", url).output.contains("owner       \(annID) (Ann)"))
-        try bob("share", "accept", url)
-        #expect(try bob("zone", "list").output.contains("--owner \(annID) (Ann)"))
-        try bob("record", "save", "--zone", "Notes", "--owner", "Ann", "--type", "Note", "--name", "first", "--seal", "title=Plans")
-        let record = try ann("record", "get", "first", "--zone", "Notes")
+        let url = try await ann("share", "url", "Notes", "--quiet").output.trimmingCharacters(in: .whitespacesAndNewlines)
+        try await bob("contact", "name", annID, "Ann")
+        #expect(try await bob("share", "preview", url).output.contains("owner       \(annID) (Ann)"))
+        try await bob("share", "accept", url)
+        #expect(try await bob("zone", "list").output.contains("--owner \(annID) (Ann)"))
+        try await bob("record", "save", "--zone", "Notes", "--owner", "Ann", "--type", "Note", "--name", "first", "--seal", "title=Plans")
+        let record = try await ann("record", "get", "first", "--zone", "Notes")
         #expect(record.output.contains("\(bobID) (Bob) (signature verified)") && record.output.contains("creator   \(bobID) (Bob)"), "\(record.output)")
-        #expect(try ann("record", "list", "--zone", "Notes", "--json").output.contains("\"authorName\":\"Bob\""))
-        #expect(try ann("share", "show", "Notes").output.contains("\(bobID) (Bob)"))
-        #expect(try ann("share", "show", "Notes", "--json").output.contains("\"name\":\"Bob\""))
-        #expect(try ann("contact", "show", "BOB").output.contains("\(bobID) (Bob)  not compared"))
-        let number = try bob("contact", "show", "Ann", "--quiet").output
-        let part = try ann("contact", "verify", "Bob", "12345", "67890", status: 65)
+        #expect(try await ann("record", "list", "--zone", "Notes", "--json").output.contains("\"authorName\":\"Bob\""))
+        #expect(try await ann("share", "show", "Notes").output.contains("\(bobID) (Bob)"))
+        #expect(try await ann("share", "show", "Notes", "--json").output.contains("\"name\":\"Bob\""))
+        #expect(try await ann("contact", "show", "BOB").output.contains("\(bobID) (Bob)  not compared"))
+        let number = try await bob("contact", "show", "Ann", "--quiet").output
+        let part = try await ann("contact", "verify", "Bob", "12345", "67890", status: 65)
         #expect(part.errors.contains("60 digits, and these are 10"), "\(part.errors)")
-        try ann("contact", "verify", "Bob", String(repeating: "12345", count: 12), status: 76)
-        try ann("contact", "verify", "Bob", number)
-        #expect(try ann("contact", "list", "--json").output.contains("\"name\":\"Bob\""))
-        try ann("share", "permission", "Notes", "Bob", "readOnly")
-        #expect(try ann("audit").output.contains("1 contacts, 1 verified"))
+        try await ann("contact", "verify", "Bob", String(repeating: "12345", count: 12), status: 76)
+        try await ann("contact", "verify", "Bob", number)
+        #expect(try await ann("contact", "list", "--json").output.contains("\"name\":\"Bob\""))
+        try await ann("share", "permission", "Notes", "Bob", "readOnly")
+        #expect(try await ann("audit").output.contains("1 contacts, 1 verified"))
 
         // A name that reads like another participant's id could mean either.
-        try ann("share", "invite", "Notes", carolID)
-        let shown = try ann("share", "show", "Notes").output.split(separator: "\n").first { $0.contains(carolID) }
+        try await ann("share", "invite", "Notes", carolID)
+        let shown = try await ann("share", "show", "Notes").output.split(separator: "\n").first { $0.contains(carolID) }
         let words = try #require(shown).split(separator: " ")
         let seat = String(words[try #require(words.firstIndex(of: "id")) + 1])
-        try ann("contact", "name", bobID, seat)
-        let unclear = try ann("share", "remove", "Notes", seat, status: 65)
+        try await ann("contact", "name", bobID, seat)
+        let unclear = try await ann("share", "remove", "Notes", seat, status: 65)
         #expect(unclear.errors.contains("the name that you have given another"))
-        try ann("contact", "name", bobID, "Bob")
-        try carol("share", "accept", url)
-        try ann("share", "remove", "Notes", "Bob")
-        try ann("share", "block", "Notes", carolID)
-        try ann("contact", "name", carolID, "Carol")
-        try ann("share", "unblock", "Notes", "Carol")
+        try await ann("contact", "name", bobID, "Bob")
+        try await carol("share", "accept", url)
+        try await ann("share", "remove", "Notes", "Bob")
+        try await ann("share", "block", "Notes", carolID)
+        try await ann("contact", "name", carolID, "Carol")
+        try await ann("share", "unblock", "Notes", "Carol")
 
         // Nothing of it needs the server, and nothing of it gets there.
         server.terminate()
-        try ann("contact", "name", "Bob", "Robert the Xylophonist")
-        try ann("contact", "name", bobID, "Carol", status: 65)
-        try ann("contact", "name", bobID, "Bob\u{7}", status: 65)
-        try ann("contact", "name", "nobody", "Bob", status: 66)
-        try ann("contact", "name", "_nobody", "Bob", status: 65)
-        try ann("contact", "name", bobID, status: 64)
-        try ann("contact", "name", bobID, "Bob", "--remove", status: 64)
-        try ann("contact", "name", carolID, "--remove")
-        let local = try ann("account", "whoami", "--quiet")
+        try await ann("contact", "name", "Bob", "Robert the Xylophonist")
+        try await ann("contact", "name", bobID, "Carol", status: 65)
+        try await ann("contact", "name", bobID, "Bob\u{7}", status: 65)
+        try await ann("contact", "name", "nobody", "Bob", status: 66)
+        try await ann("contact", "name", "_nobody", "Bob", status: 65)
+        try await ann("contact", "name", bobID, status: 64)
+        try await ann("contact", "name", bobID, "Bob", "--remove", status: 64)
+        try await ann("contact", "name", carolID, "--remove")
+        let local = try await ann("account", "whoami", "--quiet")
         #expect(local.output.trimmingCharacters(in: .whitespacesAndNewlines) == annID)
         let annsFiles = server.folder.appendingPathComponent("ann.json.trust")
         try FileManager.default.removeItem(at: annsFiles)
@@ -93,27 +93,27 @@ import Testing
     }
 
     /// In a container, too, in which nobody of them has done anything yet.
-    @Test func anAccountThatWasOnlyMadeIsInvitedAtOnce() throws {
+    @Test func anAccountThatWasOnlyMadeIsInvitedAtOnce() async throws {
         let server = try ServerProcess(mail: false)
         defer { server.stop() }
-        var (ann, bob) = (try User(server, "ann"), try User(server, "bob"))
+        var (ann, bob) = await (try User(server, "ann"), try User(server, "bob"))
         ann.environment["SEALKIT_CONTAINER"] = "org.example.other"
         bob.environment["SEALKIT_CONTAINER"] = "org.example.other"
-        try ann("zone", "create", "Notes")
-        try ann("share", "create", "Notes")
-        try ann("share", "invite", "Notes", try bob.id)
-        let unknown = try ann("share", "invite", "Notes", "_" + String(repeating: "0", count: 32), status: 66)
+        try await ann("zone", "create", "Notes")
+        try await ann("share", "create", "Notes")
+        try await ann("share", "invite", "Notes", try bob.id)
+        let unknown = try await ann("share", "invite", "Notes", "_" + String(repeating: "0", count: 32), status: 66)
         #expect(unknown.errors.contains("org.example.other"), "\(unknown.errors)")
     }
 
-    @Test func argumentsThatAreNoTextAreRefused() throws {
+    @Test func argumentsThatAreNoTextAreRefused() async throws {
         for arguments in ["record get \"$(printf 'a\\377')\" --zone Notes", "zone create \"$(printf '\\303')\"", "\"$(printf '\\200')\""] {
-            let said = try Command.run(
+            let said = try await Command.finished(
                 URL(fileURLWithPath: "/bin/sh"), ["-c", "exec '\(ServerProcess.executable.path)' \(arguments)"],
                 environment: ["SEALKIT_KEY_FILE": "/nowhere/key.json"])
             #expect(said.status == 64 && said.errors.contains("is not UTF-8"), "\(said.errors)")
         }
-        let typed = try Command.run(
+        let typed = try await Command.finished(
             URL(fileURLWithPath: "/bin/sh"),
             ["-c", "printf 'four words that nobody says\\351\\n' | '\(ServerProcess.executable.path)' account recover --recovery-name ann --server http://127.0.0.1:1 --key-file ./never.json"])
         #expect(typed.status == 65 && typed.errors.contains("not UTF-8"), "\(typed.errors)")
@@ -124,7 +124,7 @@ import Testing
     @Test func watchSaysThatThereIsNothingToWatchAndWhenTheServerIsAway() async throws {
         var server = try ServerProcess(mail: false)
         let (folder, port) = (server.folder, server.port)
-        let ann = try User(server, "ann")
+        let ann = try await User(server, "ann")
         let (output, errors) = (folder.appendingPathComponent("watched"), folder.appendingPathComponent("said"))
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -149,9 +149,9 @@ import Testing
         server = try ServerProcess(folder: folder, port: port, mail: false)
         try await comes("the server is back", in: errors)
         // It has gone on.
-        try ann("subscription", "create", "everything")
-        try ann("zone", "create", "Notes")
-        try ann("record", "save", "--zone", "Notes", "--type", "Note", "--name", "first")
+        try await ann("subscription", "create", "everything")
+        try await ann("zone", "create", "Notes")
+        try await ann("record", "save", "--zone", "Notes", "--type", "Note", "--name", "first")
         try await comes("everything", in: output)
         #expect(!text(output).contains("away"))
         #expect(process.isRunning)

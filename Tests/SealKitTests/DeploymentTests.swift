@@ -30,7 +30,7 @@ private let hasTools = ["/usr/bin/curl", "/usr/bin/openssl"].allSatisfy(FileMana
             #expect(told?.remedy.contains("if \(server.origin) is its name") == true)
         }
         let file = server.folder.appendingPathComponent("ann.json").path
-        let command = try Command.run(
+        let command = try await Command.finished(
             ServerProcess.executable, ["account", "create", "--server", server.origin, "--key-file", file])
         #expect(command.status == 65 && command.errors.contains("calls itself https://notes.example.org"), "\(command.errors)")
     }
@@ -41,12 +41,12 @@ private let hasTools = ["/usr/bin/curl", "/usr/bin/openssl"].allSatisfy(FileMana
         let (folder, port) = (server.folder, server.port)
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appendingPathComponent("ann.json").path
-        let made = try Command.run(ServerProcess.executable, ["account", "create", "--server", server.origin, "--key-file", file])
+        let made = try await Command.finished(ServerProcess.executable, ["account", "create", "--server", server.origin, "--key-file", file])
         #expect(made.status == 0, "\(made.errors)")
         server.terminate()
         server = try ServerProcess(folder: folder, port: port, mail: false, arguments: ["--origin", "https://notes.example.org"])
         defer { server.terminate() }
-        let listed = try Command.run(ServerProcess.executable, ["zone", "list", "--key-file", file])
+        let listed = try await Command.finished(ServerProcess.executable, ["zone", "list", "--key-file", file])
         #expect(listed.status == 65 && listed.errors.contains("calls itself https://notes.example.org"), "\(listed.errors)")
     }
 
@@ -56,41 +56,41 @@ private let hasTools = ["/usr/bin/curl", "/usr/bin/openssl"].allSatisfy(FileMana
             let server = try ServerProcess(mail: mail)
             defer { server.stop() }
             let file = server.folder.appendingPathComponent("ann.json").path
-            func run(_ arguments: String...) throws -> Command {
-                try Command.run(ServerProcess.executable, arguments + ["--key-file", file])
+            func run(_ arguments: String...) async throws -> Command {
+                try await Command.finished(ServerProcess.executable, arguments + ["--key-file", file])
             }
             for arguments in [["account", "create", "--server", server.origin], ["zone", "create", "Notes"], ["share", "create", "Notes"]] {
-                let done = try Command.run(ServerProcess.executable, arguments + ["--key-file", file])
+                let done = try await Command.finished(ServerProcess.executable, arguments + ["--key-file", file])
                 #expect(done.status == 0, "\(done.errors)")
             }
-            let invited = try run("share", "invite", "Notes", "carol@example.org")
+            let invited = try await run("share", "invite", "Notes", "carol@example.org")
             #expect(invited.status == 0 && invited.output.contains("Send this URL"), "\(invited.errors)")
             #expect(invited.errors.contains("nobody new can accept") == isWarned, "\(invited.errors)")
-            let json = try run("share", "invite", "Notes", "dave@example.org", "--json")
+            let json = try await run("share", "invite", "Notes", "dave@example.org", "--json")
             #expect(json.output.contains("\"addressCanBeProved\":\(!isWarned)"), "\(json.output)")
-            let phone = try run("share", "invite", "Notes", "+4915112345678")
+            let phone = try await run("share", "invite", "Notes", "+4915112345678")
             #expect(phone.errors.contains("sends no text messages"), "\(phone.errors)")
-            let single = try run("share", "invite", "Notes", "--one-time")
+            let single = try await run("share", "invite", "Notes", "--one-time")
             #expect(single.status == 0 && !single.errors.contains("warning"), "\(single.errors)")
         }
     }
 
-    @Test func theSettingsThatAreWrongAreNamed() throws {
+    @Test func theSettingsThatAreWrongAreNamed() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sealkit-test-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let (file, data) = (folder.appendingPathComponent("sealkit.yaml"), folder.appendingPathComponent("data").path)
-        func serve(_ arguments: String...) throws -> Command {
-            try Command.run(ServerProcess.executable, ["serve", "--data", data, "--listen", "127.0.0.1:0"] + arguments)
+        func serve(_ arguments: String...) async throws -> Command {
+            try await Command.finished(ServerProcess.executable, ["serve", "--data", data, "--listen", "127.0.0.1:0"] + arguments)
         }
-        let missing = try serve("--config", file.path)
+        let missing = try await serve("--config", file.path)
         #expect(missing.status == 65 && missing.errors.contains("There is no file \(file.path)"), "\(missing.errors)")
         try Data("log:\n  levl: debug\n".utf8).write(to: file)
-        let unknown = try serve("--config", file.path)
+        let unknown = try await serve("--config", file.path)
         #expect(unknown.status == 65 && unknown.errors.contains("line 2: there is no setting “log.levl”"), "\(unknown.errors)")
-        let nameless = try serve("--behind-proxy")
+        let nameless = try await serve("--behind-proxy")
         #expect(nameless.status == 65 && nameless.errors.contains("Give --origin"), "\(nameless.errors)")
-        let relay = try serve("--smtp-url", "smtp://127.0.0.1:1", "--smtp-from", "a@example.org", "--smtp-starttls", "off", "--smtp-check", "required")
+        let relay = try await serve("--smtp-url", "smtp://127.0.0.1:1", "--smtp-from", "a@example.org", "--smtp-starttls", "off", "--smtp-check", "required")
         #expect(relay.status == 69 && relay.errors.contains("The mail relay smtp://127.0.0.1:1 cannot be used"), "\(relay.errors)")
         #expect(!FileManager.default.fileExists(atPath: data))
     }
@@ -112,7 +112,7 @@ private let hasTools = ["/usr/bin/curl", "/usr/bin/openssl"].allSatisfy(FileMana
         defer { try? FileManager.default.removeItem(at: folder) }
         func file(_ name: String) -> URL { folder.appendingPathComponent(name) }
         for name in ["old", "new"] {
-            let made = try Command.run(
+            let made = try await Command.finished(
                 URL(fileURLWithPath: "/usr/bin/openssl"),
                 ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1", "-addext",
                  "subjectAltName=IP:127.0.0.1", "-out", file("\(name).pem").path, "-keyout", file("\(name).key").path])
@@ -130,17 +130,17 @@ private let hasTools = ["/usr/bin/curl", "/usr/bin/openssl"].allSatisfy(FileMana
                 "--origin", "https://notes.example.org", "--tls-certificate", file("used.pem").path, "--tls-key", file("used.key").path,
             ])
         defer { server.stop() }
-        func answer(trusting name: String) throws -> Int32 {
-            try Command.run(
+        func answer(trusting name: String) async throws -> Int32 {
+            try await Command.finished(
                 URL(fileURLWithPath: "/usr/bin/curl"), ["-s", "--cacert", file("\(name).pem").path, server.origin + "/health"]
             ).status
         }
-        #expect(try answer(trusting: "old") == 0)
+        #expect(try await answer(trusting: "old") == 0)
         try use("new")
         kill(server.identifier, SIGHUP)
         for _ in 0..<3_000 where !server.log.contains("was read again") { try await Task.sleep(for: .milliseconds(20)) }
-        #expect(try answer(trusting: "new") == 0)
-        #expect(try answer(trusting: "old") == 60)
+        #expect(try await answer(trusting: "new") == 0)
+        #expect(try await answer(trusting: "old") == 60)
         #expect(server.isRunning)
     }
 }

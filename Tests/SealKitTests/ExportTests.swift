@@ -9,8 +9,8 @@ import Testing
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     /// Standard output of `verify.py`, one JSON object a line, and its exit status.
-    func verify(_ folder: URL, keyFile: URL? = nil, url: String? = nil) throws -> (lines: [[String: Any]], status: Int32) {
-        let command = try Command.run(
+    func verify(_ folder: URL, keyFile: URL? = nil, url: String? = nil) async throws -> (lines: [[String: Any]], status: Int32) {
+        let command = try await Command.finished(
             Self.root.appendingPathComponent(".build/verifier/bin/python"),
             ["-B", Self.root.appendingPathComponent("Vectors/verify.py").path, "--export", folder.path]
                 + (keyFile.map { ["--key-file", $0.path] } ?? []) + (url.map { ["--url", $0] } ?? []))
@@ -46,7 +46,7 @@ import Testing
         let folder = server.folder.appendingPathComponent("export")
         let export = try await database.exportRaw(zone.zoneID, to: folder)
         #expect(export.assets == 1 && export.entries == 2)
-        let (lines, status) = try verify(folder, keyFile: keyFile, url: try #require(share.url))
+        let (lines, status) = try await verify(folder, keyFile: keyFile, url: try #require(share.url))
         #expect(status == 0)
         func field(_ name: String) -> [String: Any]? { lines.first { $0["field"] as? String == name && $0["record"] as? String == "first" } }
         #expect((field("title")?["value"] as? [String: Any])?["string"] as? String == "Für mich")
@@ -62,7 +62,7 @@ import Testing
         var altered = try Data(contentsOf: blob)
         altered[100] ^= 1
         try altered.write(to: blob)
-        #expect(try verify(folder, keyFile: keyFile).status != 0)
+        #expect(try await verify(folder, keyFile: keyFile).status != 0)
 
         await #expect { try await database.exportRaw(zone.zoneID, to: folder) } throws: {
             ($0 as? SealKitError)?.code == .constraintViolation
@@ -93,7 +93,7 @@ import Testing
 
         let folder = server.folder.appendingPathComponent("gone")
         #expect(try await anna.own.exportRaw(zone, to: folder).records == 4)
-        let (lines, status) = try verify(folder, keyFile: keyFile)
+        let (lines, status) = try await verify(folder, keyFile: keyFile)
         #expect(status == 0)
         func line(_ record: String) -> [String: Any]? { lines.first { $0["record"] as? String == record && $0["statement"] != nil } }
         for record in ["item", "detail"] {
@@ -108,7 +108,7 @@ import Testing
         try await anna.own.save(anna.note(in: zone, "again", name: "list"))
         let later = server.folder.appendingPathComponent("later")
         _ = try await anna.own.exportRaw(zone, to: later)
-        let again = try verify(later, keyFile: keyFile)
+        let again = try await verify(later, keyFile: keyFile)
         #expect(again.status == 0 && again.lines.last?["gone"] as? Int == 1)
 
         // Each lie about the first export is refused.
@@ -130,12 +130,12 @@ import Testing
         ]
         for (what, lie) in lies {
             try JSONSerialization.data(withJSONObject: whole.merging(["notices": lie]) { $1 }).write(to: file)
-            let told = try verify(folder, keyFile: keyFile)
+            let told = try await verify(folder, keyFile: keyFile)
             #expect(told.status == 1 && told.lines.isEmpty, "\(what)")
         }
         // And whole again it holds.
         try JSONSerialization.data(withJSONObject: whole).write(to: file)
-        #expect(try verify(folder, keyFile: keyFile).status == 0)
+        #expect(try await verify(folder, keyFile: keyFile).status == 0)
     }
 
     @Test func `The independent verifier checks public records by their authors`() async throws {
@@ -156,7 +156,7 @@ import Testing
         let folder = server.folder.appendingPathComponent("places")
         let export = try await anna.container.publicDatabase.exportRaw(.default, recordNames: ["berlin", "paris"], to: folder)
         #expect(export.records == 2 && export.assets == 1 && export.entries == 0)
-        let (lines, status) = try verify(folder)
+        let (lines, status) = try await verify(folder)
         #expect(status == 0)
         #expect(lines.first?["authors"] as? [String] == [anna.name, bert.name].sorted())
         func line(_ record: String, _ field: String?) -> [String: Any]? {
@@ -186,21 +186,21 @@ import Testing
         lies.append(["records": records])
         for lie in lies {
             try JSONSerialization.data(withJSONObject: whole.merging(lie) { $1 }).write(to: json)
-            let told = try verify(folder)
+            let told = try await verify(folder)
             #expect(told.status == 1 && told.lines.isEmpty, "\(lie.keys)")
         }
         try JSONSerialization.data(withJSONObject: whole).write(to: json)
         var altered = bytes
         altered[70_000] ^= 1
         try altered.write(to: folder.appendingPathComponent("asset-0.blob"))
-        #expect(try verify(folder).status == 1)
+        #expect(try await verify(folder).status == 1)
         try bytes.write(to: folder.appendingPathComponent("asset-0.blob"))
-        #expect(try verify(folder).status == 0)
+        #expect(try await verify(folder).status == 0)
     }
 
-    @Test func `Of an export made by the verifier itself no flipped bit goes unnoticed`() throws {
+    @Test func `Of an export made by the verifier itself no flipped bit goes unnoticed`() async throws {
         let python = Self.root.appendingPathComponent(".build/verifier/bin/python")
-        let command = try Command.run(
+        let command = try await Command.finished(
             python, ["-B", "-c", "import sys; sys.path.insert(0, sys.argv[1]); from verifier.selftest import main; sys.exit(main())",
                 Self.root.appendingPathComponent("Vectors").path])
         #expect(command.status == 0 && command.output.contains("0 failures"), "\(command.output)\(command.errors)")

@@ -67,30 +67,25 @@ import Testing
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         (process.standardInput, process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice, errors)
-        // By a thread of its own: other tests hold those of Swift's pool.
         let (path, identifier) = (folder.url.path, server.identifier)
-        await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                let end = ContinuousClock.now + .seconds(60)
-                func isThere() -> Bool {
-                    (try? FileManager.default.contentsOfDirectory(atPath: path))?.contains { $0.contains(part) } ?? false
-                }
-                do {
-                    try process.start()
-                    while !isThere(), ContinuousClock.now < end { usleep(1000) }
-                } catch {}
-                kill(identifier, SIGSTOP)
-                continuation.resume()
+        // By a thread of its own: it must not come late.
+        try await Thread.waiting {
+            defer { kill(identifier, SIGSTOP) }
+            let end = ContinuousClock.now + .seconds(60)
+            func isThere() -> Bool {
+                (try? FileManager.default.contentsOfDirectory(atPath: path))?.contains { $0.contains(part) } ?? false
             }
+            try process.start()
+            while !isThere(), ContinuousClock.now < end { usleep(1000) }
         }
         #expect(process.isRunning)
         return (process, errors)
     }
 
-    private func end(_ stuck: (process: Process, errors: Pipe), by signal: Int32) -> (status: Int32, errors: String) {
+    private func end(_ stuck: (process: Process, errors: Pipe), by signal: Int32) async -> (status: Int32, errors: String) {
         kill(stuck.process.processIdentifier, signal)
-        let told = String(decoding: stuck.errors.readAll(), as: UTF8.self)
-        stuck.process.waitUntilExit()
+        let told = await stuck.errors.text()
+        await stuck.process.end()
         kill(server.identifier, SIGCONT)
         return (stuck.process.terminationStatus, told)
     }
@@ -113,7 +108,7 @@ import Testing
         ]
         for (command, signal) in zip(commands, [SIGINT, SIGTERM, SIGINT]) {
             let process = try await stuck(command, whenThereIs: ".part-")
-            let said = end(process, by: signal)
+            let said = await end(process, by: signal)
             #expect(said.status == 130 && said.errors.contains("operationCancelled"), "\(command): \(said)")
             #expect(try names == before, "\(command)")
         }
@@ -124,7 +119,7 @@ import Testing
         defer { server.stop() }
         try await fill()
         let process = try await stuck(["data", "export", path("archive")], whenThereIs: ".part-")
-        #expect(end(process, by: SIGKILL).status == SIGKILL)
+        #expect(await end(process, by: SIGKILL).status == SIGKILL)
         #expect(try names.count { $0.hasPrefix("archive.part-") } == 1)
         // Of other names, of others' making, or in use.
         for name in ["archive.part-notes", "archive2.part-0123ABCD", "archive.part-0123abcd"] {
@@ -154,9 +149,9 @@ import Testing
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         (process.standardInput, process.standardOutput, process.standardError) = (FileHandle.nullDevice, output, FileHandle.nullDevice)
         try process.start()
-        #expect(output.readLine().contains("watching"))
+        #expect(await output.line().contains("watching"))
         kill(process.processIdentifier, SIGINT)
-        process.waitUntilExit()
+        await process.end()
         #expect(process.terminationReason == .exit && process.terminationStatus == 130)
     }
 
@@ -167,7 +162,7 @@ import Testing
         #expect(try names == [])
         // Waiting for another device that does not come.
         let process = try await stuck(["account", "enrol", "--server", server.origin], whenThereIs: "ann.json.trust")
-        #expect(end(process, by: SIGINT).status == 130)
+        #expect(await end(process, by: SIGINT).status == 130)
         #expect(try names == [])
         // What was there before is not its own to remove.
         #expect(try await run("account", "create", "--server", server.origin).status == 0)

@@ -303,11 +303,10 @@ import Testing
 }
 
 /// Downloads break after so many bytes.
-final class BreakingTransport: Transport {
-    private let next: HTTPTransport
+final class BreakingTransport: PassingTransport {
+    let next: any Transport
     private let size: Int
     private let begun = LockedValue<[UInt64]>([])
-    var origin: String { next.origin }
     /// Where each download of the content began.
     var starts: [UInt64] { begun.value }
 
@@ -315,16 +314,6 @@ final class BreakingTransport: Transport {
         self.next = next
         self.size = size
     }
-
-    func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse {
-        try await next.post(path, body: body, token: token)
-    }
-
-    func get(_ path: String, token: String?) async throws(SealKitError) -> TransportResponse { try await next.get(path, token: token) }
-
-    func upload(
-        _ path: String, length: Int64, parts: AsyncThrowingStream<ByteBuffer, any Error>, token: String
-    ) async throws(SealKitError) -> TransportResponse { try await next.upload(path, length: length, parts: parts, token: token) }
 
     func download(
         _ path: String, range: Range<UInt64>, token: String, consume: (ByteBuffer) async throws -> Void

@@ -27,7 +27,7 @@ import Testing
         let file = home.url.appendingPathComponent("typed-\(UUID().uuidString)")
         try Data(typing.utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
-        return try Command.run(
+        return try await Command.finished(
             URL(fileURLWithPath: "/bin/sh"), ["-c", "exec \"$@\" < '\(file.path)' \(output)", "sh", ServerProcess.executable.path] + arguments,
             environment: environment)
     }
@@ -57,7 +57,7 @@ import Testing
         #expect(all.count > 80)
         // By one shell, which tells the status of each.
         let script = all.map { "\"$0\" \(($0 + ["--help"]).joined(separator: " ")) > /dev/full; echo $?" }.joined(separator: "\n")
-        let said = try Command.run(
+        let said = try await Command.finished(
             URL(fileURLWithPath: "/bin/sh"), ["-c", script, ServerProcess.executable.path], environment: environment)
         #expect(said.output.split(separator: "\n") == Array(repeating: "73", count: all.count), "\(said.output)")
         #expect(said.errors.components(separatedBy: "standard output could not be written").count == all.count + 1)
@@ -111,8 +111,8 @@ import Testing
         (process.standardInput, process.standardOutput, process.standardError) = (FileHandle.nullDevice, pipe, errors)
         try pipe.fileHandleForReading.close()
         try process.start()
-        let said = String(decoding: errors.readAll(), as: UTF8.self)
-        process.waitUntilExit()
+        let said = await errors.text()
+        await process.end()
         #expect(process.terminationReason == .exit && process.terminationStatus == 73, "\(said)")
     }
 
@@ -143,12 +143,12 @@ import Testing
     }
 
     /// A file that the system has taken may still come to nothing: on the disk, it does not.
-    @Test(.enabled(if: SystemCalls.canBeWatched, "strace is not installed, or may not watch"))
+    @Test(.enabled("strace is not installed, or may not watch", { await SystemCalls.canBeWatched() }))
     func aRecoveryKeyThatGoesToAFileIsOnTheDisk() async throws {
         _ = try await create()
         let (calls, file) = (SystemCalls(in: home.url), home.url.appendingPathComponent("key"))
         let program = try calls.program(in: home.url)
-        let said = try Command.run(
+        let said = try await Command.finished(
             URL(fileURLWithPath: "/bin/sh"), ["-c", "exec '\(program.path)' account recovery-key --quiet > '\(file.path)'"],
             environment: environment)
         #expect(said.status == 0, "\(said.errors)")

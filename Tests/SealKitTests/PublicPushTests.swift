@@ -106,10 +106,10 @@ import Testing
         watching.standardInput = FileHandle.nullDevice
         try watching.start()
         defer { watching.terminate() }
-        let ready = try await line(output)
+        let ready = await output.line()
         #expect(ready.contains("\"event\":\"ready\""))
         _ = try await sealkit(save + ["--key-file", ann])
-        let told = try await line(output)
+        let told = await output.line()
         #expect(told.contains("\"database\":\"public\"") && told.contains("\"record\":\"berlin\"") && told.contains("\"reason\":\"created\""))
         _ = try await sealkit(["subscription", "delete", "places", "--database", "public", "--key-file", bob])
         let query = ["record", "query", "--type", "Place", "--database", "public", "--key-file", bob]
@@ -130,18 +130,5 @@ import Testing
         let command = try await Command.finished(ServerProcess.executable, arguments)
         #expect(command.status == 0, "\(command.errors)")
         return command.output
-    }
-
-    /// The next line of a program that goes on.
-    private func line(_ pipe: Pipe) async throws -> String {
-        try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread {
-                var bytes = Data()
-                while let byte = try? pipe.fileHandleForReading.read(upToCount: 1), byte != Data("\n".utf8), !byte.isEmpty {
-                    bytes += byte
-                }
-                continuation.resume(returning: String(decoding: bytes, as: UTF8.self))
-            }
-        }
     }
 }

@@ -140,17 +140,17 @@ import Testing
         let folder = try TemporaryFolder()
         let keyFile = folder.url.appendingPathComponent("ann.json")
         try KeyFile.write(ann.account, to: keyFile, passphrase: nil)
-        func run(_ arguments: String...) throws -> (status: Int32, output: String) {
-            let command = try Command.run(
+        func run(_ arguments: String...) async throws -> (status: Int32, output: String) {
+            let command = try await Command.finished(
                 ServerProcess.executable,
                 ["record", "query"] + arguments + ["--key-file", keyFile.path, "--container", ann.container.containerIdentifier])
             return (command.status, command.output + command.errors)
         }
-        let found = try run("age >= %@", "--arg", "int=1", "--type", "QueryThing", "--zone", zone.zoneName, "--sort", "-age", "--quiet")
+        let found = try await run("age >= %@", "--arg", "int=1", "--type", "QueryThing", "--zone", zone.zoneName, "--sort", "-age", "--quiet")
         #expect(found.status == 0 && found.output == "b\na\n", "\(found)")
-        let limited = try run("--type", "QueryThing", "--limit", "1", "--json")
+        let limited = try await run("--type", "QueryThing", "--limit", "1", "--json")
         #expect(limited.status == 0 && limited.output.contains("\"recordName\""), "\(limited)")
-        let refused = try run("age = 1 OR age = 2", "--type", "QueryThing")
+        let refused = try await run("age = 1 OR age = 2", "--type", "QueryThing")
         #expect(refused.status == 65 && refused.output.contains("OR") && refused.output.contains("character 9"), "\(refused)")
     }
 }

@@ -17,12 +17,12 @@ import Testing
 
     private func run(
         _ arguments: String..., device: String, typing: String = "", environment: [String: String] = [:]
-    ) throws -> Command {
+    ) async throws -> Command {
         let file = home.url.appendingPathComponent("typed-\(UUID().uuidString)")
         try Data((typing + "\n").utf8).write(to: file)
         // `exec` with a file as standard input: secrets are read from there.
         let words = ([ServerProcess.executable.path] + arguments).map { "'\($0)'" }.joined(separator: " ")
-        return try Command.run(
+        return try await Command.finished(
             URL(fileURLWithPath: "/bin/sh"), ["-c", "exec \(words) < '\(file.path)'"],
             environment: self.environment(device).merging(environment) { $1 })
     }
@@ -34,45 +34,45 @@ import Testing
         ]
     }
 
-    private func create(_ device: String) throws -> String {
-        let made = try run("account", "create", "--quiet", "--server", server.origin, device: device)
+    private func create(_ device: String) async throws -> String {
+        let made = try await run("account", "create", "--quiet", "--server", server.origin, device: device)
         #expect(made.status == 0, "\(made.errors)")
         return made.output.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     private func key(_ command: Command) -> String { command.output.trimmingCharacters(in: .whitespacesAndNewlines) }
 
-    @Test func recoveryKeysAreRenewedAndChecked() throws {
-        let first = try create("phone")
-        #expect(try run("account", "recovery-key", "--check", device: "phone", typing: first.lowercased()).status == 0)
-        var second = key(try run("account", "recovery-key", "--quiet", device: "phone"))
+    @Test func recoveryKeysAreRenewedAndChecked() async throws {
+        let first = try await create("phone")
+        #expect(try await run("account", "recovery-key", "--check", device: "phone", typing: first.lowercased()).status == 0)
+        var second = key(try await run("account", "recovery-key", "--quiet", device: "phone"))
         #expect(second != first && second.split(separator: "-").count == 13)
         // As a word processor may have set it.
         let typeset = second.split(separator: "-").enumerated().map { $0 % 2 == 0 ? "\($1)\u{2013}" : "\($1)\u{A0}" }.joined()
-        #expect(try run("account", "recovery-key", "--check", device: "phone", typing: typeset).status == 0)
-        let renewed = try run("account", "recovery-key", device: "phone")
+        #expect(try await run("account", "recovery-key", "--check", device: "phone", typing: typeset).status == 0)
+        let renewed = try await run("account", "recovery-key", device: "phone")
         #expect(renewed.output.contains("Keep the one before until then") && renewed.errors.contains("the one before is void"))
-        second = key(try run("account", "recovery-key", "--quiet", device: "phone"))
-        let silent = try run("account", "recovery-key", "--check", device: "phone")
+        second = key(try await run("account", "recovery-key", "--quiet", device: "phone"))
+        let silent = try await run("account", "recovery-key", "--check", device: "phone")
         #expect(silent.status == 65 && silent.errors.contains("as a line on standard input"))
-        let old = try run("account", "recovery-key", "--check", device: "phone", typing: first)
+        let old = try await run("account", "recovery-key", "--check", device: "phone", typing: first)
         #expect(old.status == 66 && old.errors.contains("recovery-key"))
         // A slip of the pen is found, and where.
         var groups = second.split(separator: "-").map(String.init)
         groups[4] = String(groups[4].reversed())
         let mistyped = groups.joined(separator: " ")
         if RecoveryKey.mistypedGroups(in: mistyped) == [5] {
-            let said = try run("account", "recover", "--server", server.origin, device: "desk", typing: mistyped)
+            let said = try await run("account", "recover", "--server", server.origin, device: "desk", typing: mistyped)
             #expect(said.status == 65 && said.errors.contains("group 5"))
         }
-        #expect(try run("account", "recover", "--server", server.origin, device: "desk", typing: first).status == 66)
-        let back = try run("account", "recover", "--quiet", "--server", server.origin, device: "desk", typing: second)
+        #expect(try await run("account", "recover", "--server", server.origin, device: "desk", typing: first).status == 66)
+        let back = try await run("account", "recover", "--quiet", "--server", server.origin, device: "desk", typing: second)
         #expect(back.status == 0, "\(back.errors)")
-        #expect(key(back) == key(try run("account", "whoami", "--quiet", device: "phone")))
+        #expect(key(back) == key(try await run("account", "whoami", "--quiet", device: "phone")))
     }
 
     @Test func aMistypedGroupIsTypedAgainAndNoOther() async throws {
-        let groups = try create("phone").split(separator: "-").map(String.init)
+        let groups = try await create("phone").split(separator: "-").map(String.init)
         let right = groups.joined(separator: "-")
         var mistyped = groups
         mistyped[4] = (mistyped[4].first == "7" ? "8" : "7") + mistyped[4].dropFirst()
@@ -98,105 +98,105 @@ import Testing
             answers: [["Recovery key: ", wrong], ["Group 5 of 13", groups[4]], ["Group 12 of 13", groups[11]]], environment: environment("phone"))
         #expect(checked.status == 0, "\(checked.output)")
         // Without anybody to ask, all of them are named.
-        let said = try run("account", "recover", "--server", server.origin, device: "watch", typing: wrong)
+        let said = try await run("account", "recover", "--server", server.origin, device: "watch", typing: wrong)
         #expect(said.status == 65 && said.errors.contains("group 5, 12"), "\(said.errors)")
-        let short = try run("account", "recover", "--server", server.origin, device: "watch", typing: "12345-67890")
+        let short = try await run("account", "recover", "--server", server.origin, device: "watch", typing: "12345-67890")
         #expect(short.status == 65 && short.errors.contains("13 groups"), "\(short.errors)")
     }
 
-    @Test func aRecoveryPassphraseIsSetUsedAndRemoved() throws {
-        _ = try create("phone")
+    @Test func aRecoveryPassphraseIsSetUsedAndRemoved() async throws {
+        _ = try await create("phone")
         let name = "ann-\(UUID().uuidString)@example.org"
         let words = "four words that nobody says"
-        let set = try run(
+        let set = try await run(
             "account", "recovery-passphrase", "--name", name, device: "phone", environment: ["SEALKIT_RECOVERY_PASSPHRASE": words])
         #expect(set.status == 0, "\(set.errors)")
         #expect(!(set.output + set.errors).contains(words))
-        let back = try run(
+        let back = try await run(
             "account", "recover", "--server", server.origin, "--recovery-name", name.uppercased(), device: "desk", typing: words)
         #expect(back.status == 0, "\(back.errors)")
-        let unasked = try run(
+        let unasked = try await run(
             "account", "recover", "--server", server.origin, "--recovery-name", name, device: "watch",
             environment: ["SEALKIT_RECOVERY_PASSPHRASE": words])
         #expect(unasked.status == 0, "\(unasked.errors)")
-        let nameless = try run("account", "recover", "--server", server.origin, "--recovery-passphrase-fd", "0", device: "tablet", typing: words)
+        let nameless = try await run("account", "recover", "--server", server.origin, "--recovery-passphrase-fd", "0", device: "tablet", typing: words)
         #expect(nameless.status == 64 && nameless.errors.contains("--recovery-name"))
-        let wrong = try run(
+        let wrong = try await run(
             "account", "recover", "--server", server.origin, "--recovery-name", name, device: "tablet", typing: words + "!")
         #expect(wrong.status == 66 && !wrong.errors.contains(words))
-        let short = try run(
+        let short = try await run(
             "account", "recovery-passphrase", "--name", name, device: "phone", environment: ["SEALKIT_RECOVERY_PASSPHRASE": "short"])
         #expect(short.status == 65 && short.errors.contains("12 characters"))
-        #expect(try run("account", "recovery-passphrase", "--remove", device: "phone").status == 0)
-        #expect(try run("account", "recovery-passphrase", device: "phone").status == 64)
-        let gone = try run("account", "recover", "--server", server.origin, "--recovery-name", name, device: "tablet", typing: words)
+        #expect(try await run("account", "recovery-passphrase", "--remove", device: "phone").status == 0)
+        #expect(try await run("account", "recovery-passphrase", device: "phone").status == 64)
+        let gone = try await run("account", "recover", "--server", server.origin, "--recovery-name", name, device: "tablet", typing: words)
         #expect(gone.status == 66)
     }
 
-    @Test func newKeysAndAResetByTheCommandLine() throws {
-        let first = try create("phone")
-        #expect(try run("zone", "create", "garden", device: "phone").status == 0)
-        let recovered = try run("account", "recover", "--server", server.origin, device: "desk", typing: first)
+    @Test func newKeysAndAResetByTheCommandLine() async throws {
+        let first = try await create("phone")
+        #expect(try await run("zone", "create", "garden", device: "phone").status == 0)
+        let recovered = try await run("account", "recover", "--server", server.origin, device: "desk", typing: first)
         #expect(recovered.status == 0, "\(recovered.errors)")
-        let name = try run("account", "whoami", "--quiet", device: "phone").output
-        let rotated = try run("account", "rotate-keys", "--quiet", device: "phone")
+        let name = try await run("account", "whoami", "--quiet", device: "phone").output
+        let rotated = try await run("account", "rotate-keys", "--quiet", device: "phone")
         #expect(rotated.status == 0, "\(rotated.errors)")
         #expect(try RecoveryKey(text: key(rotated)).bundleID != RecoveryKey(text: first).bundleID)
         // The same user, on a device that goes on and on one that is out.
-        #expect(try run("account", "whoami", "--quiet", device: "phone").output == name)
-        #expect(try run("zone", "list", "--quiet", device: "phone").output.contains("garden"))
-        let out = try run("zone", "list", device: "desk")
+        #expect(try await run("account", "whoami", "--quiet", device: "phone").output == name)
+        #expect(try await run("zone", "list", "--quiet", device: "phone").output.contains("garden"))
+        let out = try await run("zone", "list", device: "desk")
         #expect(out.status == 77 && out.errors.contains("new keys"))
-        #expect(try run("account", "recover", "--server", server.origin, device: "tablet", typing: first).status == 66)
-        let tablet = try run("account", "recover", "--server", server.origin, device: "tablet", typing: key(rotated))
+        #expect(try await run("account", "recover", "--server", server.origin, device: "tablet", typing: first).status == 66)
+        let tablet = try await run("account", "recover", "--server", server.origin, device: "tablet", typing: key(rotated))
         #expect(tablet.status == 0, "\(tablet.errors)")
-        #expect(try run("zone", "list", "--quiet", device: "tablet").output.contains("garden"))
+        #expect(try await run("zone", "list", "--quiet", device: "tablet").output.contains("garden"))
 
         // A passphrase goes with the keys that it was for, and that is said.
-        let without = try run("account", "rotate-keys", device: "phone")
+        let without = try await run("account", "rotate-keys", device: "phone")
         #expect(without.status == 0 && without.errors.contains("no recovery passphrase now"), "\(without.errors)")
-        let with = try run(
+        let with = try await run(
             "account", "rotate-keys", "--recovery-name", "ann-\(UUID().uuidString)", device: "phone",
             environment: ["SEALKIT_RECOVERY_PASSPHRASE": "four words that nobody says"])
         #expect(with.status == 0 && !with.errors.contains("no recovery passphrase now"), "\(with.errors)")
-        let asked = try run("account", "reset", device: "phone", typing: "no")
+        let asked = try await run("account", "reset", device: "phone", typing: "no")
         #expect(asked.status != 0)
-        #expect(try run("zone", "list", "--quiet", device: "phone").output.contains("garden"))
-        let reset = try run("account", "reset", "--yes", "--json", device: "phone")
+        #expect(try await run("zone", "list", "--quiet", device: "phone").output.contains("garden"))
+        let reset = try await run("account", "reset", "--yes", "--json", device: "phone")
         #expect(reset.status == 0 && reset.output.contains("recoveryKey"), "\(reset.errors)")
-        #expect(try run("zone", "list", "--quiet", device: "phone").output == "")
-        #expect(try run("account", "whoami", "--quiet", device: "phone").output == name)
+        #expect(try await run("zone", "list", "--quiet", device: "phone").output == "")
+        #expect(try await run("account", "whoami", "--quiet", device: "phone").output == name)
     }
 
     /// The phone was stolen: a device that has just got the account back gives it new keys at once.
-    @Test func aRecoveredDeviceReplacesTheKeysAtOnce() throws {
-        _ = try create("phone")
-        #expect(try run("zone", "create", "garden", device: "phone").status == 0)
-        let first = key(try run("account", "rotate-keys", "--quiet", device: "phone"))
-        #expect(try run("account", "recover", "--server", server.origin, device: "desk", typing: first).status == 0)
-        let rotated = try run("account", "rotate-keys", "--quiet", device: "desk")
+    @Test func aRecoveredDeviceReplacesTheKeysAtOnce() async throws {
+        _ = try await create("phone")
+        #expect(try await run("zone", "create", "garden", device: "phone").status == 0)
+        let first = key(try await run("account", "rotate-keys", "--quiet", device: "phone"))
+        #expect(try await run("account", "recover", "--server", server.origin, device: "desk", typing: first).status == 0)
+        let rotated = try await run("account", "rotate-keys", "--quiet", device: "desk")
         #expect(rotated.status == 0, "\(rotated.errors)")
         #expect(key(rotated) != first && (try? RecoveryKey(text: key(rotated))) != nil)
-        #expect(try run("zone", "list", device: "phone").status == 77)
-        let status = try run("account", "status", device: "phone")
+        #expect(try await run("zone", "list", device: "phone").status == 77)
+        let status = try await run("account", "status", device: "phone")
         #expect(status.status == 77 && status.output.contains("new keys"))
-        let deleted = try run("account", "delete", "--yes", device: "phone")
+        let deleted = try await run("account", "delete", "--yes", device: "phone")
         #expect(deleted.status == 77, "\(deleted.errors)")
-        #expect(try run("zone", "list", "--quiet", device: "desk").output.contains("garden"))
+        #expect(try await run("zone", "list", "--quiet", device: "desk").output.contains("garden"))
     }
 
     /// Killed at ten places between its start and its end, wherever they fall: in the key file, before the server, among the zones.
     @Test func keysThatAKilledCommandWasReplacingAreReplacedByTheNext() async throws {
-        var recoveryKey = try create("phone")
-        let name = try run("account", "whoami", "--quiet", device: "phone").output
+        var recoveryKey = try await create("phone")
+        let name = try await run("account", "whoami", "--quiet", device: "phone").output
         for zone in ["garden", "kitchen", "attic"] {
-            #expect(try run("zone", "create", zone, device: "phone").status == 0)
-            let saved = try run(
+            #expect(try await run("zone", "create", zone, device: "phone").status == 0)
+            let saved = try await run(
                 "record", "save", "--type", "Note", "--zone", zone, "--name", "n", "--seal", "body=of the \(zone)", device: "phone")
             #expect(saved.status == 0, "\(saved.errors)")
         }
         let start = ContinuousClock.now
-        let whole = try run("account", "rotate-keys", "--quiet", device: "phone")
+        let whole = try await run("account", "rotate-keys", "--quiet", device: "phone")
         let length = ContinuousClock.now - start
         #expect(whole.status == 0, "\(whole.errors)")
         recoveryKey = key(whole)
@@ -209,35 +209,32 @@ import Testing
             process.environment = ProcessInfo.processInfo.environment.merging(environment("phone")) { $1 }
             process.standardError = FileHandle.nullDevice
             try process.start()
-            // By a thread of its own: other tests hold those of Swift's pool.
             let (identifier, wait) = (process.processIdentifier, length * place / 10)
-            await withCheckedContinuation { continuation in
-                Thread.detachNewThread {
-                    Thread.sleep(forTimeInterval: wait / .seconds(1))
-                    kill(identifier, SIGKILL)
-                    continuation.resume()
-                }
+            // By a thread of its own: it must not come late.
+            await Thread.waiting {
+                Thread.sleep(forTimeInterval: wait / .seconds(1))
+                kill(identifier, SIGKILL)
             }
-            process.waitUntilExit()
+            await process.end()
             if process.terminationReason == .uncaughtSignal { killed += 1 }
             // Killed at once, it has not even a file.
             let shown = ((try? String(contentsOf: output, encoding: .utf8)) ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
             if !shown.isEmpty { recoveryKey = shown }
             // Whatever was done before the end, the account is the same, goes on, and the key that was shown last brings it back.
-            let next = try run("account", "rotate-keys", "--quiet", device: "phone")
+            let next = try await run("account", "rotate-keys", "--quiet", device: "phone")
             #expect(next.status == 0, "place \(place): \(next.errors)")
             recoveryKey = key(next)
-            #expect(try run("account", "whoami", "--quiet", device: "phone").output == name)
-            let read = try run("record", "get", "n", "--zone", "garden", "--value", "body", device: "phone")
+            #expect(try await run("account", "whoami", "--quiet", device: "phone").output == name)
+            let read = try await run("record", "get", "n", "--zone", "garden", "--value", "body", device: "phone")
             #expect(read.output.contains("of the garden"), "place \(place): \(read.errors)")
         }
         #expect(killed > 0)
-        let checked = try run("account", "recovery-key", "--check", device: "phone", typing: recoveryKey)
+        let checked = try await run("account", "recovery-key", "--check", device: "phone", typing: recoveryKey)
         #expect(checked.status == 0, "\(checked.errors)")
-        let back = try run("account", "recover", "--quiet", "--server", server.origin, device: "desk", typing: recoveryKey)
+        let back = try await run("account", "recover", "--quiet", "--server", server.origin, device: "desk", typing: recoveryKey)
         #expect(back.status == 0, "\(back.errors)")
         for zone in ["garden", "kitchen", "attic"] {
-            #expect(try run("record", "get", "n", "--zone", zone, "--value", "body", device: "desk").output.contains("of the \(zone)"))
+            #expect(try await run("record", "get", "n", "--zone", zone, "--value", "body", device: "desk").output.contains("of the \(zone)"))
         }
     }
 }

@@ -12,7 +12,7 @@ import Testing
         let transport = try HTTPTransport(server: server.origin)
         #expect(try await Account.registration(transport: transport) == .invite)
         #expect(await failure { _ = try await Account.create(transport: transport) } == .permissionFailure)
-        let invited = try Command.run(
+        let invited = try await Command.finished(
             ServerProcess.executable, ["admin", "invite", "--data", server.dataFolder.path, "--count", "2", "--days", "1", "--quiet"])
         let codes = invited.output.split(separator: "\n").map(String.init)
         #expect(invited.status == 0 && codes.count == 2 && Set(codes).count == 2)
@@ -28,18 +28,18 @@ import Testing
         // By the command, which leaves no file behind where it was refused.
         let file = server.folder.appendingPathComponent("ann.json").path
         let arguments = ["account", "create", "--server", server.origin, "--key-file", file]
-        let refused = try Command.run(ServerProcess.executable, arguments)
+        let refused = try await Command.finished(ServerProcess.executable, arguments)
         #expect(refused.status == 77 && refused.errors.contains("invitation"))
         #expect(!FileManager.default.fileExists(atPath: file))
-        let made = try Command.run(ServerProcess.executable, arguments + ["--registration-code", codes[1]])
+        let made = try await Command.finished(ServerProcess.executable, arguments + ["--registration-code", codes[1]])
         #expect(made.status == 0)
     }
 
-    @Test func theOperatorsCommandSaysWhatItCannotDo() throws {
-        let nowhere = try Command.run(ServerProcess.executable, ["admin", "invite", "--data", "/nonexistent/sealkit"])
+    @Test func theOperatorsCommandSaysWhatItCannotDo() async throws {
+        let nowhere = try await Command.finished(ServerProcess.executable, ["admin", "invite", "--data", "/nonexistent/sealkit"])
         #expect(nowhere.status == 65 && nowhere.errors.contains("registration.key"))
         for wrong in [["--count", "0"], ["--days", "0"], ["--count", "1001"]] {
-            let refused = try Command.run(ServerProcess.executable, ["admin", "invite", "--data", "/nonexistent/sealkit"] + wrong)
+            let refused = try await Command.finished(ServerProcess.executable, ["admin", "invite", "--data", "/nonexistent/sealkit"] + wrong)
             #expect(refused.status == 64)
         }
     }

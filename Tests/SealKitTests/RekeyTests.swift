@@ -111,7 +111,7 @@ import Testing
         var left = 1200
         while left == 1200, process.isRunning { left = try await ann.own.keyStatus(of: zone).staleRecordCount }
         kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        await process.end()
         // What was on its way when it was killed may still arrive.
         var (before, stopped) = (-1, try await ann.own.keyStatus(of: zone).staleRecordCount)
         while before != stopped {

@@ -4,6 +4,7 @@ import SealLab
 import SealPrimitives
 import SealStatements
 import SealWire
+import SwiftProtobuf
 import Testing
 
 @testable import SealKit
@@ -62,6 +63,23 @@ import Testing
             for person in [ann, bob] { #expect(try await body(zone, "carol", for: person) == "from Carol") }
             // A device that has seen nothing of this gets the same.
             #expect(try await body(zone, "carol", for: try bob.onFreshDevice()) == "from Carol")
+        }
+    }
+
+    /// Where a zone began anew, a server first empties what was there: it takes what comes before, and the rest when it is asked again.
+    @Test func whatTheServerDidNotTakeAtOnceIsGivenBackAfterIt() async throws {
+        try await with { server, zone, ann, _ in
+            try server.backUp()
+            for _ in 0..<3 { try await ann.own.rotateKeys(of: zone.zoneID) }
+            let head = try await zone.view(of: ann).roster.head
+            try server.restore()
+            let transport = HaltingTransport(try HTTPTransport(server: ann.server.origin))
+            _ = try await settle(zone, try ann.through(transport))
+            #expect(transport.entries.value == [3, 1])
+            let kept = try await ann.container.violations()
+            let isTold = kept.contains { $0.reason.contains("has them back") }
+            #expect(isTold, "\(kept)")
+            #expect(try await zone.view(of: try ann.onFreshDevice()).roster.head == head)
         }
     }
 
@@ -241,5 +259,25 @@ import Testing
         let results = try await ann.container.publicDatabase.modifyRecords(
             saving: [record], savePolicy: .restoring, atomically: false)
         #expect(results.saveResults[record.recordID]?.failureCode == .badDatabase)
+    }
+}
+
+/// Gives the server all but the last of several entries, once: as if it had taken no more of them.
+private final class HaltingTransport: PassingTransport {
+    let next: any Transport
+    /// How many the device has sent at a time.
+    let entries = LockedValue<[Int]>([])
+
+    init(_ next: HTTPTransport) { self.next = next }
+
+    func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse {
+        guard path.hasSuffix("rosters/restore"), var request = try? Sealkit_V1_RestoreRosterRequest(serializedBytes: body) else {
+            return try await next.post(path, body: body, token: token)
+        }
+        let (count, isFirst) = (request.entries.count, entries.value.isEmpty)
+        entries.change { $0.append(count) }
+        if isFirst { request.entries.removeLast() }
+        guard let sent = try? request.serializedData() else { throw SealKitError(.internalError, "the request could not be altered") }
+        return try await next.post(path, body: sent, token: token)
     }
 }

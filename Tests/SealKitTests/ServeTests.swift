@@ -25,29 +25,29 @@ import Testing
         }
     }
 
-    @Test func anAddressThatItCannotHaveIsNamed() throws {
+    @Test func anAddressThatItCannotHaveIsNamed() async throws {
         let server = try ServerProcess(mail: false)
         defer { server.stop() }
         let folder = server.folder.appendingPathComponent("other").path
         let taken = String(server.origin.dropFirst("http://".count))
-        func serve(_ address: String) throws -> Command {
-            try Command.run(ServerProcess.executable, ["serve", "--data", folder, "--behind-proxy", "--origin", "https://notes.example.org", "--listen", address])
+        func serve(_ address: String) async throws -> Command {
+            try await Command.finished(ServerProcess.executable, ["serve", "--data", folder, "--behind-proxy", "--origin", "https://notes.example.org", "--listen", address])
         }
         func isUntouched() -> Bool {
             ![folder, folder + ".secrets"].contains(where: FileManager.default.fileExists(atPath:))
         }
-        let inUse = try serve(taken)
+        let inUse = try await serve(taken)
         #expect(inUse.status == 75 && inUse.errors.contains("Another program listens on \(taken) already"), "\(inUse.errors)")
         #expect(isUntouched(), "a start that failed left a folder")
-        let foreign = try serve("192.0.2.1:8080")
+        let foreign = try await serve("192.0.2.1:8080")
         #expect(foreign.status == 65 && foreign.errors.contains("192.0.2.1:8080 is no address of this machine"), "\(foreign.errors)")
-        let unknown = try serve("nosuchname.invalid:8080")
+        let unknown = try await serve("nosuchname.invalid:8080")
         #expect(unknown.status == 65 && unknown.errors.contains("nosuchname.invalid:8080 is no address of this machine"), "\(unknown.errors)")
         #expect(isUntouched(), "a start that failed left a folder")
     }
 
     /// Shells start programs with fewer open files than the devices that listen to one server.
-    @Test func itRaisesTheLimitOfOpenFilesAsFarAsItMay() throws {
+    @Test func itRaisesTheLimitOfOpenFilesAsFarAsItMay() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sealkit-test-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -60,7 +60,7 @@ import Testing
             kill $!
             wait
             """
-        let shown = try Command.run(
+        let shown = try await Command.finished(
             URL(fileURLWithPath: "/bin/sh"), ["-c", script, ServerProcess.executable.path, folder.path]
         ).output.split(whereSeparator: \.isWhitespace)
         // "Max open files SOFT HARD files", and the shell's own hard limit.
@@ -196,8 +196,8 @@ import Testing
             try? input.fileHandleForWriting.write(contentsOf: Data(body.utf8))
             try? input.fileHandleForWriting.close()
         }
-        let text = String(decoding: output.readAll(), as: UTF8.self)
-        process.waitUntilExit()
+        let text = await output.text()
+        await process.end()
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         return (Int(lines.last ?? "") ?? 0, lines.dropLast().joined(separator: "\n"))
     }

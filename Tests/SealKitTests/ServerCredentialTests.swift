@@ -97,34 +97,34 @@ import Testing
         let folder = try TemporaryFolder()
         let keyFile = folder.url.appendingPathComponent("ann.json")
         try KeyFile.write(ann.account, to: keyFile, passphrase: nil)
-        func run(_ arguments: String...) throws -> (status: Int32, output: String) {
-            let command = try Command.run(
+        func run(_ arguments: String...) async throws -> (status: Int32, output: String) {
+            let command = try await Command.finished(
                 ServerProcess.executable, arguments + ["--key-file", keyFile.path, "--container", "org.example.notes"])
             return (command.status, command.output)
         }
         let name = "cli-\(UUID().uuidString)"
-        let saved = try run(
+        let saved = try await run(
             "record", "save", "--database", "public", "--type", "Place", "--name", name, "--set", "city=Berlin")
         #expect(saved.status == 0)
         #expect(try await world(ann).record(for: Record.ID(recordName: name)).plainValue("city") == .string("Berlin"))
-        let shown = try run("record", "get", name, "--database", "public", "--value", "city")
+        let shown = try await run("record", "get", name, "--database", "public", "--value", "city")
         #expect(shown.status == 0 && shown.output == "Berlin")
-        #expect(try run("record", "save", "--database", "public", "--type", "Place", "--seal", "city=Berlin").status != 0)
-        #expect(try run("record", "get", name, "--database", "public", "--zone", "Notes").status != 0)
-        #expect(try run("record", "get", name).status != 0)
-        #expect(try run("record", "delete", name, "--database", "public").status == 0)
+        #expect(try await run("record", "save", "--database", "public", "--type", "Place", "--seal", "city=Berlin").status != 0)
+        #expect(try await run("record", "get", name, "--database", "public", "--zone", "Notes").status != 0)
+        #expect(try await run("record", "get", name).status != 0)
+        #expect(try await run("record", "delete", name, "--database", "public").status == 0)
         #expect(await failure { _ = try await world(ann).record(for: Record.ID(recordName: name)) } == .unknownItem)
 
         let file = folder.url.appendingPathComponent("credential.json").path
-        let made = try run("server-key", "create", "--name", "importer", "--output", file, "--quiet")
+        let made = try await run("server-key", "create", "--name", "importer", "--output", file, "--quiet")
         let user = made.output.trimmingCharacters(in: .whitespacesAndNewlines)
         #expect(made.status == 0 && user.hasPrefix("_"))
         // Never over another file, and then no key is left behind.
-        #expect(try run("server-key", "create", "--name", "again", "--output", file).status != 0)
-        #expect(try run("server-key", "list", "--quiet").output.split(separator: "\n").map(String.init) == [user])
-        #expect(try run("server-key", "revoke", user).status == 0)
-        #expect(try run("server-key", "list", "--quiet").output.isEmpty)
-        #expect(try run("server-key", "revoke", user).status != 0)
+        #expect(try await run("server-key", "create", "--name", "again", "--output", file).status != 0)
+        #expect(try await run("server-key", "list", "--quiet").output.split(separator: "\n").map(String.init) == [user])
+        #expect(try await run("server-key", "revoke", user).status == 0)
+        #expect(try await run("server-key", "list", "--quiet").output.isEmpty)
+        #expect(try await run("server-key", "revoke", user).status != 0)
     }
 
     /// The example is whole: another language needs nothing of ours.
@@ -138,7 +138,7 @@ import Testing
         let credential = try await ann.container.createServerKey(name: "script")
         try credential.write(to: file)
         let name = "place-\(UUID().uuidString)"
-        let script = try Command.run(
+        let script = try await Command.finished(
             python, [root.appendingPathComponent("Examples/server-to-server.py").path, file.path, "Place", name, "city", "Berlin"])
         #expect(script.status == 0 && script.output.contains("changeTag"), "\(script)")
         let found = try await world(ann).record(for: Record.ID(recordName: name))

@@ -24,7 +24,7 @@ import Testing
     // MARK: Certificates
 
     @Test func anAuthorityThatNobodyKnowsIsNotTrustedUntilItIsNamed() async throws {
-        let server = try TLSServer()
+        let server = try await TLSServer()
         let unknown = try await refusal(server.origin)
         #expect(unknown?.code == .serverNotTrusted && unknown?.reason.contains("nobody whom this device trusts") == true, "\(String(describing: unknown))")
         #expect(unknown?.remedy.contains("certificateAuthorityFile") == true && unknown?.retryAfter == nil)
@@ -34,10 +34,10 @@ import Testing
     }
 
     @Test func anotherNameAndAnotherTimeAreTold() async throws {
-        let other = try TLSServer(name: "DNS:notes.example.org")
+        let other = try await TLSServer(name: "DNS:notes.example.org")
         let misnamed = try await refusal(other.origin, authority: other.authority)
         #expect(misnamed?.code == .serverNotTrusted && misnamed?.reason.contains("for another name") == true, "\(String(describing: misnamed))")
-        let old = try TLSServer(days: -1)
+        let old = try await TLSServer(days: -1)
         let expired = try await refusal(old.origin, authority: old.authority)
         #expect(expired?.code == .serverNotTrusted && expired?.reason.contains("has expired on 20") == true, "\(String(describing: expired))")
     }
@@ -57,7 +57,7 @@ import Testing
     // MARK: Other protocols
 
     @Test func plainHTTPToATLSPortIsTold() async throws {
-        let server = try TLSServer()
+        let server = try await TLSServer()
         let error = try await refusal("http://127.0.0.1:\(server.port)")
         #expect(error?.code == .serverRejectedRequest && error?.remedy.contains("https://") == true, "\(String(describing: error))")
     }
@@ -73,7 +73,7 @@ import Testing
 
     /// The request was there by then: what it asked for may have been done.
     @Test func aConnectionThatIsCutAfterTheRequestHasLostAnAnswer() async throws {
-        let server = try TLSServer(isCut: true)
+        let server = try await TLSServer(isCut: true)
         let transport = try HTTPTransport(server: server.origin, configuration: .init(certificateAuthorityFile: server.authority))
         let code = await failure { _ = try await transport.post("/", body: Data([1]), token: nil) }
         #expect(code == .serverResponseLost)
@@ -81,25 +81,25 @@ import Testing
 
     // MARK: The command line
 
-    @Test func commandsSayItAndTakeTheAuthority() throws {
-        let server = try TLSServer()
+    @Test func commandsSayItAndTakeTheAuthority() async throws {
+        let server = try await TLSServer()
         let folder = try TemporaryFolder()
         let keyFile = folder.url.appendingPathComponent("ann.json").path
-        func create(_ server: String, _ arguments: String..., environment: [String: String] = [:]) throws -> Command {
-            try Command.run(
+        func create(_ server: String, _ arguments: String..., environment: [String: String] = [:]) async throws -> Command {
+            try await Command.finished(
                 ServerProcess.executable, ["account", "create", "--server", server, "--key-file", keyFile] + arguments,
                 environment: ["SEALKIT_CA_FILE": ""].merging(environment) { $1 })
         }
-        let unknown = try create(server.origin)
+        let unknown = try await create(server.origin)
         #expect(unknown.status == 69 && unknown.errors.contains("--ca-file") && unknown.errors.contains("[serverNotTrusted]"), "\(unknown.errors)")
-        for known in [
+        for known in await [
             try create(server.origin, "--ca-file", server.authority), try create(server.origin, environment: ["SEALKIT_CA_FILE": server.authority]),
         ] {
             #expect(known.status == 70 && known.errors.contains("404"), "\(known.errors)")
         }
-        let missing = try create(server.origin, "--ca-file", keyFile)
+        let missing = try await create(server.origin, "--ca-file", keyFile)
         #expect(missing.status == 65 && missing.errors.contains(keyFile), "\(missing.errors)")
-        let plain = try create("http://127.0.0.1:\(server.port)")
+        let plain = try await create("http://127.0.0.1:\(server.port)")
         #expect(plain.status == 70 && plain.errors.contains("https://"), "\(plain.errors)")
         #expect(!FileManager.default.fileExists(atPath: keyFile))
     }

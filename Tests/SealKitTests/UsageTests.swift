@@ -48,15 +48,15 @@ import Testing
         let server = try ServerProcess(mail: false, arguments: ["--storage-quota", "1000000"])
         defer { server.stop() }
         let file = server.folder.appendingPathComponent("ann.json").path
-        _ = try sealkit(["account", "create", "--server", server.origin, "--key-file", file])
-        let text = try sealkit(["account", "status", "--key-file", file])
+        _ = try await sealkit(["account", "create", "--server", server.origin, "--key-file", file])
+        let text = try await sealkit(["account", "status", "--key-file", file])
         #expect(text.hasPrefix("available at \(server.origin)\n0 records, ") && text.hasSuffix(" bytes stored of 1000000\n"))
-        let json = try sealkit(["account", "status", "--key-file", file, "--json"])
+        let json = try await sealkit(["account", "status", "--key-file", file, "--json"])
         #expect(json.contains("\"bytes\":") && !json.contains("\"bytes\":0") && json.contains("\"bytesLimit\":1000000") && json.contains("\"status\":\"available\""))
     }
 
-    private func sealkit(_ arguments: [String]) throws -> String {
-        let command = try Command.run(ServerProcess.executable, arguments)
+    private func sealkit(_ arguments: [String]) async throws -> String {
+        let command = try await Command.finished(ServerProcess.executable, arguments)
         #expect(command.status == 0)
         return command.output
     }

@@ -19,7 +19,7 @@ extension AccountDeletionTests {
         "zone": ["owner"], "zone_view": ["viewer", "owner"], "roster_entry": ["owner"], "epoch_grant": ["owner"],
         "link": ["owner"], "placeholder_address": ["owner"], "record": ["owner"], "blob": ["owner", "uploader"], "asset_part": ["owner"],
         "operation": ["account"], "role_assignment": ["user_name"], "server_key": ["owner", "account", "user_name"],
-        "server_request": ["account"], "delete_reference": ["owner"], "covering_deletion": ["owner"], "covered_record": ["owner"],
+        "server_request": ["account"], "delete_reference": ["owner"], "taken_deletion": ["owner"], "taken_record": ["owner"],
         "subscription": ["owner", "zone_owner"], "notification_feed": ["owner"], "notification": ["owner", "zone_owner"],
         "webhook": ["owner"], "record_index": ["owner"], "search_document": ["owner"], "index_build": ["owner"],
         "storage_usage": ["account", "owner"], "public_change": ["zone_owner"], "share": ["owner"],

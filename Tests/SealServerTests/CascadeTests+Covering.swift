@@ -138,7 +138,7 @@ extension CascadeTests {
             #expect(try await anna.codesCovering([Write(after: saved[0], kind: .delete)], in: zone) == [nil])
             func rows() async throws -> [Int64] {
                 try await server.services.database.read { connection in
-                    try ["covering_deletion", "covered_record"].map { table in
+                    try ["taken_deletion", "taken_record"].map { table in
                         try connection.first("SELECT COUNT(*) FROM \(table)") { try $0.int64(0) } ?? -1
                     }
                 }

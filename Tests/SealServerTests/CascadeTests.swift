@@ -223,7 +223,7 @@ import Testing
             _ = try await anna.saveCovering([Write(after: saved[0], kind: .delete)], in: zone)
             #expect(try await anna.deleteZone(zone).deleted)
             let left = try await server.services.database.read { connection in
-                try ["record", "delete_reference", "covering_deletion", "covered_record"].map { table in
+                try ["record", "delete_reference", "taken_deletion", "taken_record"].map { table in
                     try connection.first("SELECT COUNT(*) FROM \(table)") { try $0.int64(0) } ?? -1
                 }
             }

@@ -240,6 +240,51 @@ import Testing
         }
     }
 
+    @Test func aListOfSharesGoesOnAfterOneThatWasLeftMeanwhile() async throws {
+        try await withShare { shared in
+            let (anna, bert) = (shared.anna, shared.bert)
+            var (second, _, _) = try await anna.makeShare(of: shared.note, "second", in: shared.zone)
+            try await anna.share(&second, with: bert)
+            let joined = second
+            #expect(try await bert.shares(in: joined).map(\.scope.shareRecordName) == ["share", "second"])
+            let leave = bert.author.plain(.leave, on: shared.share.roster, time: 5)
+            _ = try await bert.send(bert.appendRequest(leave, to: shared.share), to: shared.share)
+            #expect(try await bert.shares(in: joined, after: "share").map(\.scope.shareRecordName) == ["second"])
+            // Of a share that it was never in somebody is told as little as of one that there is not.
+            let top = try await anna.save([Write("top")], in: shared.zone)[0]
+            _ = try await anna.makeShare(of: top, "third", in: shared.zone)
+            for name in ["third", "nothing"] {
+                let refused = try await refusal { _ = try await bert.shares(in: joined, after: name) }
+                #expect(refused == .unknownItem, "\(name)")
+            }
+        }
+    }
+
+    /// What one request brings together is judged together: neither the shared record itself nor one with a shared record below it
+    /// comes below a root that begins to be shared.
+    @Test func whatIsSharedDoesNotComeBelowARootThatItsRequestShares() async throws {
+        try await withShare { shared in
+            let (anna, zone) = (shared.anna, shared.zone)
+            func code(_ moved: (TestZone) -> PlacedWrite) async throws -> ErrorCode? {
+                let (other, opening) = try anna.newShare("other", root: "note", in: zone)
+                let writes = anna.sharing(shared.note, as: "other", in: zone, other) + [moved(other)]
+                return try await anna.save(writes, opening: [opening])[0].result.code
+            }
+            var below = Write(after: shared.root)
+            below.parent = "note"
+            let root = below
+            #expect(try await code { _ in PlacedWrite(root, in: shared.share, share: "share") } == .alreadyShared)
+            let folder = try await anna.save([Write("folder")], in: zone)[0]
+            var put = Write(after: shared.root)
+            put.parent = "folder"
+            #expect(try await anna.save([PlacedWrite(put, in: shared.share, share: "share")]).map(\.result.code) == [nil])
+            let tagged = try SavedRecord(try await anna.lookup(["folder"], in: zone).results[0].record)
+            #expect(folder.name == tagged.name)
+            #expect(try await code { Self.move(tagged, from: zone, to: $0, parent: "note") } == .alreadyShared)
+            #expect(try await anna.shares(in: zone).map(\.scope.shareRecordName) == ["share"])
+        }
+    }
+
     @Test func whoJoinsAnotherShareOfTheZoneBeginsAnew() async throws {
         try await withShare { shared in
             let (anna, bert) = (shared.anna, shared.bert)

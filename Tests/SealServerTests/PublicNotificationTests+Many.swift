@@ -1,3 +1,5 @@
+import SealCoding
+import SealEnvelope
 import SealQuery
 import SealStatements
 import SealWire
@@ -68,6 +70,46 @@ extension PublicNotificationTests {
                 #expect(next.recordName == "b")
             }
         }
+    }
+
+    /// Who looks for many values in records' long lists is told in as many transactions, and whose subscription alone is too much is told
+    /// to fetch: nobody's saves wait for all of it.
+    @Test("Subscribers of a public database look for very many values: telling them keeps nobody's saves waiting.")
+    func attack93_publicComparisons() async throws {
+        try await withPeople { anna, bert, server in
+            _ = try await anna.savePublic([PublicWrite("first")])
+            let wanted = (0..<250).map { Value.int64(-1 - Int64($0)) }
+            let costly = Query.Predicate([Query.Condition(.containsAny("tags", wanted))])
+            let results = try await bert.modifySubscriptions(saving: (0..<4).map { .query("q\($0)", where: costly) }, in: "public")
+            #expect(results.map(\.failure.code) == ["", "", "", ""])
+            let (services, now) = (server.services, server.clock.now)
+            /// Where each transaction goes on, and how much of its room it has used; who is told to fetch.
+            func tell(_ name: String, elements: Int) async throws -> (steps: [String], overflown: Int64) {
+                let list = WireField.stored(.plain(.list((0..<elements).map { .int64(Int64($0)) })), blob: nil).wire(name: "tags")
+                return try await services.database.write { connection in
+                    let quiet = QuietConnection(base: connection)
+                    let change = try Self.change(name, by: anna.user, .with { $0.fields = [list] })
+                    try PublicChanges.note(
+                        [change], in: try PublicZone.find(Self.path, in: quiet), by: try anna.caller(quiet), now: now, connection: quiet)
+                    var steps: [String] = []
+                    while let row = try PublicChangeRow.next(in: quiet) {
+                        let telling = PublicTelling(change: row, now: now, schemas: services.schemas, connection: quiet)
+                        let used = try telling.tell(atMost: PublicNotifier.subscriptionsAtOnce)
+                        steps.append("\(row.told.id) \(used)")
+                    }
+                    let overflown = try quiet.first("SELECT COUNT(*) FROM notification_feed WHERE floor > 0") { try $0.int64(0) } ?? 0
+                    return (steps, overflown)
+                }
+            }
+            let few = try await tell("few", elements: 10)
+            #expect(few.steps == [" 4"] && few.overflown == 0)
+            let each = [" 256", "q0 256", "q1 256", "q2 1"]
+            let many = try await tell("many", elements: 1_000)
+            #expect(many.steps == each && many.overflown == 0)
+            let most = try await tell("most", elements: 9_000)
+            #expect(most.steps == each && most.overflown == 1)
+        }
+        AttackOutcome.held("a transaction ends with the first that is much, who asks for too much is told to fetch")
     }
 
     @Test func whoWasNotToldYetIsToldAfterARestart() async throws {

@@ -144,10 +144,12 @@ import Testing
     static let path = DatabasePath(container: TestClient.container, environment: .development, database: .public)
 
     /// A record that was made, for those who are told of it.
-    static func change(_ name: String, type: String = "Note", by user: UserID) throws -> RecordChange {
+    static func change(
+        _ name: String, type: String = "Note", by user: UserID, _ fields: Sealkit_V1_Record = Sealkit_V1_Record()
+    ) throws -> RecordChange {
         RecordChange(
             kind: .created, name: name, type: type, position: 1, creator: user, author: user, created: 1, modified: 1,
-            fields: try Sealkit_V1_Record().serializedBytes(), formerFields: [], isNewRow: true, shares: [], former: nil)
+            fields: try fields.serializedBytes(), formerFields: [], isNewRow: true, shares: [], former: nil)
     }
 
     // MARK: Webhooks

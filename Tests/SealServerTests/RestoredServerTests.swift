@@ -228,6 +228,53 @@ import Testing
         }
     }
 
+    /// A life of a zone that was large is emptied beside the requests, whoever begins the next one: what comes before it is kept.
+    @Test func aLargeZoneThatWasDeletedAndBegunAgainIsGivenBackInSteps() async throws {
+        try await restored { server in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            try await WriterCostTests.fill(zone, 5_000, server)
+            return (anna, zone)
+        } lost: { server, kept in
+            let anna = kept.0.at(server)
+            var zone = kept.1
+            guard case .deleted = try await anna.deleteZone(zone).outcome else { throw TestFailure("not deleted") }
+            try zone.roster.append(SignedRosterEntry(try #require(try await anna.fetchRoster(zone).entries.last)))
+            try await waitUntil("it is empty") { try await server.rows(in: ["zone_remains"]).isEmpty }
+            let begun = try await anna.modifyZones(saving: [(zone.name, try anna.opening(zone.name, following: zone.roster))])[0]
+            #expect(begun.failure.code.isEmpty)
+            return try await anna.fetchRoster(zone).entries
+        } after: { server, kept, entries in
+            let anna = kept.0.at(server)
+            #expect(entries.count == 3)
+            let request = Sealkit_V1_RestoreRosterRequest.with {
+                $0.zone = kept.1.id(for: anna)
+                $0.entries = entries
+            }
+            #expect(try await anna.restore(request).scope.sequence == 1)
+            #expect(try await anna.zones().isEmpty)
+            try await waitUntil("it is empty") { try await server.rows(in: ["zone_remains"]).isEmpty }
+            #expect(try await server.rows(in: ["record", "record_index"]).isEmpty)
+            let restore = try RosterRestore(request, container: TestClient.container)
+            let (services, now) = (server.services, server.clock.now)
+            let refused = try await services.database.write { connection -> ErrorCode? in
+                let row = try #require(try connection.first("SELECT \(ZoneRow.columns) FROM zone z WHERE z.closed = 1", [], ZoneRow.init))
+                try connection.execute("INSERT INTO zone_remains (owner, zone) VALUES ($1, $2)", row.key)
+                defer { _ = try? connection.execute("DELETE FROM zone_remains", []) }
+                let path = DatabasePath(container: TestClient.container, environment: .development, database: .private)
+                do {
+                    _ = try restore.run(by: try anna.caller(connection), path, services, now: now, in: connection)
+                    return nil
+                } catch let error as ServerError {
+                    return error.code
+                }
+            }
+            #expect(refused == .zoneBusy)
+            #expect(try await anna.restore(request).scope.sequence == 2)
+            #expect(try await anna.zones().map(\.zoneID.zoneName) == [kept.1.name])
+        }
+    }
+
     @Test func aZoneThatIsUnknownComesBackWithItsRosterByItsOwnerOnly() async throws {
         try await restored { try await Self.shared($0) } lost: { server, kept in
             let (anna, bert) = (kept.anna.at(server), kept.bert.at(server))

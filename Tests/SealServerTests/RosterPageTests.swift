@@ -60,6 +60,42 @@ import Testing
         }
     }
 
+    /// A branch that was given up is given out as far as an answer has room, and goes on after what the device has then.
+    @Test("Branches that were given up, however long and many, come in answers that have room for them.")
+    func attack94_abandonedBranches() async throws {
+        try await RunningServer.with { server in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            func hash(_ number: Int) -> [UInt8] { [UInt8](repeating: UInt8(number), count: Digest.byteCount) }
+            let hashes = (1...6).map(hash)
+            try await server.services.database.write { connection in
+                for (index, hash) in hashes.enumerated() {
+                    try connection.execute(
+                        """
+                        INSERT INTO abandoned_entry (owner, zone, share, branch, sequence, hash, entry, signature)
+                        SELECT owner, zone, 0, $1, $2, $3, zeroblob($4), zeroblob(64) FROM zone WHERE name = $5
+                        """,
+                        [.blob(hashes[5]), .integer(Int64(index + 1)), .blob(hash), .integer(Int64(400_000 + index)), .text(zone.name)])
+                }
+            }
+            func lengths(after number: Int) async throws -> [Int] {
+                let wanted = Sealkit_V1_RosterRequest.with {
+                    $0.zone = zone.id(for: anna)
+                    $0.after = zone.roster.sequence
+                    $0.head = Data(hash(number))
+                }
+                return try await anna.client.call(
+                    anna.path("rosters/fetch"), Sealkit_V1_FetchRostersRequest.with { $0.rosters = [wanted] },
+                    as: Sealkit_V1_FetchRostersResponse.self
+                ).rosters[0].abandoned.map(\.entry.count)
+            }
+            #expect(try await lengths(after: 1) == [400_001, 400_002])
+            #expect(try await lengths(after: 3) == [400_003, 400_004])
+            #expect(try await lengths(after: 5) == [400_005])
+        }
+        AttackOutcome.held("a mebibyte at a time")
+    }
+
     @Test func aLongRosterComesInPages() async throws {
         try await RunningServer.with { server in
             let anna = try await Person.ready(server)

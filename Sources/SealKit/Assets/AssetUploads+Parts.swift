@@ -95,7 +95,8 @@ extension AssetUploads {
             if error.mayGoOn {
                 broken.keep(upload, key)
             } else {
-                // Best effort: what gets no part any more is given up by the server within a day.
+                // The caller is told why the upload failed, which a failure of this must not hide; what gets no part any more the server
+                // gives up within a day by itself.
                 _ = try? await database.core.account.call(path + "/abandon", Sealkit_V1_AbandonUploadRequest()) as Sealkit_V1_AbandonUploadResponse
             }
             throw error

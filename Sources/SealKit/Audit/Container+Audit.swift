@@ -18,6 +18,7 @@ extension Container {
         let core = core
         try await core.requireAccount(for: .private)
         var audit = Audit()
+        var unanswered: [Audit.Failure] = []
         var scopes = Set(try await core.knownScopes())
         for database in [privateDatabase, sharedDatabase] {
             do {
@@ -25,8 +26,9 @@ extension Container {
                 let listed = try await database.listedScopes()
                 let names = Set(listed.map { core.zoneID(of: $0) })
                 for (zoneID, life) in known.sorted(by: { $0.key.description < $1.key.description }) where !names.contains(zoneID) {
-                    // What cannot be had of it is said with its roster, below.
-                    _ = try? await database.leftOut([zoneID: life])
+                    do { _ = try await database.leftOut([zoneID: life]) } catch {
+                        unanswered.append(Audit.Failure(zoneID: zoneID, error: await core.noted(error, zone: zoneID)))
+                    }
                 }
                 scopes.formUnion(listed)
             } catch {
@@ -50,6 +52,8 @@ extension Container {
                 audit.failures.append(Audit.Failure(zoneID: zoneID, error: error))
             }
         }
+        // What cannot be had of a zone is mostly said with its roster already.
+        for failure in unanswered where !audit.failures.contains(where: { $0.zoneID == failure.zoneID }) { audit.failures.append(failure) }
         do { audit.contacts = try await contacts.all() } catch {
             audit.failures.append(Audit.Failure(zoneID: nil, error: error))
         }

@@ -45,8 +45,10 @@ extension Database {
     /// However often a server says that there may be more.
     private static let mostEmptyPages = 100
 
-    /// Best effort: the server goes on naming what is left, and the next call moves it.
-    func settleQuietly(_ zoneID: RecordZone.ID) async { _ = try? await settleShares(in: zoneID) }
+    /// Where that fails, what does not verify is kept for the user to see; all else the server goes on naming, and the next call moves it.
+    func settleQuietly(_ zoneID: RecordZone.ID) async {
+        do { try await settleShares(in: zoneID) } catch { _ = await core.noted(error, zone: zoneID) }
+    }
 
     private struct Move {
         let record: Record

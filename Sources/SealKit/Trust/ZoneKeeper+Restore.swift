@@ -73,14 +73,17 @@ extension ZoneKeeper {
         var start = 0
         while start < entries.count {
             let end = min(start + ZoneKeeper.entriesAtOnce, entries.count)
+            let taken: UInt64
             do {
-                try await send(Array(entries[start..<end]), grants: end == entries.count ? grants : [])
+                taken = try await send(Array(entries[start..<end]), grants: end == entries.count ? grants : [])
             } catch where error.code == .rosterChanged {
                 throw forked(from: roster)
             } catch where [.permissionFailure, .limitExceeded].contains(error.code) {
                 throw shortened()
             }
-            start = end
+            // A life that begins again waits for a large one before it to go: the server has taken what comes before.
+            guard taken >= first, Int(clamping: taken - first) >= start else { throw Self.endless }
+            start = min(Int(clamping: taken - first), end - 1) + 1
         }
         givenBack = roster.sequence
     }
@@ -89,9 +92,11 @@ extension ZoneKeeper {
     private static let grantsGivenBack = 16
 
     /// - Parameter abandoned: with an opening that gives another branch up.
+    /// - Returns: the sequence that the server's log ends with.
+    @discardableResult
     func send(
         _ entries: [Sealkit_V1_SignedEntry], grants: [Sealkit_V1_Grant], abandoned: [Sealkit_V1_SignedEntry] = []
-    ) async throws(SealKitError) {
+    ) async throws(SealKitError) -> UInt64 {
         let request = Sealkit_V1_RestoreRosterRequest.with {
             $0.zone = scope.zoneIDOnWire
             $0.shareRecordName = scope.shareRecordName
@@ -99,8 +104,9 @@ extension ZoneKeeper {
             $0.grants = grants
             $0.abandoned = abandoned
         }
-        let _: Sealkit_V1_RestoreRosterResponse = try await core.call(
+        let response: Sealkit_V1_RestoreRosterResponse = try await core.call(
             scope.owner == core.userID() ? .private : .shared, "rosters/restore", request)
+        return response.scope.sequence
     }
 
     /// Goes over to the server's log where it ends a fork with the opening that gives this device's branch up.

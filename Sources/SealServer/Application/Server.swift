@@ -99,17 +99,19 @@ public struct Server: Sendable {
         signals = SignalService(certificate: certificate, logger: logger)
         var running: [any Service] = [
             application,
-            TransferService(transfers: services.transfers),
+            RepeatingService(interval: Transfers.interval) { [transfers = services.transfers] in transfers.cutSlow() },
             RelayService(outbox: services.outbox),
         ]
         if let certificate {
             running.append(
-                CertificateService(
-                    certificate: certificate, interval: replacing.certificateInterval ?? CertificateService.defaultInterval,
-                    logger: logger))
+                RepeatingService(interval: replacing.certificateInterval ?? ServerCertificate.interval) {
+                    certificate.renew(logger: logger)
+                })
         }
-        running.append(
-            PushService(streams: services.streams, webhooks: services.webhooks, publicNotifier: services.publicNotifier))
+        running += [
+            RepeatingService(interval: EventStreams.heartbeat) { [streams = services.streams] in streams.heartbeat() },
+            PushService(streams: services.streams, webhooks: services.webhooks, publicNotifier: services.publicNotifier),
+        ]
         // The last one is told to stop first.
         var group = ServiceGroupConfiguration(
             services: [.init(service: signals, successTerminationBehavior: .gracefullyShutdownGroup)]

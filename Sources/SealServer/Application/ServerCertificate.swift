@@ -64,6 +64,9 @@ final class ServerCertificate: Sendable {
         var looks: [Look?]
     }
 
+    /// Between two looks whether it was renewed.
+    static let interval: Duration = .seconds(60)
+
     private let files: ServerConfiguration.TLSFiles
     private let state: Mutex<State>
 

@@ -48,11 +48,13 @@ enum StorageUsage {
     /// Adds what a batch has changed: one statement, and none where sums stay the same.
     /// - Parameters:
     ///   - grows: something else of the request adds to the bill, and was stored already.
+    ///   - billed: what was billed before records changed their scopes; nil where none does. What that leaves for those who do not see them
+    ///     any more may come to twice the quota, as it may be what takes them out of somebody's sight.
     ///   - kept: bytes that the request's answer adds beside the zone, where the bill is the caller's own. Nothing is refused for them: an
     ///     answer goes after a day.
     /// - Throws: `quotaExceeded` for what makes more of something of which there would be too much then.
     static func follow(
-        _ changes: [RecordChange], in zone: ZoneRow, by caller: Caller, grows: Bool, kept: Int64, quotas: Quotas,
+        _ changes: [RecordChange], in zone: ZoneRow, by caller: Caller, grows: Bool, billed: Int64?, kept: Int64, quotas: Quotas,
         _ connection: any SQLConnection
     ) throws {
         var records: Int64 = 0
@@ -64,7 +66,7 @@ enum StorageUsage {
             if change.isNewRow { bytes += BilledTable.recordOverhead }
             bytes += Int64(change.fields.count - change.formerFields.count)
         }
-        guard records != 0 || bytes != 0 || kept != 0 || grows else { return }
+        guard records != 0 || bytes != 0 || kept != 0 || grows || billed != nil else { return }
         let bill = try Bill(zone, caller: caller, in: connection)
         let sums = try connection.rows(
             """
@@ -77,8 +79,11 @@ enum StorageUsage {
         ) { (owner: try $0.int64(0), zone: try $0.int64(1), records: try $0.int64(2), bytes: try $0.int64(3)) }
         for sum in sums {
             if sum.owner == 0 {
-                guard bytes > 0 || grows else { continue }
-                try quotas.checkStorage(sum.bytes - kept, isPublic: bill.isPublic, isOwner: bill.isOwner)
+                let total = sum.bytes - kept
+                let isMoreByMoves = billed.map { total > $0 } ?? false
+                guard bytes > 0 || grows || isMoreByMoves else { continue }
+                try (bytes > 0 || grows ? quotas : quotas.doubled)
+                    .checkStorage(total, isPublic: bill.isPublic, isOwner: bill.isOwner)
             } else if records > 0, sum.owner == zone.owner, sum.zone == zone.zone {
                 try quotas.checkRecords(sum.records, isOwner: bill.isOwner)
             }

@@ -10,6 +10,9 @@ final class Transfers: Sendable {
         let open = Mutex<[UInt64: (transfer: Transfer, channel: any Channel)]>([:])
     }
 
+    /// Between two looks for those that are too slow.
+    static let interval: Duration = .seconds(5)
+
     private let shards = (0..<16).map { _ in Shard() }
     private let last = Atomic<UInt64>(0)
     fileprivate let now: @Sendable () -> ContinuousClock.Instant

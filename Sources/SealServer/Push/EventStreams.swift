@@ -35,6 +35,9 @@ final class EventStreams: Sendable {
 
     private let state = Mutex(State())
 
+    /// Between two signs of life: shorter than what proxies between usually wait.
+    static let heartbeat: Duration = .seconds(25)
+
     /// How long one write may wait for a reader.
     static let patience: Duration = .seconds(60)
 

@@ -1,14 +1,10 @@
 import ServiceLifecycle
 
-/// What push does beside the requests: it keeps event streams alive, and closes them first when the server stops, so
-/// that they do not hold it.
+/// What push does beside the requests. It closes event streams first when the server stops, so that they do not hold it.
 struct PushService: Service {
     let streams: EventStreams
     let webhooks: WebhookSender
     let publicNotifier: PublicNotifier
-
-    /// Shorter than what proxies between usually wait.
-    static let heartbeat: Duration = .seconds(25)
 
     func run() async throws {
         await withGracefulShutdownHandler {
@@ -16,10 +12,6 @@ struct PushService: Service {
                 await withDiscardingTaskGroup { group in
                     group.addTask { await webhooks.run() }
                     group.addTask { await publicNotifier.run() }
-                    while !Task.isCancelled {
-                        do { try await Task.sleep(for: Self.heartbeat) } catch { return }
-                        streams.heartbeat()
-                    }
                 }
             }
         } onGracefulShutdown: {

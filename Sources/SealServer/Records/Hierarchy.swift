@@ -50,6 +50,28 @@ struct Hierarchy {
             for name in path { known[name] = isShared }
             if isShared { found.insert(root) }
         }
+        return try found.union(comingBelow(roots, below))
+    }
+
+    /// Which of the new shares' roots get something below them with this save that is shared already, or has something below it that is:
+    /// what is stored does not show that yet.
+    private func comingBelow(_ roots: Set<String>, _ below: RootsBelow) throws -> Set<String> {
+        guard !roots.isEmpty else { return [] }
+        var found: Set<String> = []
+        var seen: Set<String> = []
+        for (name, statement) in saved {
+            guard statement.kind == .save, let parent = statement.parent, let before = try stored.place(of: name),
+                before.parent != parent, try below.holdsRoot(name)
+            else { continue }
+            var next: String? = parent
+            while let current = next, seen.insert(current).inserted {
+                guard !roots.contains(current) else {
+                    found.insert(current)
+                    break
+                }
+                next = try place(current, climbing: true)?.parent
+            }
+        }
         return found
     }
 

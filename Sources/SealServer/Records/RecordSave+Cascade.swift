@@ -14,9 +14,9 @@ extension RecordSave {
         var position = first
         for member in cascade.members {
             guard case .accepted(let root) = written[member.root] else { continue }
-            if tombstones.insert(member.root).inserted { try keep(root, covering: cascade.taken[member.root]?.count ?? 0) }
+            if tombstones.insert(member.root).inserted { try keepTaken(by: root, cascade.taken[member.root]?.count ?? 0) }
             let name = member.record.name
-            try keep(member, deletion: root.position)
+            try keepTaken(member, by: root.position)
             try remove(name, at: position, deletion: root.position)
             try DeleteReference.store([], of: name, hadSome: true, in: zone, connection)
             if try Blobs.attach([], to: name, hadAssets: member.record.assets > 0, zone: zone, in: connection) { leftGarbage = true }
@@ -37,33 +37,33 @@ extension RecordSave {
     }
 
     /// The deletion, for the notices that rest on it: its own record may be made again.
-    private func keep(_ deletion: Accepted, covering count: Int) throws {
+    private func keepTaken(by deletion: Accepted, _ count: Int) throws {
         // `Record { statement = 7, proof = 8 }`
         var tombstone = WireWriter(capacity: 1024)
         tombstone.blob(7, [UInt8](deletion.content.statementBytes))
         tombstone.blob(8, deletion.content.proof)
         try connection.execute(
-            "INSERT INTO covering_deletion (owner, zone, deletion, records, tombstone) VALUES ($1, $2, $3, $4, $5)",
+            "INSERT INTO taken_deletion (owner, zone, deletion, records, tombstone) VALUES ($1, $2, $3, $4, $5)",
             zone.key + [.integer(deletion.position), .integer(Int64(count)), .blob(tombstone.bytes)])
     }
 
-    private func keep(_ member: Cascade.Member, deletion: Int64) throws {
+    private func keepTaken(_ member: Cascade.Member, by deletion: Int64) throws {
         var path: [UInt8] = []
         path.reserveCapacity(member.path.count * Digest.byteCount)
         for node in member.path { node.append(to: &path) }
         try connection.execute(
-            "INSERT INTO covered_record (owner, zone, deletion, name, leaf, path) VALUES ($1, $2, $3, $4, $5, $6)",
+            "INSERT INTO taken_record (owner, zone, deletion, name, leaf, path) VALUES ($1, $2, $3, $4, $5, $6)",
             zone.key + [.integer(deletion), .text(member.record.name), .integer(Int64(member.index)), .blob(path)])
     }
 
     /// A record is made again: nobody is told any more that it went.
-    func forgetCover(of name: String, by deletion: Int64) throws {
+    func forgetTaken(of name: String, by deletion: Int64) throws {
         let key = zone.key + [.integer(deletion)]
         try connection.execute(
-            "DELETE FROM covered_record WHERE owner = $1 AND zone = $2 AND deletion = $3 AND name = $4", key + [.text(name)])
-        guard try !connection.exists("SELECT 1 FROM covered_record WHERE owner = $1 AND zone = $2 AND deletion = $3 LIMIT 1", key)
+            "DELETE FROM taken_record WHERE owner = $1 AND zone = $2 AND deletion = $3 AND name = $4", key + [.text(name)])
+        guard try !connection.exists("SELECT 1 FROM taken_record WHERE owner = $1 AND zone = $2 AND deletion = $3 LIMIT 1", key)
         else { return }
-        try connection.execute("DELETE FROM covering_deletion WHERE owner = $1 AND zone = $2 AND deletion = $3", key)
+        try connection.execute("DELETE FROM taken_deletion WHERE owner = $1 AND zone = $2 AND deletion = $3", key)
     }
 
     private func change(_ member: Cascade.Member, at position: Int64) throws -> RecordChange {

@@ -7,6 +7,7 @@ extension RecordSave {
     func write(_ outcomes: [Outcome], _ cascade: Cascade) throws -> (outcomes: [Outcome], answer: [UInt8]?, leftGarbage: Bool) {
         let count = outcomes.count { if case .accepted = $0 { true } else { false } }
         guard count > 0 else { return (outcomes, nil, false) }
+        let billed = try billBeforeMoves(outcomes)
         var roots = RootsBelow(in: zone, connection)
         try roots.detach(changingRoots(outcomes))
         try shareChanges.storeOpenings(in: zone, by: caller, rosters, quotas, now: now, connection)
@@ -25,7 +26,7 @@ extension RecordSave {
             position += 1
             let name = batch.items[index].name
             try store(accepted, name)
-            if let deletion = accepted.predecessor?.wentWith { try forgetCover(of: name, by: deletion) }
+            if let deletion = accepted.predecessor?.wentWith { try forgetTaken(of: name, by: deletion) }
             try noteMove(accepted, name)
             let hadAssets = (accepted.predecessor?.assets ?? 0) > 0
             if try Blobs.attach(accepted.content.assets, to: name, hadAssets: hadAssets, zone: zone, in: connection) {
@@ -45,11 +46,21 @@ extension RecordSave {
         try roots.attach()
         let answer = try serialized(written)
         try RecordFollowers.follow(
-            changes, schema, in: zone, by: caller, opensShares: !shareChanges.openings.isEmpty,
+            changes, schema, in: zone, by: caller, opensShares: !shareChanges.openings.isEmpty, billed: billed,
             kept: billsAnswer ? RepeatableOperation.billed(answer.count) : 0, now: now, quotas: quotas, connection)
         let shares = changes.reduce(into: Set<Int64>()) { $0.formUnion($1.shares) }
         try DatabaseFeed.touch(zone, shares: shares, in: connection)
         return (written, answer, leftGarbage)
+    }
+
+    /// What is billed before anything is written, where records change their scopes: what is kept of that, triggers report.
+    private func billBeforeMoves(_ outcomes: [Outcome]) throws -> Int64? {
+        let moves = outcomes.contains { outcome in
+            guard case .accepted(let accepted) = outcome, let before = accepted.predecessor else { return false }
+            return before.share != batch.judge.share(of: accepted.content.statement)?.number ?? 0
+        }
+        guard moves else { return nil }
+        return try StorageUsage.total(of: StorageUsage.Bill(zone, caller: caller, in: connection).account, in: connection)?.bytes ?? 0
     }
 
     private func change(_ accepted: Accepted, _ name: String) -> RecordChange {
@@ -61,7 +72,7 @@ extension RecordSave {
             created: accepted.created(now: now), modified: accepted.modified(now: now), fields: accepted.content.fields,
             formerFields: accepted.predecessor?.fields ?? [], isNewRow: accepted.predecessor == nil,
             shares: shares(of: accepted),
-            former: accepted.predecessor.flatMap { $0.isDeleted ? nil : .init(modified: $0.modified, statement: $0.statement) })
+            former: accepted.predecessor.flatMap { $0.isDeleted ? nil : .init(modified: $0.modified, statement: $0.statement.bytes) })
     }
 
     /// The hierarchical shares that the record was or is in.

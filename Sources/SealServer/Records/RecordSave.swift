@@ -37,7 +37,7 @@ struct RecordSave {
         let deleteReferences: Int
         /// It went with the target of a reference, whose deletion has this place: its newest statement is still a save.
         let wentWith: Int64?
-        let statement: [UInt8]
+        let statement: StoredStatement
         /// The scope of its newest statement: a share's number, or 0.
         let share: Int64
         /// Its key is one that others know than those who read its scope.
@@ -155,7 +155,7 @@ struct RecordSave {
     private func isRewrap(_ content: RecordBatch.Content, _ known: Predecessor) throws -> Bool {
         let statement = content.statement
         guard statement.isKeyCarried || batch.isRekeying, statement.parent == known.parent,
-            let before = try? Statement(canonicalBytes: known.statement), before.share == statement.share
+            let before = known.statement.decoded, before.share == statement.share
         else { return false }
         if statement.isKeyCarried { return content.fields == known.fields }
         return try (before.epochContext != statement.epochContext || before.isKeyCarried)
@@ -172,7 +172,7 @@ struct RecordSave {
         let number = batch.judge.share(of: statement)?.number ?? 0
         // In the zone's own scope as before: as every save of most zones.
         guard number > 0 || known.share > 0 || statement.formerScope != nil else { return true }
-        guard let before = try? Statement(canonicalBytes: known.statement) else { return false }
+        guard let before = known.statement.decoded else { return false }
         return statement.formerScope == (before.place == statement.place ? nil : before.place)
     }
 
@@ -180,7 +180,7 @@ struct RecordSave {
     /// was removed.
     private func isBackward(_ statement: Statement, after known: Predecessor) throws -> Bool {
         guard statement.previous == known.hash, let head = batch.judge.head(of: statement), statement.rosterSequence < head,
-            let before = try? Statement(canonicalBytes: known.statement)
+            let before = known.statement.decoded
         else { return false }
         return before.place == statement.place && before.rosterSequence > statement.rosterSequence
     }
@@ -222,7 +222,7 @@ struct RecordSave {
                 hash: try Digest(try row.bytes(3)), creator: UserID(try ID16(try row.bytes(4))), created: try row.int64(5),
                 modified: try row.int64(9), isDeleted: try row.bool(6), assets: Int(try row.int64(7)),
                 fields: try row.bytes(8), parent: try row.optionalText(10), deleteReferences: Int(try row.int64(11)),
-                wentWith: try row.optionalInt64(12), statement: try row.bytes(13), share: try row.int64(14),
+                wentWith: try row.optionalInt64(12), statement: StoredStatement(try row.bytes(13)), share: try row.int64(14),
                 isKeyKnown: try row.bool(15))
         }
     }

@@ -82,7 +82,7 @@ enum RecordTables {
             PRIMARY KEY (owner, zone, target, source, field)
         );
         CREATE INDEX delete_reference_source ON delete_reference (owner, zone, source);
-        CREATE TABLE covering_deletion (
+        CREATE TABLE taken_deletion (
             owner BIGINT NOT NULL,
             zone BIGINT NOT NULL,
             deletion BIGINT NOT NULL,
@@ -90,7 +90,7 @@ enum RecordTables {
             tombstone BLOB NOT NULL,
             PRIMARY KEY (owner, zone, deletion)
         );
-        CREATE TABLE covered_record (
+        CREATE TABLE taken_record (
             owner BIGINT NOT NULL,
             zone BIGINT NOT NULL,
             deletion BIGINT NOT NULL,

@@ -19,6 +19,9 @@ struct RootsBelow {
         ) { try $0.int64(0) } ?? 0
     }
 
+    /// Whether a live record is the root of an open share, or has one below it.
+    func holdsRoot(_ name: String) throws -> Bool { try node(name)?.isRoot == true || count(of: name) > 0 }
+
     /// Before anything is written: takes what these records count for away from what is above them.
     mutating func detach(_ records: Set<String>) throws {
         changing = records

@@ -18,7 +18,7 @@ extension StoredRecord {
     private func derivedDeletion(_ deletion: Int64, in zone: ZoneRow, _ connection: any SQLConnection) throws -> [UInt8] {
         let found = try connection.first(
             """
-            SELECT d.tombstone, d.records, c.leaf, c.path FROM covered_record c JOIN covering_deletion d
+            SELECT d.tombstone, d.records, c.leaf, c.path FROM taken_record c JOIN taken_deletion d
                 ON d.owner = c.owner AND d.zone = c.zone AND d.deletion = c.deletion
             WHERE c.owner = $1 AND c.zone = $2 AND c.deletion = $3 AND c.name = $4
             """, zone.key + [.integer(deletion), .text(name)]

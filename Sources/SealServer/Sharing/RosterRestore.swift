@@ -66,8 +66,8 @@ struct RosterRestore: Sendable {
     }
 
     /// In the caller's transaction; whatever is thrown takes all of it back.
-    /// - Returns: the scope as it is now.
-    /// - Throws: `zoneNotFound`, `unknownItem`, alike for what does not exist and whatever strangers send; to those whom the roster
+    /// - Returns: the scope as it is now: with the entries up to one that begins a life anew for which a large one before it has to go.
+    /// - Throws: `zoneBusy` where that is the first of them; `zoneNotFound`, `unknownItem`, alike for what does not exist and whatever strangers send; to those whom the roster
     ///   knows, or knows by these entries, `rosterChanged` where the log goes on otherwise than the entries say, and what the rules
     ///   refuse; `requestRateLimited`, `limitExceeded` for too many epochs.
     func run(
@@ -88,7 +88,7 @@ struct RosterRestore: Sendable {
         try RosterRoom.count(given.entries.count, endingAt: row, services, now: now)
         try storeGrants(by: caller, given.roster, row, connection)
         guard !given.entries.isEmpty else { return row }
-        try storeAbandoned(given.roster, row, connection)
+        if given.areAll { try storeAbandoned(given.roster, row, connection) }
         // What was lost was billed before, and may be what an owner over its quota removes somebody with.
         try StorageUsage.checkRoom(
             for: 0, on: StorageUsage.Bill(row, caller: caller, in: connection), quotas: services.quotas.doubled, connection)
@@ -106,6 +106,8 @@ struct RosterRestore: Sendable {
         let roster: Roster
         /// Those that were new.
         let entries: [Entry]
+        /// Otherwise a life that begins waits until what the one before it held is gone.
+        let areAll: Bool
         /// Somebody becomes a member by one of them, or is none any more.
         let comesOrGoes: Bool
     }
@@ -115,19 +117,26 @@ struct RosterRestore: Sendable {
     ) throws -> Given {
         var (row, roster) = (found.scope, start)
         let missing = try missing(from: start)
+        var taken: [Entry] = []
         var comesOrGoes = false
         for (signed, entry) in missing {
             let before = roster
             let after = try Self.following(before, signed, found.id)
+            if let row, row.share == nil, before?.isClosed == true, !after.isClosed, try ZoneRemains.isThere(of: row, in: connection) {
+                // What came before it is taken, so that the rest of a large zone goes beside the requests, and the next one goes on here.
+                guard !taken.isEmpty else { throw ZoneRemains.stillThere }
+                break
+            }
             try checkSeat(entry, before: before, by: caller, now: now)
             if before.map({ !RosterRoom.isAlwaysTaken(entry, after: $0) }) ?? true { try RosterRoom.check(entry: entry.sequence, quotas) }
             let target = try row ?? insert(after, found, by: caller, quotas, connection)
             row = try store(signed, entry, before: before, after: after, in: target, connection)
             comesOrGoes = comesOrGoes || before.map { Set($0.members.keys) != Set(after.members.keys) } ?? true
             roster = after
+            taken.append((signed, entry))
         }
         guard let row, let roster else { throw found.unknown }
-        return Given(scope: row, roster: roster, entries: missing, comesOrGoes: comesOrGoes)
+        return Given(scope: row, roster: roster, entries: taken, areAll: taken.count == missing.count, comesOrGoes: comesOrGoes)
     }
 
     // MARK: Where

@@ -24,7 +24,7 @@ struct SharesController: Sendable {
             let caller = try Caller(session, container: path.container, in: connection)
             let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
             let limit = Limits.itemsPerRequest
-            var shares = try Self.shares(message, in: zone, limit: limit + 1, connection)
+            var shares = try Self.shares(message, in: zone, by: caller, limit: limit + 1, connection)
             var response = Sealkit_V1_LookupSharesResponse()
             response.moreComing = shares.count > limit
             if shares.count > limit { shares.removeLast(shares.count - limit) }
@@ -40,14 +40,15 @@ struct SharesController: Sendable {
     }
 
     private static func shares(
-        _ message: Sealkit_V1_LookupSharesRequest, in zone: ZoneRow, limit: Int, _ connection: any SQLConnection
+        _ message: Sealkit_V1_LookupSharesRequest, in zone: ZoneRow, by caller: Caller, limit: Int, _ connection: any SQLConnection
     ) throws -> [ZoneRow] {
         let names = Set(message.shareRecordNames)
         let isWanted = { (row: ZoneRow) in names.isEmpty || names.contains(row.share?.recordName ?? "") }
         if case .shares(let shares, _) = zone.sight {
             guard names.isEmpty, !message.after.isEmpty else { return shares.filter(isWanted) }
-            guard let last = shares.firstIndex(where: { $0.share?.recordName == message.after }) else { throw Shares.unknown }
-            return Array(shares[(last + 1)...])
+            // By its number: it may have ended, or the caller left it, between two pages.
+            let last = try Shares.readable(message.after, in: zone, by: caller, connection).share.share?.number ?? 0
+            return shares.filter { ($0.share?.number ?? 0) > last }
         }
         if !names.isEmpty {
             return try names.sorted().compactMap { try Shares.find($0, in: zone, connection) }.filter { !$0.isClosed }

@@ -42,11 +42,15 @@ enum ZoneRemains {
 
     /// - Throws: `zoneBusy`.
     static func checkGone(_ zone: ZoneRow, in connection: any SQLConnection) throws {
-        let isThere = try connection.exists("SELECT 1 FROM zone_remains WHERE owner = $1 AND zone = $2", zone.key)
-        guard !isThere else { throw stillThere }
+        guard try !isThere(of: zone, in: connection) else { throw stillThere }
     }
 
-    /// Removes all of it, where the zone's next life begins in the same transaction.
+    static func isThere(of zone: ZoneRow, in connection: any SQLConnection) throws -> Bool {
+        try connection.exists("SELECT 1 FROM zone_remains WHERE owner = $1 AND zone = $2", zone.key)
+    }
+
+    /// Removes all of it, where an opening gives up a life that did not end: its records are in sight up to then, and no step may leave
+    /// a part of them.
     static func removeAll(of zone: ZoneRow, in connection: any SQLConnection) throws {
         var isGone = false
         while !isGone {

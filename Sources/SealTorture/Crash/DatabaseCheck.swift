@@ -58,7 +58,7 @@ struct DatabaseCheck {
             "deletions that came with another and cannot be proven",
             """
             SELECT COUNT(*) FROM record r WHERE r.deleted = 1 AND r.went_with IS NOT NULL AND NOT EXISTS (
-                SELECT 1 FROM covered_record c JOIN covering_deletion d
+                SELECT 1 FROM taken_record c JOIN taken_deletion d
                     ON d.owner = c.owner AND d.zone = c.zone AND d.deletion = c.deletion
                 WHERE c.owner = r.owner AND c.zone = r.zone AND c.deletion = r.went_with AND c.name = r.name)
             """
@@ -66,7 +66,7 @@ struct DatabaseCheck {
         (
             "proofs for records that are there again",
             """
-            SELECT COUNT(*) FROM covered_record c WHERE NOT EXISTS (
+            SELECT COUNT(*) FROM taken_record c WHERE NOT EXISTS (
                 SELECT 1 FROM record r
                 WHERE r.owner = c.owner AND r.zone = c.zone AND r.name = c.name AND r.went_with = c.deletion AND r.deleted = 1)
             """

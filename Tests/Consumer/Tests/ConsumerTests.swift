@@ -28,35 +28,23 @@ import Testing
         return try Container("org.example.notes", accounts: accounts).privateDatabase
     }
 
-    @Test func inSwift5Mode() async throws {
-        let record = ConsumerSwift5.Note.record(in: zone, scan: scan)
-        let read = ConsumerSwift5.Note(record: record)
-        let note = try #require(read)
+    private func check<Note: AppNote, Habits: AppHabits>(_: Note.Type, _: Habits.Type) async throws {
+        let record = Note.record(in: zone, scan: scan)
+        let note = try #require(Note(record: record))
         #expect(note.title == "Plans" && note.pages == 4 && note.isPinned && note.tags == ["a", "b"])
         #expect(note.body == "Tomatoes go left" && note.scan == scan && note.folder?.recordName == "folder" && note.due != nil)
-        let (seen, share) = (ConsumerSwift5.Habits.kinds(of: record), ConsumerSwift5.Habits.share(of: zone))
+        let (seen, share) = (Habits.kinds(of: record), Habits.share(of: zone))
         #expect(seen == kinds && share.title == "Our notes")
         let database = try database()
-        let isSignedIn = try await ConsumerSwift5.Habits.isSignedIn(database, record)
-        let codes = try await ConsumerSwift5.Habits.save(record, in: database)
-        let code = try await ConsumerSwift5.Habits.read(try emptyFile(), into: record, database)
+        let isSignedIn = try await Habits.isSignedIn(database, record)
+        let codes = try await Habits.save(record, in: database, attempts: 3)
+        let code = try await Habits.read(try emptyFile(), into: record, database)
         #expect(!isSignedIn && codes.count == 3 && code == .notAuthenticated)
     }
 
-    @Test func inSwift6Mode() async throws {
-        let record = ConsumerSwift6.Note.record(in: zone, scan: scan)
-        let read = ConsumerSwift6.Note(record: record)
-        let note = try #require(read)
-        #expect(note.title == "Plans" && note.pages == 4 && note.isPinned && note.tags == ["a", "b"])
-        #expect(note.body == "Tomatoes go left" && note.scan == scan && note.folder?.recordName == "folder" && note.due != nil)
-        let (seen, share) = (ConsumerSwift6.Habits.kinds(of: record), ConsumerSwift6.Habits.share(of: zone))
-        #expect(seen == kinds && share.title == "Our notes")
-        let database = try database()
-        let isSignedIn = try await ConsumerSwift6.Habits.isSignedIn(database, record)
-        let codes = try await ConsumerSwift6.Habits.save(record, in: database)
-        let code = try await ConsumerSwift6.Habits.read(try emptyFile(), into: record, database)
-        #expect(!isSignedIn && codes.count == 3 && code == .notAuthenticated)
-    }
+    @Test func inSwift5Mode() async throws { try await check(ConsumerSwift5.Note.self, ConsumerSwift5.Habits.self) }
+
+    @Test func inSwift6Mode() async throws { try await check(ConsumerSwift6.Note.self, ConsumerSwift6.Habits.self) }
 
     @Test func withMemberImportVisibility() throws {
         let record = ConsumerMemberImports.Note.record(in: zone, scan: scan)
@@ -73,3 +61,31 @@ import Testing
         #expect(!Bystander.isMissing(SealKitError(.zoneNotFound, "")))
     }
 }
+
+/// The same code of an app, whichever mode it was compiled in.
+private protocol AppNote {
+    var title: String { get }
+    var pages: Int { get }
+    var isPinned: Bool { get }
+    var due: Date? { get }
+    var tags: [String] { get }
+    var body: String? { get }
+    var scan: URL? { get }
+    var folder: Record.Reference? { get }
+
+    init?(record: Record)
+    static func record(in zoneID: RecordZone.ID, scan: URL) -> Record
+}
+
+private protocol AppHabits {
+    static func kinds(of record: Record) -> [String: String]
+    static func share(of zoneID: RecordZone.ID) -> Share
+    static func isSignedIn(_ database: Database, _ record: Record) async throws -> Bool
+    static func save(_ record: Record, in database: Database, attempts: Int) async throws -> [SealKitError.Code]
+    static func read(_ file: URL, into record: Record, _ database: Database) async throws -> SealKitError.Code?
+}
+
+extension ConsumerSwift5.Note: AppNote {}
+extension ConsumerSwift5.Habits: AppHabits {}
+extension ConsumerSwift6.Note: AppNote {}
+extension ConsumerSwift6.Habits: AppHabits {}

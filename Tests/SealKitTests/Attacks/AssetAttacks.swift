@@ -236,7 +236,7 @@ import Testing
         for place in [100_000, part + 100_000] {
             let url = try file(UUID().uuidString, first)
             let times = try file(UUID().uuidString, Data())
-            #expect(try Command.run(touch, ["-r", url.path, times.path]).status == 0)
+            #expect(try await Command.finished(touch, ["-r", url.path, times.path]).status == 0)
             let network = try HostileNetwork(ann.server)
             let losing = LossyTransport(network, losing: "/parts/1", Array(repeating: .late(SealKitError(.networkFailure, "the network went")), count: 4))
             let device = try ann.through(losing, pacing: FakePacing().pacing)
@@ -250,7 +250,7 @@ import Testing
             try handle.seek(toOffset: UInt64(place))
             try handle.write(contentsOf: Data([first[place] ^ 1]))
             try handle.close()
-            #expect(try Command.run(touch, ["-r", times.path, url.path]).status == 0)
+            #expect(try await Command.finished(touch, ["-r", times.path, url.path]).status == 0)
             #expect(await failure { try await device.own.save(draft) } == .assetFileModified)
             // Whatever left the device since is what had left it before: chunk by chunk, at the same places.
             for upload in network.uploads.dropFirst(sent.count) {

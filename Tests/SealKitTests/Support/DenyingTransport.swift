@@ -1,5 +1,5 @@
 import Foundation
-import NIOCore
+import SealLab
 import SealWire
 import SwiftProtobuf
 import Synchronization
@@ -7,13 +7,12 @@ import Synchronization
 @testable import SealKit
 
 /// A server that says that it does not know one login key.
-final class DenyingTransport: Transport {
+final class DenyingTransport: PassingTransport {
     let isDenying = Mutex(true)
     /// The login keys that it was asked to let in by.
     let logins = Mutex<[Data]>([])
-    private let next: HTTPTransport
+    let next: any Transport
     private let key: Data
-    var origin: String { next.origin }
 
     init(_ next: HTTPTransport, key: Data) { (self.next, self.key) = (next, key) }
 
@@ -25,21 +24,5 @@ final class DenyingTransport: Transport {
             }
         }
         return try await next.post(path, body: body, token: token)
-    }
-
-    func get(_ path: String, token: String?) async throws(SealKitError) -> TransportResponse {
-        try await next.get(path, token: token)
-    }
-
-    func upload(
-        _ path: String, length: Int64, parts: AsyncThrowingStream<ByteBuffer, any Error>, token: String
-    ) async throws(SealKitError) -> TransportResponse {
-        try await next.upload(path, length: length, parts: parts, token: token)
-    }
-
-    func download(
-        _ path: String, range: Range<UInt64>, token: String, consume: (ByteBuffer) async throws -> Void
-    ) async throws(SealKitError) {
-        try await next.download(path, range: range, token: token, consume: consume)
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import SealLab
 import Synchronization
 
 @testable import SealKit
@@ -47,21 +48,14 @@ final class SilentServer: Sendable {
 }
 
 /// Passes on to two servers: assets to one, everything else to the other.
-final class SplitTransport: Transport {
-    private let next: HTTPTransport
+final class SplitTransport: PassingTransport {
+    let next: any Transport
     private let assets: HTTPTransport
-    var origin: String { next.origin }
 
     init(_ next: HTTPTransport, assets: HTTPTransport) {
         self.next = next
         self.assets = assets
     }
-
-    func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse {
-        try await next.post(path, body: body, token: token)
-    }
-
-    func get(_ path: String, token: String?) async throws(SealKitError) -> TransportResponse { try await next.get(path, token: token) }
 
     func upload(
         _ path: String, length: Int64, parts: AsyncThrowingStream<ByteBuffer, any Error>, token: String
@@ -73,13 +67,12 @@ final class SplitTransport: Transport {
 }
 
 /// Holds one kind of call back until the test lets it go.
-final class HoldingTransport: Transport {
-    private let next: HTTPTransport
+final class HoldingTransport: PassingTransport {
+    let next: any Transport
     private let suffix: String
     private let calls = Mutex(0)
     private let arrival = AsyncStream<Void>.makeStream()
     private let release = AsyncStream<Void>.makeStream()
-    var origin: String { next.origin }
     var count: Int { calls.withLock { $0 } }
 
     init(_ next: HTTPTransport, holding suffix: String) {
@@ -98,25 +91,14 @@ final class HoldingTransport: Transport {
         }
         return try await next.post(path, body: body, token: token)
     }
-
-    func get(_ path: String, token: String?) async throws(SealKitError) -> TransportResponse { try await next.get(path, token: token) }
-
-    func upload(
-        _ path: String, length: Int64, parts: AsyncThrowingStream<ByteBuffer, any Error>, token: String
-    ) async throws(SealKitError) -> TransportResponse { try await next.upload(path, length: length, parts: parts, token: token) }
-
-    func download(
-        _ path: String, range: Range<UInt64>, token: String, consume: (ByteBuffer) async throws -> Void
-    ) async throws(SealKitError) { try await next.download(path, range: range, token: token, consume: consume) }
 }
 
 /// Cancels the task that calls, at one of its calls: before it is sent, or once it has been answered.
-final class CancellingTransport: Transport {
-    private let next: HTTPTransport
+final class CancellingTransport: PassingTransport {
+    let next: any Transport
     private let step: Int
     private let afterwards: Bool
     private let calls = Mutex((armed: false, count: 0))
-    var origin: String { next.origin }
 
     init(_ next: HTTPTransport, at step: Int, afterwards: Bool) {
         self.next = next
@@ -138,14 +120,4 @@ final class CancellingTransport: Transport {
         if isNow, afterwards { withUnsafeCurrentTask { $0?.cancel() } }
         return response
     }
-
-    func get(_ path: String, token: String?) async throws(SealKitError) -> TransportResponse { try await next.get(path, token: token) }
-
-    func upload(
-        _ path: String, length: Int64, parts: AsyncThrowingStream<ByteBuffer, any Error>, token: String
-    ) async throws(SealKitError) -> TransportResponse { try await next.upload(path, length: length, parts: parts, token: token) }
-
-    func download(
-        _ path: String, range: Range<UInt64>, token: String, consume: (ByteBuffer) async throws -> Void
-    ) async throws(SealKitError) { try await next.download(path, range: range, token: token, consume: consume) }
 }

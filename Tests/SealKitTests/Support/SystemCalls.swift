@@ -5,8 +5,9 @@ import SealLab
 /// was written in the system's memory, where a power cut would not.
 struct SystemCalls {
     /// Whether strace is installed, and may watch.
-    static let canBeWatched =
-        (try? Command.run(strace, ["-o", "/dev/null", "/bin/true"]))?.status == 0
+    static func canBeWatched() async -> Bool { await watching.value }
+
+    private static let watching = Task { (try? await Command.finished(strace, ["-o", "/dev/null", "/bin/true"]))?.status == 0 }
 
     private static let strace = URL(fileURLWithPath: "/usr/bin/strace")
     private let log: URL

@@ -20,21 +20,21 @@ final class TLSServer: @unchecked Sendable {
     ///   - name: that the certificate is for, as openssl writes alternative names.
     ///   - days: that it is good for; negative for one that has expired.
     ///   - isCut: it answers nothing, and ends each connection once a request came.
-    init(name: String = "IP:127.0.0.1", days: Int = 2, isCut: Bool = false) throws {
+    init(name: String = "IP:127.0.0.1", days: Int = 2, isCut: Bool = false) async throws {
         let folder = try TemporaryFolder()
         self.folder = folder
         func path(_ name: String) -> String { folder.url.appendingPathComponent(name).path }
-        func openssl(_ arguments: String...) throws {
-            let said = try Command.run(URL(fileURLWithPath: "/usr/bin/openssl"), arguments)
+        func openssl(_ arguments: String...) async throws {
+            let said = try await Command.finished(URL(fileURLWithPath: "/usr/bin/openssl"), arguments)
             guard said.status == 0 else { throw NoCertificate(said: said.errors) }
         }
         authority = path("authority.pem")
-        try openssl(
+        try await openssl(
             "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=Test authority", "-keyout", path("authority.key"),
             "-out", authority)
-        try openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=server", "-keyout", path("key.pem"), "-out", path("request.pem"))
+        try await openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=server", "-keyout", path("key.pem"), "-out", path("request.pem"))
         try Data("subjectAltName=\(name)\n".utf8).write(to: folder.url.appendingPathComponent("names"))
-        try openssl(
+        try await openssl(
             "x509", "-req", "-in", path("request.pem"), "-CA", authority, "-CAkey", path("authority.key"), "-CAcreateserial", "-days",
             "\(days)", "-extfile", path("names"), "-out", path("certificate.pem"))
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -46,7 +46,7 @@ final class TLSServer: @unchecked Sendable {
             FileHandle.nullDevice, output, FileHandle.nullDevice
         )
         try process.start()
-        port = Int(output.readLine().trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
+        port = Int(await output.line()) ?? 0
     }
 
     var origin: String { "https://127.0.0.1:\(port)" }

@@ -1,5 +1,5 @@
 import Foundation
-import NIOCore
+import SealLab
 import SealWire
 import SwiftProtobuf
 import Synchronization
@@ -7,10 +7,9 @@ import Synchronization
 @testable import SealKit
 
 /// Passes everything on and keeps the records that came back, as the server has them.
-final class RecordingTransport: Transport {
-    private let next: HTTPTransport
+final class RecordingTransport: PassingTransport {
+    let next: any Transport
     private let seen = Mutex<[Sealkit_V1_Record]>([])
-    var origin: String { next.origin }
 
     init(_ next: HTTPTransport) { self.next = next }
 
@@ -24,25 +23,14 @@ final class RecordingTransport: Transport {
         }
         return response
     }
-
-    func get(_ path: String, token: String?) async throws(SealKitError) -> TransportResponse { try await next.get(path, token: token) }
-
-    func upload(
-        _ path: String, length: Int64, parts: AsyncThrowingStream<ByteBuffer, any Error>, token: String
-    ) async throws(SealKitError) -> TransportResponse { try await next.upload(path, length: length, parts: parts, token: token) }
-
-    func download(
-        _ path: String, range: Range<UInt64>, token: String, consume: (ByteBuffer) async throws -> Void
-    ) async throws(SealKitError) { try await next.download(path, range: range, token: token, consume: consume) }
 }
 
 /// A hostile server: the real one's answers, rewritten.
-final class RewritingTransport: Transport {
+final class RewritingTransport: PassingTransport {
     typealias Rewrite = @Sendable (_ path: String, _ body: Data) async throws -> Data
 
-    private let next: HTTPTransport
+    let next: any Transport
     private let rewrite: Rewrite
-    var origin: String { next.origin }
 
     init(_ next: HTTPTransport, _ rewrite: @escaping Rewrite) {
         self.next = next
@@ -77,14 +65,4 @@ final class RewritingTransport: Transport {
         }
         return response
     }
-
-    func get(_ path: String, token: String?) async throws(SealKitError) -> TransportResponse { try await next.get(path, token: token) }
-
-    func upload(
-        _ path: String, length: Int64, parts: AsyncThrowingStream<ByteBuffer, any Error>, token: String
-    ) async throws(SealKitError) -> TransportResponse { try await next.upload(path, length: length, parts: parts, token: token) }
-
-    func download(
-        _ path: String, range: Range<UInt64>, token: String, consume: (ByteBuffer) async throws -> Void
-    ) async throws(SealKitError) { try await next.download(path, range: range, token: token, consume: consume) }
 }

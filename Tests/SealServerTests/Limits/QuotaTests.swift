@@ -106,6 +106,57 @@ import Testing
         }
     }
 
+    /// What is left in a share of records that leave it counts; as it may take them out of somebody's sight, up to twice the quota.
+    @Test func recordsThatLeaveAShareAreBilledUpToTwiceTheQuota() async throws {
+        let quota: Int64 = 100_000
+        try await RunningServer.with(serverLimits: limits { $0.storageQuota = quota }) { server in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            let items = (0..<10).map { Write("i\($0)", nil, parent: "list") }
+            let saved = try await anna.save([Write("list", nil)] + items, in: zone)
+            let list = try SavedRecord(try await anna.lookup(["list"], in: zone).results[0].record)
+            let (share, _, _) = try await anna.makeShare(of: list, in: zone)
+            let inside = try await anna.save(
+                saved.dropFirst().map { HierarchyTests.move($0, from: zone, to: share, parent: "list") })
+            let none = [ErrorCode?](repeating: nil, count: 5)
+            #expect(inside.map(\.result.code) == none + none)
+            let room = quota - Int64(try await usage(anna).bytes)
+            #expect(room > 10_000)
+            #expect(try await anna.codes([data("full", Int(room) - 2_000)], in: zone) == [nil])
+            func move(_ records: [SavedRecord], out: Bool) async throws -> [SavedRecord] {
+                try await anna.save(
+                    records.map { HierarchyTests.move($0, from: out ? share : zone, to: out ? zone : share, parent: out ? nil : "list") })
+            }
+            let left = try await move(Array(inside.prefix(5)), out: true)
+            #expect(left.map(\.result.code) == none)
+            #expect(Int64(try await usage(anna).bytes) > quota)
+            let refused = try await refusal { _ = try await anna.codes([data("more", 1_000)], in: zone) }
+            #expect(refused == .quotaExceeded)
+            // As if there had been very many of them.
+            try await server.services.database.write { try $0.execute("UPDATE storage_usage SET bytes = bytes + $1 WHERE owner = 0", [.integer(quota)]) }
+            let further = try await refusal { _ = try await move(Array(inside.suffix(5)), out: true) }
+            #expect(further == .quotaExceeded)
+            // On their way back they take along what was left of them.
+            #expect(try await move(left, out: false).map(\.result.code) == none)
+        }
+    }
+
+    /// What an account has is no identity's: nothing is looked up for it.
+    @Test func whatAnAccountHasIsBilledWithoutALookUp() async throws {
+        try await RunningServer.with { server in
+            let read = try await server.services.database.write { connection in
+                let page = try connection.first("SELECT rootpage FROM sqlite_schema WHERE name = 'identity'") { try $0.int64(0) }
+                return try BilledTable.all.filter { table in
+                    try connection.rows("EXPLAIN DELETE FROM \(table.name)") {
+                        (code: try $0.text(1), page: try $0.int64(3))
+                    }.contains { $0.code == "OpenRead" && $0.page == page }
+                }.map(\.name)
+            }
+            let accounts = BilledTable.all.filter { $0.holder == "account" }.map(\.name) + ["server_key"]
+            #expect(Set(read).isDisjoint(with: accounts) && read.contains("record"), "\(read)")
+        }
+    }
+
     @Test func assetsCountWhileARecordHasThem() async throws {
         let assets = AssetTests()
         try await RunningServer.with { server in

@@ -1,6 +1,6 @@
 import Foundation
-import NIOCore
 import SealKit
+import SealLab
 import SealPrimitives
 import SealStatements
 import Synchronization
@@ -8,39 +8,21 @@ import Synchronization
 @testable import SealKit
 
 /// Leads to a server under its public name, wherever it listens: one that is started anew has another port.
-final class MovingTransport: Transport {
+final class MovingTransport: PassingTransport {
     let origin: String
-    private let next: Mutex<HTTPTransport>
+    private let current: Mutex<HTTPTransport>
 
     init(origin: String, at server: RunningServer) throws {
         self.origin = origin
-        next = Mutex(try HTTPTransport(server: server.origin))
+        current = Mutex(try HTTPTransport(server: server.origin))
     }
 
     func move(to server: RunningServer) throws {
         let transport = try HTTPTransport(server: server.origin)
-        next.withLock { $0 = transport }
+        current.withLock { $0 = transport }
     }
 
-    private var current: HTTPTransport { next.withLock { $0 } }
-
-    func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse {
-        try await current.post(path, body: body, token: token)
-    }
-
-    func get(_ path: String, token: String?) async throws(SealKitError) -> TransportResponse {
-        try await current.get(path, token: token)
-    }
-
-    func upload(
-        _ path: String, length: Int64, parts: AsyncThrowingStream<ByteBuffer, any Error>, token: String
-    ) async throws(SealKitError) -> TransportResponse {
-        try await current.upload(path, length: length, parts: parts, token: token)
-    }
-
-    func download(
-        _ path: String, range: Range<UInt64>, token: String, consume: (ByteBuffer) async throws -> Void
-    ) async throws(SealKitError) { try await current.download(path, range: range, token: token, consume: consume) }
+    var next: any Transport { current.withLock { $0 } }
 }
 
 /// Somebody with one device in one zone's story: what the device has seen there, nothing else does.

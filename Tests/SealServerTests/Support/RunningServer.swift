@@ -1,6 +1,7 @@
 import Foundation
 import Hummingbird
 import Logging
+import SealLab
 import Synchronization
 import Testing
 

@@ -15,7 +15,7 @@ struct AccountErasure {
         ("record", "owner, zone, name"),
         ("asset_part", "owner, zone, id, part"),
         ("departure", "owner, zone, share, name"),
-        ("covering_deletion", "owner, zone, deletion"), ("covered_record", "owner, zone, deletion, name"),
+        ("taken_deletion", "owner, zone, deletion"), ("taken_record", "owner, zone, deletion, name"),
         ("delete_reference", "owner, zone, target, source, field"),
         ("unsettled_parent", "owner, zone, name"), ("unsettled_share", "owner, zone, share"),
         ("roots_below", "owner, zone, name"),

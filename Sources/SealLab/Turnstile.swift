@@ -1,16 +1,16 @@
 import Synchronization
 
 /// Lets so many in at once; the others wait in the order in which they came.
-final class Turnstile: Sendable {
+public final class Turnstile: Sendable {
     private struct State {
         var free: Int
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
     private let state: Mutex<State>
 
-    init(atOnce: Int) { state = Mutex(State(free: atOnce)) }
+    public init(atOnce: Int) { state = Mutex(State(free: atOnce)) }
 
-    func enter() async {
+    public func enter() async {
         await withCheckedContinuation { continuation in
             let isIn = state.withLock { state in
                 guard state.free > 0 else {
@@ -24,7 +24,7 @@ final class Turnstile: Sendable {
         }
     }
 
-    func leave() {
+    public func leave() {
         let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard !state.waiting.isEmpty else {
                 state.free += 1
