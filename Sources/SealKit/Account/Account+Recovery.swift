@@ -85,7 +85,7 @@ extension Account {
                 try passphrase.key(origin: transport.origin), transport: transport, deviceName: deviceName, trust: trust)
         } catch where error.code == .unknownItem {
             // The server's name is part of what the passphrase opens.
-            if let misnaming = await Client(transport: transport).misnaming() { throw misnaming }
+            if let misnaming = await Client(transport: transport).misnaming(as: .invalidArguments) { throw misnaming }
             throw SealKitError(
                 .unknownItem, "no account can be recovered by this name and passphrase",
                 remedy: "check both, and that this is the account's server")
