@@ -26,7 +26,10 @@ import Testing
         var origin: String { next.origin }
 
         /// - Parameter turns: for each connection to come whether it reaches the server, which says that it is ready and ends it.
-        init(_ next: HTTPTransport, _ turns: [Bool]) { (self.next, self.turns) = (next, Mutex(turns)) }
+        init(_ next: HTTPTransport, _ turns: [Bool]) {
+            self.next = next
+            self.turns = Mutex(turns)
+        }
 
         func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse {
             try await next.post(path, body: body, token: token)
