@@ -75,7 +75,8 @@ extension Account {
     }
 
     /// Gets an account back by the passphrase that was set for it. It takes a second, and 256 MiB of memory.
-    /// - Throws: `unknownItem` when no account has this passphrase under this name; otherwise as with the recovery key.
+    /// - Throws: `unknownItem` when no account has this passphrase under this name; `invalidArguments` where the server calls itself
+    ///   otherwise than the transport's address; otherwise as with the recovery key.
     public static func recover(
         _ passphrase: RecoveryPassphrase, transport: any Transport, deviceName: String = Account.defaultDeviceName,
         trust: TrustStore? = nil
