@@ -60,25 +60,31 @@ extension RecoveryKey {
         symbols(text).map { mistyped($0).map { $0 + 1 } }
     }
 
+    /// Whether one group's check character does not fit, or it is no group at all.
+    /// - Parameter number: its place in the key, from 1.
+    public static func isMistyped(group text: String, at number: Int) -> Bool {
+        guard (1...groups).contains(number), let symbols = symbols(text, count: groupSymbols) else { return true }
+        return unsafe symbols.withPointer { unsafe isMistyped($0, at: number - 1) }
+    }
+
     private static func mistyped(_ symbols: SecretBytes) -> [Int] {
         unsafe symbols.withPointer { symbols in
-            (0..<groups).filter { group in
-                var difference = UInt8(group)
-                for place in 0..<dataSymbols {
-                    difference ^= unsafe weighted(symbols[group * groupSymbols + place], place: place)
-                }
-                difference ^= unsafe symbols[group * groupSymbols + dataSymbols]
-                // The last group has four bits more than the key, which are zero.
-                let spare = group == groups - 1 ? unsafe symbols[group * groupSymbols + dataSymbols - 1] & 0xF : 0
-                return difference | spare != 0
-            }
+            (0..<groups).filter { unsafe isMistyped(symbols + $0 * groupSymbols, at: $0) }
         }
     }
 
-    /// One symbol a byte; nil unless there are exactly as many as a key has. What is told apart by branches is only what
+    private static func isMistyped(_ symbols: UnsafePointer<UInt8>, at group: Int) -> Bool {
+        var difference = UInt8(group)
+        for place in 0..<dataSymbols { difference ^= unsafe weighted(symbols[place], place: place) }
+        difference ^= unsafe symbols[dataSymbols]
+        // The last group has four bits more than the key, which are zero.
+        let spare = group == groups - 1 ? unsafe symbols[dataSymbols - 1] & 0xF : 0
+        return difference | spare != 0
+    }
+
+    /// One symbol a byte; nil unless there are exactly as many as expected: those of a key. What is told apart by branches is only what
     /// is a symbol, a separator or neither.
-    private static func symbols(_ text: String) -> SecretBytes? {
-        let expected = groups * groupSymbols
+    private static func symbols(_ text: String, count expected: Int = groups * groupSymbols) -> SecretBytes? {
         var count = 0
         let symbols = unsafe SecretBytes(count: expected) { output in
             for byte in text.utf8 {

@@ -62,6 +62,7 @@ import Testing
                 var typed = text
                 typed[index] = letter
                 #expect(RecoveryKey.mistypedGroups(in: String(typed)) == [index / 6 + 1])
+                #expect(RecoveryKey.isMistyped(group: String(typed.split(separator: "-")[index / 6]), at: index / 6 + 1))
                 #expect(throws: SealError.mistypedRecoveryKey) { try RecoveryKey(text: String(typed)) }
             }
         }
@@ -78,6 +79,16 @@ import Testing
                 }
             }
         }
+    }
+
+    @Test func `A group can be looked at alone, in its place`() {
+        let groups = key.text().split(separator: "-").map(String.init)
+        for (index, group) in groups.enumerated() {
+            #expect(!RecoveryKey.isMistyped(group: group, at: index + 1) && !RecoveryKey.isMistyped(group: group.lowercased(), at: index + 1))
+            for other in 1...13 where other != index + 1 { #expect(RecoveryKey.isMistyped(group: group, at: other)) }
+            for wrong in ["", String(group.dropLast()), group + "0", "UUUUU"] { #expect(RecoveryKey.isMistyped(group: wrong, at: index + 1)) }
+        }
+        for place in [-1, 0, 14] { #expect(RecoveryKey.isMistyped(group: "00000", at: place)) }
     }
 
     @Test func `Groups out of place are noticed, and so is anything that is no key`() {

@@ -110,6 +110,30 @@ import Testing
         #expect(try await codes(container) == [.accountTemporarilyUnavailable])
     }
 
+    /// It has another name than it is reached by, so that its logins are signed for somebody else: its name may be mended any moment.
+    @Test func aServerOfAnotherNameIsTemporaryAndEndsNoStream() async throws {
+        let ann = try await Person()
+        let other = try #require(URL(string: server.origin)?.port.map { "http://localhost:\($0)" })
+        let accounts = AccountProvider()
+        let container = try container(accounts)
+        accounts.signIn(try Account(seeds: ann.account.seeds, transport: HTTPTransport(server: other)))
+        #expect(try await container.accountStatus() == .temporarilyUnavailable)
+        #expect(try await codes(container) == [.accountTemporarilyUnavailable])
+
+        let (told, tell) = AsyncStream<SealKitError?>.makeStream()
+        let stream = container.notifications { tell.yield($0) }
+        let reading = Task {
+            do { for try await _ in stream {} } catch { tell.yield(error as? SealKitError) }
+            tell.finish()
+        }
+        var all = told.makeAsyncIterator()
+        let away = try #require(await all.next() ?? nil)
+        #expect(away.code == .accountTemporarilyUnavailable && away.reason.contains("calls itself \(server.origin)"), "\(away)")
+        reading.cancel()
+        // The stream has waited until then.
+        #expect(await all.next() == nil)
+    }
+
     @Test func aServerThatCannotBeReachedLeavesTheStatusOpen() async throws {
         let own = try ServerProcess(mail: false)
         let ann = try await Person(own)

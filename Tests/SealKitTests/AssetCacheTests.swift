@@ -68,6 +68,9 @@ import Testing
         let handle = try FileHandle(forWritingTo: kept)
         try handle.write(contentsOf: Data("altered".utf8))
         try handle.close()
+        // Least of all in what was fetched before, and verified.
+        #expect(try bytes(of: second) == pattern(100_000))
+        #expect(try bytes(of: third) == pattern(100_000))
         #expect(try bytes(of: try await asset(of: record.recordID, by: reader)) == pattern(100_000))
         #expect(transport.downloads > downloads)
     }
@@ -144,6 +147,48 @@ import Testing
         let tooLarge = await failure { _ = try await fetch(remote("four", size: 2_501), cache, drawer) }
         #expect(tooLarge == .limitExceeded)
         #expect(try await fetch(one, cache, drawer).wasFetched == false)
+    }
+
+    @Test func eachWhoHoldsAFileHasOneOfItsOwnAndItsRoomCounts() async throws {
+        let cache = AssetCache(limit: 3_500)
+        let drawer = TemporaryAssets.Drawer()
+        defer { drawer.close() }
+        let one = remote("one", size: 1_000)
+        let first = try await fetch(one, cache, drawer).hold
+        let second = try await fetch(one, cache, drawer)
+        var third: AssetCache.Hold? = try await fetch(one, cache, drawer).hold
+        #expect(!second.wasFetched && first.url != second.hold.url)
+        let url = try #require(third?.url)
+        let identities = try [first.url, second.hold.url, url].map { try #require(FileStatus(path: $0.path)).identity }
+        #expect(Set(identities).count == 3)
+        #expect(await failure { _ = try await fetch(one, cache, drawer) } == .limitExceeded)
+        // One that nobody has any more is the next one's, unless somebody wrote into it.
+        third = nil
+        third = try await fetch(one, cache, drawer).hold
+        #expect(third?.url == url)
+        try Data("altered".utf8).write(to: url)
+        third = nil
+        third = try await fetch(one, cache, drawer).hold
+        let bytes = try Data(contentsOf: try #require(third?.url))
+        #expect(third?.url != url && bytes == pattern(1_000))
+        // Room is made of what nobody has.
+        third = nil
+        let other = try await fetch(remote("two", size: 1_000), cache, drawer)
+        #expect(other.wasFetched)
+        for kept in [first.url, second.hold.url, other.hold.url] { #expect(FileManager.default.fileExists(atPath: kept.path)) }
+    }
+
+    @Test func aDrawerThatNobodyHasGoesWithItsFiles() async throws {
+        let cache = AssetCache(limit: 1_000_000)
+        var drawer: TemporaryAssets.Drawer? = TemporaryAssets.Drawer()
+        var hold: AssetCache.Hold? = try await fetch(remote("one", size: 1_000), cache, try #require(drawer)).hold
+        let folder = try #require(hold?.url.deletingLastPathComponent().path)
+        drawer = nil
+        // As long as an asset is in memory.
+        #expect(FileManager.default.fileExists(atPath: folder))
+        hold = nil
+        #expect(!FileManager.default.fileExists(atPath: folder))
+        withExtendedLifetime(cache) {}
     }
 
     @Test func aFailedDownloadTakesNoRoom() async throws {

@@ -30,7 +30,7 @@ import Testing
         Mistake(66, "unknownItem", "record", "query", "folder = 'a'", "--type", "Nosuch", "--zone", "Notes", says: ["no such record type"]),
         Mistake(66, "unknownItem", "record", "get", "nothing", "--zone", "Notes", says: ["no such record"]),
         Mistake(66, "zoneNotFound", "record", "get", "first", "--zone", "Nowhere", says: ["no such zone"]),
-        Mistake(66, "zoneNotFound", "zone", "delete", "Nowhere", says: ["zone"]),
+        Mistake(66, "zoneNotFound", "zone", "delete", "Nowhere", says: ["There is no such zone, or it is not shared"]),
         Mistake(65, "invalidArguments", "record", "get", "first", "--zone", "Notes", "--owner", "bob", says: ["not a user's record name", "hexadecimal"]),
         Mistake(65, "invalidArguments", "zone", "create", "_own", says: ["cannot name a zone", "no leading underscore"]),
         Mistake(79, "serverRecordChanged", "record", "save", "--zone", "Notes", "--type", "Note", "--name", "first", "--set", "folder=x", says: ["first already", "--update"]),

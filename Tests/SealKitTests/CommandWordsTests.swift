@@ -122,6 +122,18 @@ import Testing
         check(SealKitCommand.self)
     }
 
+    /// Not only where an error ends the command: beside a record, in an audit, in a warning.
+    @Test func everyReasonThatIsShownIsInTheCommandLinesWords() throws {
+        let folder = Self.sources.appendingPathComponent("sealkit")
+        let shown = /\.(reason|remedy)\.escaped|\.string\([a-z.]*\b(error|violation|away)\.(reason|remedy)\)|note\(.*\.(reason|remedy)\b/
+        for name in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where name.hasSuffix(".swift") {
+            let source = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+            for line in source.split(separator: "\n") {
+                #expect(line.firstMatch(of: shown) == nil, "\(name): \(line)")
+            }
+        }
+    }
+
     /// By the command itself, as its user sees it.
     @Test func aRemedyIsShownInTheCommandLinesWords() async throws {
         let server = try ServerProcess(mail: false)

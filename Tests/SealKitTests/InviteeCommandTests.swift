@@ -101,6 +101,14 @@ import Testing
         let wrong = try await Command.finished(
             ServerProcess.executable, ["account", "address", "add", "dora@example.net", "--code-command", "echo 1"], environment: environment)
         #expect(wrong.status == 77 && wrong.errors.contains("the code is wrong"), "\(wrong.errors)")
+        // A command in a pipe ends with its reader: 128 + SIGPIPE.
+        let ended = server.folder.appendingPathComponent("ended").path
+        let piped = try await Command.finished(
+            ServerProcess.executable,
+            ["account", "address", "add", "dora@example.com", "--code-command", "(yes 1; echo $? > '\(ended)') | head -n 1"],
+            environment: environment)
+        #expect(piped.status == 77 && piped.errors.contains("the code is wrong"), "\(piped.errors)")
+        #expect(try String(contentsOfFile: ended, encoding: .utf8) == "141\n")
     }
 
     @Test func aCodeThatHasExpiredIsNotCalledWrong() async throws {

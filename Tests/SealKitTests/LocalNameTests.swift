@@ -51,7 +51,8 @@ import Testing
 
     @Test(arguments: [
         "", " ", "Bob ", " Bob", "Bo  b", "_bob", "-bob", "+49301234", "(Bob)", "bob@example.org", "Bo\u{7}b", "Bob\n", "Bo\u{200B}b", "Bo\u{202E}b",
-        "Bo\u{3164}b", "Bo\u{2800}b", "Bo\u{A0}b", "\u{1F}", "\u{E000}", "B\u{43E}b", "\u{391}nn", String(repeating: "b", count: 65),
+        "Bo\u{3164}b", "Bo\u{2800}b", "Bo\u{A0}b", "\u{1F}", "\u{E000}", "B\u{43E}b", "\u{391}nn", "\u{2C82}ob", "\u{13AA}nn", "An\u{578}", "\u{FF22}\u{43E}b", "\u{A4D0}ob", "\u{2C62}\u{43E}b", "\u{1D5D5}\u{43E}b",
+        "B\u{A64D}b", String(repeating: "b", count: 65),
         "b" + String(repeating: "\u{301}", count: 200),
     ])
     func whatIsNoNameIsRefused(text: String) {

@@ -19,6 +19,62 @@ import Testing
         throw SealKitError(.internalError, "the stream ended")
     }
 
+    /// A network whose own server answers in the place of the one that was meant: for a while, as in a café.
+    private final class Café: Transport {
+        private let next: HTTPTransport
+        private let turns: Mutex<[Bool]>
+        var origin: String { next.origin }
+
+        /// - Parameter turns: for each connection to come whether it reaches the server, which says that it is ready and ends it.
+        init(_ next: HTTPTransport, _ turns: [Bool]) {
+            self.next = next
+            self.turns = Mutex(turns)
+        }
+
+        func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse {
+            try await next.post(path, body: body, token: token)
+        }
+
+        func get(_ path: String, token: String?) async throws(SealKitError) -> TransportResponse { try await next.get(path, token: token) }
+
+        func upload(
+            _ path: String, length: Int64, parts: AsyncThrowingStream<ByteBuffer, any Error>, token: String
+        ) async throws(SealKitError) -> TransportResponse { try await next.upload(path, length: length, parts: parts, token: token) }
+
+        func download(
+            _ path: String, range: Range<UInt64>, token: String, consume: (ByteBuffer) async throws -> Void
+        ) async throws(SealKitError) { try await next.download(path, range: range, token: token, consume: consume) }
+
+        func events(
+            _ path: String, token: String, lastEventID: String?, consume: (ByteBuffer) async throws -> Void
+        ) async throws(SealKitError) {
+            guard turns.withLock({ $0.isEmpty ? true : $0.removeFirst() }) else {
+                throw SealKitError(.serverNotTrusted, "the server's certificate is for another name than the address has; nothing was sent")
+            }
+            do { try await consume(ByteBuffer(string: "event: \(lastEventID == nil ? "ready" : "reset")\nid: 1\ndata:\n\n")) } catch {
+                throw SealKitError(.networkFailure, "\(error)")
+            }
+        }
+    }
+
+    @Test func aStreamThatWasUpOutlastsANetworkThatAnswersInTheServersPlace() async throws {
+        let person = try await Person().through(Café(try HTTPTransport(server: ServerProcess.shared.get().origin), [true, false]))
+        let (told, tell) = AsyncStream<SealKitError.Code?>.makeStream()
+        var notifications = person.container.notifications { tell.yield($0?.code) }.makeAsyncIterator()
+        #expect(try await notifications.next()?.content == .ready)
+        #expect(try await notifications.next()?.content == .reset)
+        var all = told.makeAsyncIterator()
+        let (away, back) = (await all.next(), await all.next())
+        #expect(away == .some(.serverNotTrusted) && back == .some(nil))
+    }
+
+    /// Nobody has heard the server yet: it is the address that is wrong.
+    @Test func aStreamFromAServerThatNobodyTrustsEnds() async throws {
+        let person = try await Person().through(Café(try HTTPTransport(server: ServerProcess.shared.get().origin), [false]))
+        var notifications = person.container.notifications().makeAsyncIterator()
+        #expect(await failure { _ = try await notifications.next() } == .serverNotTrusted)
+    }
+
     @Test func subscriptionsOfEachKindComeBackAsTheyWere() async throws {
         let ann = try await Person()
         let zone = try await ann.makeZone()

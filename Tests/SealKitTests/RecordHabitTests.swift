@@ -177,6 +177,42 @@ import Testing
         #expect(one.changedKeys() == ["new", "old", "plain"])
     }
 
+    /// Read, changed and set: what was not changed there stays another device's.
+    @Test func settingEncryptedValuesOverwritesOnlyWhatWasChangedInThem() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        var record = ann.note(in: zone, "x")
+        record.encryptedValues["address"] = "old street"
+        record.encryptedValues["phone"] = "1"
+        record = try await ann.own.save(record)
+        var values = record.encryptedValues
+        values["phone"] = "2"
+        values["body"] = nil as String?
+        record.encryptedValues = values
+        #expect(record.changedKeys() == ["body", "phone"])
+
+        var theirs = try await ann.own.record(for: record.recordID)
+        theirs.encryptedValues["address"] = "new street"
+        _ = try await ann.own.save(theirs)
+        _ = try #require(try await ann.own.modifyRecords(saving: [record], savePolicy: .changedKeys).saveResults[record.recordID]).get()
+        let found = try await ann.own.record(for: record.recordID)
+        #expect(found.encryptedValues["address"] == "new street" && found.encryptedValues["phone"] == "2")
+        #expect(found.encryptedValues.allKeys() == ["address", "phone"])
+    }
+
+    /// As if each line were written to the record's own.
+    @Test func settingEncryptedValuesRemovesAndReplacesWhatWasNotAskedFor() {
+        var record = Record(recordType: "Note")
+        record.fields = ["gone": .omitted, "replaced": .omitted, "kept": .omitted, "same": .encrypted(.string("same"))]
+        var values = record.encryptedValues
+        values["gone"] = nil as String?
+        values["replaced"] = "new"
+        values["same"] = "same"
+        record.encryptedValues = values
+        #expect(record.omittedKeys == ["kept"] && record.changedKeys() == ["gone", "replaced", "same"])
+        #expect(record.allKeys() == ["replaced", "same"] && record.encryptedValues["replaced"] == "new")
+    }
+
     @Test func keysSayWhatChanged() async throws {
         let ann = try await Person()
         let zone = try await ann.makeZone()

@@ -42,6 +42,27 @@ import Testing
         #expect(expired?.code == .serverNotTrusted && expired?.reason.contains("has expired on 20") == true, "\(String(describing: expired))")
     }
 
+    /// Servers go on showing old certificates above their own; they are no reason.
+    @Test func theServersOwnCertificateDecidesWhatIsSaid() async throws {
+        let old = try TLSServer(days: -1)
+        let expired = try #require(await TLSProbe.certificates(of: old.origin)?.first)
+        let good = try #require(HTTPTransport.authorities(in: old.authority).first)
+        let above = HTTPTransport.untrusted([good, expired])
+        #expect(above.reason.contains("nobody whom this device trusts; of those that it shows above it, one has expired on 20"), "\(above)")
+        #expect(HTTPTransport.untrusted([expired, good]).reason.contains("the server's certificate has expired on 20"))
+        #expect(HTTPTransport.untrusted([good, good]).reason.contains("above it") == false)
+        #expect(HTTPTransport.untrusted([]).reason.contains("nobody whom this device trusts"))
+    }
+
+    /// Of no single record or zone: each of them would say the same.
+    @Test func whatIsNotTrustedIsToldOfTheWholeRequest() async throws {
+        let server = try TLSServer()
+        let person = try await Person().through(try HTTPTransport(server: server.origin))
+        let record = person.note(in: .default, "x")
+        #expect(await failure { _ = try await person.own.records(for: [record.recordID]) } == .serverNotTrusted)
+        #expect(await failure { _ = try await person.own.modifyRecords(saving: [record]) } == .serverNotTrusted)
+    }
+
     @Test func aFileWithoutAnAuthorityIsRefusedBeforeAnythingIsAsked() throws {
         let folder = try TemporaryFolder()
         let file = folder.url.appendingPathComponent("notes.txt")

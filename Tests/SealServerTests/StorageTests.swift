@@ -143,6 +143,19 @@ import Testing
         #expect(try await repaired.read { try $0.exists("SELECT 1 FROM sqlite_master WHERE name = 'a'") } == false)
     }
 
+    /// A table that is made with another text is another table, whatever the steps are called.
+    @Test func aDatabaseOfAnotherBuildIsRefusedByName() async throws {
+        let path = folder.file("build.sqlite")
+        let (one, other) = (Migration(named: "001-baseline", sql: "CREATE TABLE t (id BIGINT);"), Migration(named: "001-baseline", sql: "CREATE TABLE t (id TEXT);"))
+        for _ in 0..<2 { try await SQLiteDatabase(path: path, migrations: [one]).close() }
+        #expect(one.name != other.name && one.name.hasPrefix("001-baseline-"))
+        #expect(throws: StorageError.unknownSchema(file: path, migration: one.name)) { try SQLiteDatabase(path: path, migrations: [other]) }
+        // As the builds before called theirs.
+        let former = folder.file("former.sqlite")
+        try await SQLiteDatabase(path: former, migrations: [Migration(name: "001-baseline", sql: one.sql)]).close()
+        #expect(throws: StorageError.unknownSchema(file: former, migration: "001-baseline")) { try SQLiteDatabase(path: former) }
+    }
+
     @Test func damageIsAnError() async throws {
         let path = folder.file("damaged.sqlite")
         try Data(repeating: 0x41, count: 20_000).write(to: URL(fileURLWithPath: path))

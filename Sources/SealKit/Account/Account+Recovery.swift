@@ -75,7 +75,8 @@ extension Account {
     }
 
     /// Gets an account back by the passphrase that was set for it. It takes a second, and 256 MiB of memory.
-    /// - Throws: `unknownItem` when no account has this passphrase under this name; otherwise as with the recovery key.
+    /// - Throws: `unknownItem` when no account has this passphrase under this name; `invalidArguments` where the server calls itself
+    ///   otherwise than the transport's address; otherwise as with the recovery key.
     public static func recover(
         _ passphrase: RecoveryPassphrase, transport: any Transport, deviceName: String = Account.defaultDeviceName,
         trust: TrustStore? = nil
@@ -85,7 +86,7 @@ extension Account {
                 try passphrase.key(origin: transport.origin), transport: transport, deviceName: deviceName, trust: trust)
         } catch where error.code == .unknownItem {
             // The server's name is part of what the passphrase opens.
-            if let misnaming = await Client(transport: transport).misnaming() { throw misnaming }
+            if let misnaming = await Client(transport: transport).misnaming(as: .invalidArguments) { throw misnaming }
             throw SealKitError(
                 .unknownItem, "no account can be recovered by this name and passphrase",
                 remedy: "check both, and that this is the account's server")

@@ -76,7 +76,8 @@ public final class Account: Sendable {
     ///   - trust: where this device keeps what it has verified, if it has such a place already.
     ///   - registrationCode: what the server's operator has given out, where accounts are made by invitation only
     ///     (``registration(transport:)``); it is good for one account.
-    /// - Throws: `networkFailure`, `serverRejectedRequest`, `requestRateLimited`; `permissionFailure` where the server makes no
+    /// - Throws: `networkFailure`, `serverRejectedRequest`, `requestRateLimited`; `invalidArguments` where the server calls itself otherwise
+    ///   than the transport's address; `permissionFailure` where the server makes no
     ///   accounts, or none without a code; `verificationFailed` for a code that is wrong, was used or has expired.
     public static func create(
         transport: any Transport, deviceName: String = Account.defaultDeviceName, trust: TrustStore? = nil,

@@ -37,12 +37,13 @@ extension Account {
 
 extension Client {
     /// That the server is reached by another name than its own, where that is so: what was signed for one holds for no other.
-    func misnaming() async -> SealKitError? {
+    /// - Parameter code: of what failed for it; `invalidArguments` where the address is the call's own.
+    func misnaming(as code: SealKitError.Code) async -> SealKitError? {
         guard let name = try? await ServerInformation(transport: transport).origin, name != transport.origin,
             (1...300).contains(name.utf8.count), name.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else { return nil }
         return SealKitError(
-            .invalidArguments, "the server that was reached as \(transport.origin) calls itself \(name), and a login holds for that name only",
+            code, "the server that was reached as \(transport.origin) calls itself \(name), and a login holds for that name only",
             remedy: "reach it as \(name); if \(transport.origin) is its name, its operator has to start it with that origin")
     }
 }

@@ -46,7 +46,7 @@ actor SessionKeeper {
     }
 
     func create(recovery: Sealkit_V1_RecoveryBundle, registrationCode: String? = nil) async throws(SealKitError) {
-        current = begun(try await withAnsweredChallenge(by: keys.loginKey) { answer throws(SealKitError) in
+        current = begun(try await withAnsweredChallenge(by: keys.loginKey, misnamed: .invalidArguments) { answer throws(SealKitError) in
             let request = Sealkit_V1_CreateAccountRequest.with {
                 $0.loginKey = answer.loginKey
                 $0.challenge = answer.challenge
@@ -202,9 +202,11 @@ actor SessionKeeper {
 
     /// A challenge is good once: when the answer to it was lost, the next try asks for a new one. Making the same account
     /// twice logs in.
+    /// - Parameter misnamed: the code where the server is reached by another name than its own. Of an account that is there it is a
+    ///   login that is not accepted now, as its name may be mended any moment.
     private func withAnsweredChallenge<Answer>(
         by key: SigningKey, _ message: (_ origin: String, _ challenge: [UInt8], _ time: Int64) -> PAE = Challenges.login,
-        _ send: (Sealkit_V1_LoginRequest) async throws(SealKitError) -> Answer
+        misnamed: SealKitError.Code = .notAuthenticated, _ send: (Sealkit_V1_LoginRequest) async throws(SealKitError) -> Answer
     ) async throws(SealKitError) -> Answer {
         var tries = 0
         while true {
@@ -213,7 +215,7 @@ actor SessionKeeper {
             } catch {
                 tries += 1
                 guard tries < 3, error.code == .networkFailure || error.code == .serverResponseLost else {
-                    if error.code == .notAuthenticated, let misnaming = await client.misnaming() { throw misnaming }
+                    if error.code == .notAuthenticated, let misnaming = await client.misnaming(as: misnamed) { throw misnaming }
                     // Logging in changes nothing that anybody would have to look up.
                     guard error.code == .serverResponseLost else { throw error }
                     throw SealKitError(.networkFailure, error.reason, remedy: "try again", retryAfter: error.retryAfter)

@@ -6,14 +6,14 @@ import SealSystem
 import Synchronization
 
 /// The files of assets that came with records. Each content is downloaded and opened once, and handed out under names of its own:
-/// an app that moves one away takes nothing from the next fetch, nor from what it has fetched before.
+/// an app that moves one away, or writes into it, takes and changes nothing of the next fetch, nor of what it has fetched before.
 final class AssetCache: Sendable {
     static let shared = AssetCache(limit: 1 << 30)
 
     /// What identifies an asset's bytes, as they were signed for, and whose device has opened them. Bytes belong to one field: who
     /// names another record's in a field of its own has no key that opens them, and is not answered from here.
     fileprivate struct Key: Hashable {
-        let drawer: ObjectIdentifier
+        let drawer: UInt64
         let recordID: Record.ID
         let field: String
         let root: Digest
@@ -22,7 +22,7 @@ final class AssetCache: Sendable {
         let size: UInt64
 
         init(_ remote: Asset.Remote, _ drawer: TemporaryAssets.Drawer) {
-            self.drawer = ObjectIdentifier(drawer)
+            self.drawer = drawer.number
             (recordID, field) = (remote.recordID, remote.key)
             switch remote.content {
             case .sealed(let asset): (root, salt, size) = (asset.root, asset.salt, asset.size)
@@ -32,27 +32,30 @@ final class AssetCache: Sendable {
     }
 
     private struct Entry {
-        /// Never handed out.
+        /// Never handed out. One handed-out name at most is a second one of this very file, the others are copies: whoever writes into
+        /// that one changes this, and nobody else's.
         let file: URL
-        /// As it was written: whoever changes a file that was handed out changes this one.
+        /// As it was written.
         let status: FileStatus
-        /// Names that assets in memory refer to.
-        var inUse: Set<URL> = []
-        /// Names that nothing refers to any more, for the next fetch.
-        var free: [URL] = []
-        var lastUse: UInt64
-        /// So that no other drawer is taken for this one.
-        let drawer: TemporaryAssets.Drawer
+        var names: [URL: Name] = [:]
+        var lastUse: UInt64 = 0
 
-        var isWhole: Bool {
-            guard let now = FileStatus(path: file.path) else { return false }
-            return now.identity == status.identity && now.size == status.size && now.modified == status.modified
-        }
+        var isWhole: Bool { status.isStill(at: file) }
+        var isInUse: Bool { names.values.contains(where: \.isInUse) }
+        var copies: Int { names.values.count(where: \.isCopy) }
+    }
+
+    private struct Name {
+        /// nil while it is being made.
+        var status: FileStatus?
+        let isCopy: Bool
+        /// An asset in memory refers to it; else it is there for the next fetch.
+        var isInUse = true
     }
 
     private struct Content {
         var entries: [Key: Entry] = [:]
-        /// Of those that are there, or on their way.
+        /// Of those that are there, or on their way, and of their copies.
         var bytes: Int64 = 0
         var uses: UInt64 = 0
         var limit: Int64
@@ -74,13 +77,20 @@ final class AssetCache: Sendable {
         let url: URL
         private let key: Key
         private let cache: AssetCache
+        /// Its folder goes with it.
+        private let drawer: TemporaryAssets.Drawer
 
-        fileprivate init(_ url: URL, _ key: Key, _ cache: AssetCache) { (self.url, self.key, self.cache) = (url, key, cache) }
+        fileprivate init(_ url: URL, _ key: Key, _ cache: AssetCache, _ drawer: TemporaryAssets.Drawer) {
+            (self.url, self.key, self.cache, self.drawer) = (url, key, cache, drawer)
+        }
+
         deinit { cache.release(url, key) }
     }
 
     private enum Step {
-        case there(Hold)
+        case there(URL)
+        /// Another one has the file itself.
+        case copy(of: URL, to: URL)
         case wait(AsyncStream<Void>)
         case fetch
         case full(Int64)
@@ -96,7 +106,16 @@ final class AssetCache: Sendable {
         let key = Key(remote, drawer)
         while true {
             switch content.withLock({ step(key, &$0) }) {
-            case .there(let hold): return hold
+            case .there(let url): return Hold(url, key, self, drawer)
+            case .copy(let file, let url):
+                // Released with this where it comes to nothing.
+                let hold = Hold(url, key, self, drawer)
+                let isMade = (try? FileManager.default.copyItem(at: file, to: url)) != nil
+                switch content.withLock({ settle(url, isMade: isMade, key, &$0) }) {
+                case .good: return hold
+                case .overtaken: if drawer.isClosed { throw .signedOut }
+                case .failed: throw .unwritable(url)
+                }
             case .wait(let end):
                 for await _ in end {}
                 if Task.isCancelled { throw .cancelled }
@@ -110,15 +129,25 @@ final class AssetCache: Sendable {
                     content.withLock { end(key, in: &$0, isThere: false) }
                     throw error
                 }
-                return try keep(file, key, drawer)
+                return Hold(try keep(file, key, drawer), key, self, drawer)
             }
         }
     }
 
     /// What is to be done for one who wants a file.
     private func step(_ key: Key, _ content: inout Content) -> Step {
-        if var entry = content.entries[key] {
-            if entry.isWhole, let hold = handOut(&entry, key, &content) { return .there(hold) }
+        let size = Int64(clamping: key.size)
+        if let entry = content.entries[key] {
+            if entry.isWhole {
+                if let name = freeName(key, &content) ?? secondName(key, &content) { return .there(name) }
+                makeRoom(for: size, keeping: key, &content)
+                guard size <= content.limit - content.bytes else { return .full(content.limit) }
+                content.bytes += size
+                let url = newName(beside: entry.file)
+                content.entries[key]?.names[url] = Name(isCopy: true)
+                touch(key, &content)
+                return .copy(of: entry.file, to: url)
+            }
             drop(key, &content)
         }
         if content.onTheirWay[key] != nil {
@@ -126,7 +155,6 @@ final class AssetCache: Sendable {
             content.onTheirWay[key]?.append(continuation)
             return .wait(end)
         }
-        let size = Int64(clamping: key.size)
         makeRoom(for: size, &content)
         guard size <= content.limit - content.bytes else { return .full(content.limit) }
         content.bytes += size
@@ -134,41 +162,23 @@ final class AssetCache: Sendable {
         return .fetch
     }
 
-    private func keep(_ file: URL, _ key: Key, _ drawer: TemporaryAssets.Drawer) throws(SealKitError) -> Hold {
-        let hold: Hold? = content.withLock { content in
+    private func keep(_ file: URL, _ key: Key, _ drawer: TemporaryAssets.Drawer) throws(SealKitError) -> URL {
+        let name: URL? = content.withLock { content in
             guard !drawer.isClosed, let status = FileStatus(path: file.path) else {
                 end(key, in: &content, isThere: false)
                 return nil
             }
-            var entry = Entry(file: file, status: status, lastUse: 0, drawer: drawer)
-            let hold = handOut(&entry, key, &content)
-            if hold == nil { unlink(file.path) }
-            end(key, in: &content, isThere: hold != nil)
-            return hold
+            content.entries[key] = Entry(file: file, status: status)
+            let name = secondName(key, &content)
+            if name == nil {
+                content.entries[key] = nil
+                unlink(file.path)
+            }
+            end(key, in: &content, isThere: name != nil)
+            return name
         }
-        if let hold { return hold }
-        guard !drawer.isClosed else {
-            throw SealKitError(.notAuthenticated, "the account has signed out meanwhile", remedy: "sign an account in")
-        }
-        throw SealKitError(.internalError, "\(file.path) cannot be written", remedy: "choose another temporary folder (TMPDIR)")
-    }
-
-    /// A name of its own for the file; nil where none can be made.
-    private func handOut(_ entry: inout Entry, _ key: Key, _ content: inout Content) -> Hold? {
-        var name = entry.free.popLast()
-        // What was moved away is the app's.
-        while let free = name, FileStatus(path: free.path)?.identity != entry.status.identity { name = entry.free.popLast() }
-        if name == nil {
-            let new = entry.file.deletingLastPathComponent().appendingPathComponent(UUID().uuidString)
-            guard link(entry.file.path, new.path) == 0 else { return nil }
-            name = new
-        }
-        guard let name else { return nil }
-        entry.inUse.insert(name)
-        content.uses += 1
-        entry.lastUse = content.uses
-        content.entries[key] = entry
-        return Hold(name, key, self)
+        if let name { return name }
+        throw drawer.isClosed ? .signedOut : .unwritable(file)
     }
 
     private func end(_ key: Key, in content: inout Content, isThere: Bool) {
@@ -176,22 +186,81 @@ final class AssetCache: Sendable {
         for waiting in content.onTheirWay.removeValue(forKey: key) ?? [] { waiting.finish() }
     }
 
+    // MARK: Names
+
+    private func newName(beside file: URL) -> URL { file.deletingLastPathComponent().appendingPathComponent(UUID().uuidString) }
+
+    private func touch(_ key: Key, _ content: inout Content) {
+        content.uses += 1
+        content.entries[key]?.lastUse = content.uses
+    }
+
+    /// One that nobody uses any more. What was moved away or written into is the app's.
+    private func freeName(_ key: Key, _ content: inout Content) -> URL? {
+        for (url, name) in content.entries[key]?.names ?? [:] where !name.isInUse {
+            guard name.status?.isStill(at: url) == true else {
+                forget(url, of: key, &content)
+                continue
+            }
+            content.entries[key]?.names[url]?.isInUse = true
+            touch(key, &content)
+            return url
+        }
+        return nil
+    }
+
+    /// One of the file itself; nil where another one has that, wherever it was moved to, or none can be made.
+    private func secondName(_ key: Key, _ content: inout Content) -> URL? {
+        guard let entry = content.entries[key], FileStatus(path: entry.file.path)?.links == 1 else { return nil }
+        let url = newName(beside: entry.file)
+        guard link(entry.file.path, url.path) == 0 else { return nil }
+        content.entries[key]?.names[url] = Name(status: entry.status, isCopy: false)
+        touch(key, &content)
+        return url
+    }
+
+    private enum Outcome {
+        case good
+        /// The file was changed or removed while it was copied.
+        case overtaken
+        case failed
+    }
+
+    private func settle(_ url: URL, isMade: Bool, _ key: Key, _ content: inout Content) -> Outcome {
+        guard let entry = content.entries[key], entry.names[url] != nil, entry.isWhole else {
+            unlink(url.path)
+            return .overtaken
+        }
+        guard isMade, let status = FileStatus(path: url.path), status.size == entry.status.size else {
+            unlink(url.path)
+            return .failed
+        }
+        content.entries[key]?.names[url]?.status = status
+        return .good
+    }
+
     private func release(_ url: URL, _ key: Key) {
         content.withLock { content in
-            guard content.entries[key]?.inUse.remove(url) != nil else { return }
-            content.entries[key]?.free.append(url)
+            guard let name = content.entries[key]?.names[url] else { return }
+            if name.status == nil { forget(url, of: key, &content) } else { content.entries[key]?.names[url]?.isInUse = false }
         }
+    }
+
+    private func forget(_ url: URL, of key: Key, _ content: inout Content) {
+        if content.entries[key]?.names.removeValue(forKey: url)?.isCopy == true { content.bytes -= Int64(clamping: key.size) }
     }
 
     // MARK: Room
 
     /// Removes what nothing refers to, from the longest unused on.
-    private func makeRoom(for size: Int64, _ content: inout Content) {
+    private func makeRoom(for size: Int64, keeping kept: Key? = nil, _ content: inout Content) {
         guard size <= content.limit, content.bytes > content.limit - size else { return }
-        let unused = content.entries.filter { $0.value.inUse.isEmpty }.sorted { $0.value.lastUse < $1.value.lastUse }
-        for (key, entry) in unused where content.bytes > content.limit - size {
-            for name in entry.free where FileStatus(path: name.path)?.identity == entry.status.identity { unlink(name.path) }
-            drop(key, &content)
+        for (key, entry) in content.entries.sorted(by: { $0.value.lastUse < $1.value.lastUse }) where content.bytes > content.limit - size {
+            for (url, name) in entry.names where !name.isInUse {
+                if name.status?.identity == FileStatus(path: url.path)?.identity { unlink(url.path) }
+                forget(url, of: key, &content)
+            }
+            if !entry.isInUse, key != kept { drop(key, &content) }
         }
     }
 
@@ -199,13 +268,14 @@ final class AssetCache: Sendable {
     private func drop(_ key: Key, _ content: inout Content) {
         guard let entry = content.entries.removeValue(forKey: key) else { return }
         unlink(entry.file.path)
-        content.bytes -= Int64(clamping: key.size)
+        content.bytes -= Int64(clamping: key.size) * Int64(1 + entry.copies)
     }
 
     /// Of an account that has gone, with its folder.
-    func forget(_ drawer: TemporaryAssets.Drawer) {
+    /// - Parameter drawer: its number.
+    func forget(drawer: UInt64) {
         content.withLock { content in
-            for key in content.entries.keys.filter({ $0.drawer == ObjectIdentifier(drawer) }) { drop(key, &content) }
+            for key in content.entries.keys.filter({ $0.drawer == drawer }) { drop(key, &content) }
         }
     }
 
@@ -213,5 +283,21 @@ final class AssetCache: Sendable {
         content.withLock { content in
             for key in Array(content.entries.keys) { drop(key, &content) }
         }
+    }
+}
+
+extension FileStatus {
+    /// Nobody has moved the file away or written into it since.
+    fileprivate func isStill(at url: URL) -> Bool {
+        guard let now = FileStatus(path: url.path) else { return false }
+        return now.identity == identity && now.size == size && now.modified == modified
+    }
+}
+
+extension SealKitError {
+    fileprivate static let signedOut = SealKitError(.notAuthenticated, "the account has signed out meanwhile", remedy: "sign an account in")
+
+    fileprivate static func unwritable(_ file: URL) -> SealKitError {
+        SealKitError(.internalError, "\(file.path) cannot be written", remedy: "choose another temporary folder (TMPDIR)")
     }
 }

@@ -5,8 +5,9 @@ import Synchronization
 /// there is room.
 ///
 /// A file stays as long as a fetched ``Asset`` of it is in memory. After that it goes when its room is needed, at the latest when the
-/// account signs out, when the process ends, or, should that be killed, at the next start of one. Move what you want to keep:
-/// what is fetched again has a name of its own.
+/// account signs out, when the container it was fetched by has gone with all its databases and assets, when the process ends, or,
+/// should that be killed, at the next start of one. Move what you want to keep, and write into it as you like: what is fetched again,
+/// or was fetched before, is another file.
 public enum TemporaryAssets {
     /// Made by this process under a name that nobody can guess, mode 0700: no other user can put files into it.
     public static let folder: URL = {
@@ -37,8 +38,12 @@ public enum TemporaryAssets {
 
     private static let leftovers: Void = ProcessFolder.removeAbandoned(in: parent)
 
-    /// What came for one account, as long as it is signed in.
+    /// What came for one account, as long as it is signed in, and as long as anybody has the container or an asset of it.
     final class Drawer: Sendable {
+        private static let numbers = Atomic<UInt64>(0)
+        /// No other drawer of this process has it, nor will.
+        let number = Drawer.numbers.wrappingAdd(1, ordering: .relaxed).newValue
+
         private struct Content {
             /// Made with the first file.
             var folder: URL?
@@ -70,7 +75,9 @@ public enum TemporaryAssets {
                 content.isClosed = true
                 if let folder = content.folder { try? FileManager.default.removeItem(at: folder) }
             }
-            AssetCache.shared.forget(self)
+            AssetCache.shared.forget(drawer: number)
         }
+
+        deinit { close() }
     }
 }

@@ -28,7 +28,7 @@ struct LocalName: Sendable {
         guard !text.contains("@") else { throw LocalName.refused("has no @, by which addresses are known") }
         guard text.last != " ", !text.contains("  ") else { throw LocalName.refused("has single spaces, and none at its end") }
         guard text.split(separator: " ").allSatisfy({ Alphabet.all(in: $0).count < 2 }) else {
-            throw LocalName.refused("has no Latin, Greek and Cyrillic letters in one word, which look alike")
+            throw LocalName.refused("has letters of one alphabet in a word, as those of Latin, Greek, Cyrillic and their kin look alike")
         }
         self.init(text: text, folded: LocalName.folded(text))
     }
@@ -52,16 +52,26 @@ struct LocalName: Sendable {
 
     /// Those of which letters are taken for each other's.
     private enum Alphabet {
-        case latin, greek, cyrillic
+        case latin, greek, cyrillic, coptic, armenian, cherokee, lisu, deseret
 
-        static func all(in word: Substring) -> Set<Alphabet> { Set(word.unicodeScalars.compactMap(Alphabet.init)) }
+        /// Of letters that are another one in another width or style, that one counts.
+        static func all(in word: Substring) -> Set<Alphabet> {
+            Set(String(word).precomposedStringWithCompatibilityMapping.unicodeScalars.compactMap(Alphabet.init))
+        }
 
         private init?(_ scalar: Unicode.Scalar) {
             guard scalar.properties.isAlphabetic else { return nil }
             switch scalar.value {
-            case 0x41...0x5A, 0x61...0x7A, 0xC0...0x24F, 0x1E00...0x1EFF: self = .latin
-            case 0x370...0x3FF, 0x1F00...0x1FFF: self = .greek
-            case 0x400...0x52F: self = .cyrillic
+            case 0x41...0x5A, 0x61...0x7A, 0xC0...0x2AF, 0x1D00...0x1D25, 0x1D6B...0x1DBF, 0x1E00...0x1EFF, 0x2C60...0x2C7F, 0xA722...0xA7FF,
+                0xAB30...0xAB64:
+                self = .latin
+            case 0x3E2...0x3EF, 0x2C80...0x2CFF: self = .coptic
+            case 0x370...0x3FF, 0x1D26...0x1D2A, 0x1F00...0x1FFF: self = .greek
+            case 0x400...0x52F, 0x1C80...0x1C8F, 0x1D2B, 0x2DE0...0x2DFF, 0xA640...0xA69F: self = .cyrillic
+            case 0x531...0x58F: self = .armenian
+            case 0x13A0...0x13FF, 0xAB70...0xABBF: self = .cherokee
+            case 0xA4D0...0xA4FF: self = .lisu
+            case 0x10400...0x1044F: self = .deseret
             default: return nil
             }
         }

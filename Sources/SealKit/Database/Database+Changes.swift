@@ -39,7 +39,9 @@ extension Database {
 
     /// What changed in a zone since a token; nil for everything.
     ///
-    /// Records come with the contents of their assets unless the database is ``fetchingAssets(_:)`` on demand.
+    /// Records come with the contents of their assets unless the database is ``fetchingAssets(_:)`` on demand. A record whose assets have
+    /// no room beside those of the records in memory (``TemporaryAssets``) is `limitExceeded` in the answer, whose token is past it: let
+    /// go of records, or start again from the token before with `.onDemand`.
     ///
     /// A reading that begins without a token is held against what this device knows: what did not come is asked for when nothing more is
     /// coming, and is part of that answer, as the record, as its deletion, or as that record's `rollback`.

@@ -19,7 +19,7 @@ extension SealKitError {
     /// It would have happened to any request now.
     var concernsWholeRequest: Bool {
         switch code {
-        case .networkFailure, .networkUnavailable, .serviceUnavailable, .requestRateLimited, .serverResponseLost, .zoneBusy,
+        case .networkFailure, .networkUnavailable, .serverNotTrusted, .serviceUnavailable, .requestRateLimited, .serverResponseLost, .zoneBusy,
             .notAuthenticated, .accountTemporarilyUnavailable, .keysReplaced, .sessionExpired, .operationCancelled,
             .incompatibleVersion, .internalError:
             true

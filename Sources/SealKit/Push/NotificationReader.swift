@@ -52,14 +52,14 @@ final class NotificationReader: Sendable {
                                 .notAuthenticated, "the account was logged out", remedy: "log in, and open the stream again"))
                         return
                     }
-                    do { _ = try await core.account.session.renewedToken() } catch where !Self.isWorthRetrying(error) {
+                    do { _ = try await core.account.session.renewedToken() } catch where !Self.isWorthRetrying(error, progress) {
                         output.finish(throwing: error)
                         return
                     } catch {
                         wait = error.retryAfter
                         tell(error, &progress)
                     }
-                } else if Self.isWorthRetrying(error) {
+                } else if Self.isWorthRetrying(error, progress) {
                     wait = error.retryAfter
                     tell(error, &progress)
                 } else {
@@ -83,8 +83,10 @@ final class NotificationReader: Sendable {
         connectionChanged(failure)
     }
 
-    private static func isWorthRetrying(_ error: SealKitError) -> Bool {
-        [
+    private static func isWorthRetrying(_ error: SealKitError, _ progress: Progress) -> Bool {
+        // The server of the address was heard once: somebody else answers in its place now, as in a café before one has signed in.
+        if error.code == .serverNotTrusted { return progress.isReady }
+        return [
             .networkFailure, .networkUnavailable, .serverResponseLost, .serviceUnavailable, .requestRateLimited, .internalError,
             .storageFull, .accountTemporarilyUnavailable,
         ].contains(error.code)

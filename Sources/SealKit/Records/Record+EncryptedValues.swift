@@ -39,10 +39,16 @@ extension Record {
         }
     }
 
+    /// Only what differs, or was set there, is touched: whoever reads them all, changes one and sets them has changed one.
     mutating func replaceEncryptedFields(by values: EncryptedValues) {
-        for key in encryptedValues.allKeys() where values.value(key) == nil { set(key, nil) }
-        for (key, state) in values.fields {
-            if case .encrypted = state { set(key, state) }
+        // One that was not asked for is there as long as nobody has removed it.
+        let removedUnseen = values.changed.filter { values.fields[$0] == nil && isOmitted($0) }
+        for key in Set(encryptedValues.allKeys()).union(values.allKeys()).union(removedUnseen) {
+            let value = values.value(key)
+            guard encryptedValues.value(key) != value || values.changed.contains(key) || isOmitted(key) else { continue }
+            set(key, value.map { .encrypted($0) })
         }
     }
+
+    private func isOmitted(_ key: String) -> Bool { if case .omitted? = fields[key] { true } else { false } }
 }

@@ -51,21 +51,46 @@ extension Data: InlineRecordValue {
     }
 }
 
-/// Integers that an `Int64` holds, whatever they are. Bytes are not among them: an array of those is `Data`.
-extension FixedWidthInteger where Self: InlineRecordValue {
+// Integers that an `Int64` holds, whatever they are; each by itself, as a type that can be larger has no such value. Bytes are not
+// among them: an array of those is `Data`.
+
+extension Int: InlineRecordValue {
     public var recordValue: RecordValue { .int64(Int64(self)) }
-    public init?(recordValue: RecordValue) {
-        guard case .int64(let number) = recordValue else { return nil }
+    public init?(recordValue: RecordValue) { self.init(inRange: recordValue) }
+}
+
+extension Int64: InlineRecordValue {
+    public var recordValue: RecordValue { .int64(self) }
+    public init?(recordValue: RecordValue) { self.init(inRange: recordValue) }
+}
+
+extension Int32: InlineRecordValue {
+    public var recordValue: RecordValue { .int64(Int64(self)) }
+    public init?(recordValue: RecordValue) { self.init(inRange: recordValue) }
+}
+
+extension Int16: InlineRecordValue {
+    public var recordValue: RecordValue { .int64(Int64(self)) }
+    public init?(recordValue: RecordValue) { self.init(inRange: recordValue) }
+}
+
+extension UInt32: InlineRecordValue {
+    public var recordValue: RecordValue { .int64(Int64(self)) }
+    public init?(recordValue: RecordValue) { self.init(inRange: recordValue) }
+}
+
+extension UInt16: InlineRecordValue {
+    public var recordValue: RecordValue { .int64(Int64(self)) }
+    public init?(recordValue: RecordValue) { self.init(inRange: recordValue) }
+}
+
+extension FixedWidthInteger {
+    /// nil where the field holds something else, or a number that this type does not.
+    fileprivate init?(inRange value: RecordValue) {
+        guard case .int64(let number) = value else { return nil }
         self.init(exactly: number)
     }
 }
-
-extension Int: InlineRecordValue {}
-extension Int64: InlineRecordValue {}
-extension Int32: InlineRecordValue {}
-extension Int16: InlineRecordValue {}
-extension UInt32: InlineRecordValue {}
-extension UInt16: InlineRecordValue {}
 
 extension Double: InlineRecordValue {
     public var recordValue: RecordValue { .double(self) }

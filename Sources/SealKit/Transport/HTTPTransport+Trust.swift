@@ -16,7 +16,7 @@ extension HTTPTransport {
         case NIOSSLError.unableToValidateCertificate, NIOSSLError.noCertificateToValidate:
             return .serverNotTrusted("the server shows no certificate that can be checked", remedy: "check the address")
         case NIOSSLError.handshakeFailed(let cause):
-            if HTTPTransport.isUntrusted(cause) { return await untrusted() }
+            if HTTPTransport.isUntrusted(cause) { return HTTPTransport.untrusted(await TLSProbe.certificates(of: origin) ?? []) }
             guard !hasAnswered.load(ordering: .relaxed), HTTPTransport.isWithoutTLS(cause) else { return nil }
             return .wrongAddress(
                 "what answers at the address speaks no TLS",
@@ -33,22 +33,26 @@ extension HTTPTransport {
     }
 
     /// Which of the reasons there are for not trusting a certificate, as far as the certificates themselves tell.
-    private func untrusted() async -> SealKitError {
+    /// - Parameter certificates: as the server shows them, its own first. One above it says little: servers go on showing old ones
+    ///   beside those that count.
+    static func untrusted(_ certificates: [NIOSSLCertificate]) -> SealKitError {
         let now = Date().timeIntervalSince1970
-        for certificate in await TLSProbe.certificates(of: origin) ?? [] {
-            if Double(certificate.notValidAfter) < now {
+        if let own = certificates.first {
+            if Double(own.notValidAfter) < now {
                 return .serverNotTrusted(
-                    "the server's certificate has expired on \(HTTPTransport.day(certificate.notValidAfter))",
+                    "the server's certificate has expired on \(HTTPTransport.day(own.notValidAfter))",
                     remedy: "have its operator renew it, and check this device's clock")
             }
-            if Double(certificate.notValidBefore) > now {
+            if Double(own.notValidBefore) > now {
                 return .serverNotTrusted(
-                    "the server's certificate is good from \(HTTPTransport.day(certificate.notValidBefore)) on only",
+                    "the server's certificate is good from \(HTTPTransport.day(own.notValidBefore)) on only",
                     remedy: "check this device's clock")
             }
         }
+        let expired = certificates.dropFirst().first { Double($0.notValidAfter) < now }
+        let beside = expired.map { "; of those that it shows above it, one has expired on \(HTTPTransport.day($0.notValidAfter))" } ?? ""
         return .serverNotTrusted(
-            "the server's certificate was signed by nobody whom this device trusts",
+            "the server's certificate was signed by nobody whom this device trusts\(beside)",
             remedy: "check the address; if you know the authority, name its PEM file as the transport's certificateAuthorityFile")
     }
 

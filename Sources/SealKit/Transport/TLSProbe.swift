@@ -8,12 +8,17 @@ import NIOSSL
 enum TLSProbe {
     private static let patience = TimeAmount.seconds(3)
 
+    /// It trusts nobody, as it verifies nothing: no file of authorities is read for it.
+    private static let context: NIOSSLContext? = {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.trustRoots = .certificates([])
+        return try? NIOSSLContext(configuration: configuration)
+    }()
+
     /// - Parameter origin: scheme, host and port.
     /// - Returns: the certificates that are shown, the server's own first; nil where nothing speaks TLS.
     static func certificates(of origin: String) async -> [NIOSSLCertificate]? {
-        guard let url = URLComponents(string: origin), let host = url.encodedHost,
-            let context = try? NIOSSLContext(configuration: .makeClientConfiguration())
-        else { return nil }
+        guard let url = URLComponents(string: origin), let host = url.encodedHost, let context else { return nil }
         let name = host.trimmingCharacters(in: ["[", "]"])
         let port = url.port ?? (url.scheme == "https" ? 443 : 80)
         // A number is no name to ask for.

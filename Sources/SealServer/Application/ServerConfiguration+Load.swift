@@ -25,8 +25,8 @@ extension ServerConfiguration {
     /// What shows in no error and no log.
     private static let secretSettings: Set<String> = ["smtp-password", "sms-token", "sms-webhook"]
 
-    /// Reads the settings: flags win over the environment (`SEALKIT_…`), which wins over the file (YAML, or JSON by its
-    /// name), which wins over the defaults. The result is validated. Settings in the file that there are not are refused, by name
+    /// Reads the settings: flags win over the environment (`SEALKIT_…`), which wins over the file (YAML, which JSON is as well), which
+    /// wins over the defaults. The result is validated. Settings in the file that there are not are refused, by name
     /// and line.
     ///
     /// - Parameter flags: by name without dashes: `["listen": "127.0.0.1:8080", "behind-proxy": "true"]`.

@@ -1,3 +1,6 @@
+import Crypto
+import Foundation
+
 /// One step of the schema's history. Once released, a migration never changes; a new one is appended.
 struct Migration: Sendable {
     /// Unique and stable: the database remembers which names it has seen.
@@ -12,7 +15,7 @@ extension Migration {
 
     /// Every room's tables. Those that others refer to come first.
     private static let baseline = Migration(
-        name: "001-baseline",
+        named: "001-baseline",
         sql: [
             SettingTables.tables, AccountTables.tables, AccountDeletionTables.tables, DeviceTables.tables, VerificationTables.tables,
             OutgoingMessages.tables, ManagementTables.tables, ServerRuns.tables, RepeatableOperation.tables, ZoneTables.tables,
@@ -20,6 +23,13 @@ extension Migration {
             SharingTables.tables, RecordTables.tables, AssetTables.tables, StorageUsage.tables, PublicTables.tables,
             SchemaTables.tables, QueryTables.tables, PushTables.tables, RegistrationTables.tables, BilledTable.triggers,
         ].joined(separator: "\n"))
+
+    /// Until the first release its text still changes: with its digest in the name, a database of another build is refused, and not
+    /// taken for one of this.
+    init(named name: String, sql: String) {
+        let digest = SHA256.hash(data: Data(sql.utf8)).prefix(4).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        self.init(name: "\(name)-\(digest)", sql: sql)
+    }
 }
 
 /// Brings a database to the newest schema, all steps in one transaction, and refuses one that another version made.

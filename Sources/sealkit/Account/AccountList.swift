@@ -31,9 +31,9 @@ struct AccountList: ClientCommand {
             } catch {
                 // One that cannot be used hides none of the others.
                 try output.result(
-                    "\(mark) \(name)\tcannot be used: \(error.reason.escaped)", bare: name,
+                    "\(mark) \(name)\tcannot be used: \(error.said.escaped)", bare: name,
                     json: [
-                        "name": .string(name), "isCurrent": .bool(name == current), "error": .string(error.reason),
+                        "name": .string(name), "isCurrent": .bool(name == current), "error": .string(error.said),
                         "keyFile": .string(folder.keyFile(name).path),
                     ])
             }

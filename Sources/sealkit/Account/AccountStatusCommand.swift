@@ -27,8 +27,8 @@ struct AccountStatusCommand: AccountHolderCommand {
             json["bytesLimit"] = usage.bytesLimit.map(JSONValue.integer) ?? .null
         } catch {
             guard status != .available else { throw error as any Error }
-            text += "\n\(error.reason.escaped)" + (error.remedy.isEmpty ? "" : " – \(error.advice.escaped)")
-            json["reason"] = .string(error.reason)
+            text += "\n\(error.said.escaped)" + (error.remedy.isEmpty ? "" : " – \(error.advice.escaped)")
+            json["reason"] = .string(error.said)
             json["remedy"] = .string(error.advice)
         }
         try output.result(text, bare: "\(status)", json: json)

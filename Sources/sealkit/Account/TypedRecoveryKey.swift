@@ -35,14 +35,9 @@ struct TypedRecoveryKey {
 
     // MARK: Checking
 
-    /// From 1. Each group is checked alone, in its place in a key of zeros.
+    /// From 1.
     private var mistyped: [Int] {
-        let zeros = (0..<TypedRecoveryKey.groupCount).map { "0000" + String($0, radix: 16) }
-        return groups.indices.filter { place in
-            var text = zeros
-            text[place] = groups[place]
-            return RecoveryKey.mistypedGroups(in: text.joined(separator: "-")) != []
-        }.map { $0 + 1 }
+        (1...TypedRecoveryKey.groupCount).filter { RecoveryKey.isMistyped(group: groups[$0 - 1], at: $0) }
     }
 
     private func key() throws(SealKitError) -> RecoveryKey {

@@ -11,10 +11,10 @@ enum AuditText {
         for contact in audit.contacts where contact.needsAttention { lines.append("  " + ContactText.line(contact)) }
         for device in audit.newDevices { lines.append("new device " + DeviceText.line(device)) }
         for failure in audit.failures {
-            lines.append("not checked: \(name(failure.zoneID)): \(failure.error.reason.escaped.withNames) [\(failure.error.code.rawValue.escaped)]")
+            lines.append("not checked: \(name(failure.zoneID)): \(failure.error.said.escaped.withNames) [\(failure.error.code.rawValue.escaped)]")
         }
         for violation in audit.violations {
-            lines.append("violation \(Timestamp.text(violation.lastSeen)) \(name(violation.zoneID)): \(violation.reason.escaped.withNames) [\(violation.code.rawValue.escaped)]")
+            lines.append("violation \(Timestamp.text(violation.lastSeen)) \(name(violation.zoneID)): \(violation.said.escaped.withNames) [\(violation.code.rawValue.escaped)]")
         }
         for accepted in audit.acceptances {
             lines.append(
@@ -58,7 +58,7 @@ enum AuditText {
                 audit.failures.map { failure in
                     .object([
                         "zone": JSONValue(failure.zoneID?.zoneName), "owner": JSONValue(failure.zoneID?.ownerName),
-                        "code": .string(failure.error.code.rawValue), "reason": .string(failure.error.reason),
+                        "code": .string(failure.error.code.rawValue), "reason": .string(failure.error.said),
                     ])
                 }),
         ]
@@ -89,7 +89,7 @@ enum AuditText {
 
     private static func json(_ violation: Violation) -> [String: JSONValue] {
         [
-            "code": .string(violation.code.rawValue), "reason": .string(violation.reason), "zone": JSONValue(violation.zoneID?.zoneName),
+            "code": .string(violation.code.rawValue), "reason": .string(violation.said), "zone": JSONValue(violation.zoneID?.zoneName),
             "owner": JSONValue(violation.zoneID?.ownerName), "record": JSONValue(violation.recordName),
             "firstSeen": .string(Timestamp.text(violation.firstSeen)), "lastSeen": .string(Timestamp.text(violation.lastSeen)),
         ]

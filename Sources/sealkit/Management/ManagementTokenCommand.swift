@@ -32,7 +32,11 @@ struct ManagementTokenCommand: ParsableCommand {
                     json: entry.json.merging(["token": .string(text)]) { _, new in new })
             } catch {
                 // A token that nobody has is of no use.
-                try? await tokens.revoke(entry.id)
+                do { try await tokens.revoke(entry.id) } catch let failure {
+                    throw error.adding(
+                        remedy: "end the token that was made, which could not be done now (\(failure.said)): "
+                            + "sealkit management-token revoke \(entry.id)")
+                }
                 throw error
             }
             output.note("It is shown this once.")

@@ -25,15 +25,14 @@ struct WatchCommand: AccountHolderCommand {
         let notifications = client.container.notifications(after: after) { away in
             if let away {
                 Self.remark(
-                    "the server is away; waiting for it: \(away.reason)", json: ["event": .string("away"), "reason": .string(away.reason)], output)
+                    "the server is away; waiting for it: \(away.said)", json: ["event": .string("away"), "reason": .string(away.said)], output)
             } else {
                 Self.remark("the server is back", json: ["event": .string("back")], output)
             }
         }
-        var isFirst = true
+        var remark: Task<Void, Never>?
+        defer { remark?.cancel() }
         for try await notification in notifications {
-            if isFirst { await tellIfNothingIsWatched(client) }
-            isFirst = false
             switch notification.content {
             case .ready:
                 try output.result("watching", json: Self.json("ready", notification))
@@ -44,6 +43,8 @@ struct WatchCommand: AccountHolderCommand {
                     Self.text(fired), bare: fired.recordID?.recordName ?? fired.zoneID.description,
                     json: Self.json("notification", notification).merging(NotificationText.json(fired)) { $1 })
             }
+            // Beside what comes: no notification waits for what only explains why there is none.
+            if remark == nil { remark = Task { await tellIfNothingIsWatched(client) } }
         }
         // A stream whose task is cancelled ends as one that is over.
         try Task.checkCancellation()
@@ -51,10 +52,11 @@ struct WatchCommand: AccountHolderCommand {
 
     /// Whether there is anything to tell of cannot always be asked; the stream then says why.
     private func tellIfNothingIsWatched(_ client: Client) async {
-        let databases = [client.container.privateDatabase, client.container.sharedDatabase, client.container.publicDatabase]
-        for database in databases {
-            guard let subscriptions = try? await database.allSubscriptions(), subscriptions.isEmpty else { return }
-        }
+        let container = client.container
+        async let own = container.privateDatabase.allSubscriptions()
+        async let shared = container.sharedDatabase.allSubscriptions()
+        async let common = container.publicDatabase.allSubscriptions()
+        guard let all = try? await [own, shared, common], all.allSatisfy(\.isEmpty) else { return }
         Self.remark(
             "there is nothing to watch until the account has a subscription: sealkit subscription create everything",
             json: ["event": .string("nothing")], output)

@@ -27,11 +27,11 @@ struct ShownRecords {
             case .failure(let error):
                 failed = error
                 try output.result(
-                    "! \(id.recordName.escaped): \(error.reason.escaped.withNames)",
+                    "! \(id.recordName.escaped): \(error.said.escaped.withNames)",
                     json: [
                         "failure": .object([
                             "recordName": .string(id.recordName), "code": .string(error.code.rawValue),
-                            "reason": .string(error.reason),
+                            "reason": .string(error.said),
                         ])
                     ])
             }

@@ -28,8 +28,12 @@ struct ServerKeyCreate: AccountHolderCommand {
         let credential = try await client.container.createServerKey(name: name)
         do { try credential.write(to: target) } catch {
             // A key that nobody holds is of no use.
-            try? await client.container.revokeServerKey(credential.userRecordID)
-            throw Failure.Local(status: .cannotWrite, reason: error.reason, remedy: error.remedy)
+            var remedy = error.remedy
+            do { try await client.container.revokeServerKey(credential.userRecordID) } catch let failure {
+                remedy += "; revoke the key that was made, which could not be done now (\(failure.said)): "
+                    + "sealkit server-key revoke \(credential.userRecordID.recordName)"
+            }
+            throw Failure.Local(status: .cannotWrite, reason: error.reason, remedy: remedy)
         }
         let user = credential.userRecordID.recordName
         try output.result(

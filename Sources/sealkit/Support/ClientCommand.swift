@@ -63,7 +63,7 @@ struct Client {
             guard !new.isEmpty else { return }
             output.note("warning: new devices of this account; sealkit device acknowledge, or revoke:\n" + DeviceText.lines(new))
         } catch where error.code == .integrityFailure {
-            output.note("warning: \(error.reason)")
+            output.note("warning: \(error.said.escaped.withNames)")
         } catch {}
     }
 
@@ -72,7 +72,7 @@ struct Client {
         do { try await account.finishKeyRotation(trust: trust) } catch {
             guard error.code != .keysReplaced else { throw error }
             if !account.hasUntoldKeys {
-                output.note("the account's new keys are not known everywhere yet: \(error.reason.escaped)")
+                output.note("the account's new keys are not known everywhere yet: \(error.said.escaped)")
             }
         }
     }
@@ -93,7 +93,7 @@ extension Container {
             let quick = OperationConfiguration(timeoutIntervalForRequest: 10, timeoutIntervalForResource: 10)
             try await configuredWith(configuration: quick) { container throws(SealKitError) in try await container.register() }
         } catch {
-            output.note("nobody can invite this account here before it has reached the server in this container: \(error.reason.escaped)")
+            output.note("nobody can invite this account here before it has reached the server in this container: \(error.said.escaped)")
         }
     }
 }

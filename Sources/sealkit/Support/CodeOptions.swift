@@ -69,6 +69,7 @@ struct CodeOptions: ParsableArguments {
         process.arguments = ["-c", codeCommand]
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = pipe
+        StandardStream.surviveReaders()
         do { try process.run() } catch {
             throw SealKitError(.invalidArguments, "no code was given: the code command cannot be run")
         }

@@ -49,6 +49,13 @@ enum CommandWords {
 }
 
 extension SealKitError {
+    /// The reason as this command line says it.
+    var said: String { CommandWords.of(reason) }
     /// The remedy as this command line says it.
     var advice: String { CommandWords.of(remedy) }
+}
+
+extension Violation {
+    /// As with an error.
+    var said: String { CommandWords.of(reason) }
 }

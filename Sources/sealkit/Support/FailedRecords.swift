@@ -17,7 +17,7 @@ struct FailedRecords {
     }
 
     func show(_ output: Output) {
-        for (id, error) in failures { output.note("! \(id.recordName.escaped): \(error.reason.escaped.withNames)") }
+        for (id, error) in failures { output.note("! \(id.recordName.escaped): \(error.said.escaped.withNames)") }
         if let worst, !worst.remedy.isEmpty { output.note(worst.advice.escaped) }
     }
 
@@ -26,7 +26,7 @@ struct FailedRecords {
             failures.map { id, error in
                 .object([
                     "record": .string(id.recordName), "zone": .string(id.zoneID.zoneName), "code": .string(error.code.rawValue),
-                    "reason": .string(error.reason),
+                    "reason": .string(error.said),
                 ])
             })
     }

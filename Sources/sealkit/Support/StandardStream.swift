@@ -15,9 +15,14 @@ struct StandardStream {
             // The wrong way round for the first two: reading from it, or writing to it, fails as with a closed one.
             _ = open("/dev/null", number == STDOUT_FILENO ? O_RDONLY : O_WRONLY)
         }
-        // A reader that has gone is an error of writing, and not the end of the process in the middle of what it does.
-        signal(SIGPIPE, SIG_IGN)
+        surviveReaders()
     }
+
+    /// A reader that has gone is an error of writing, and not the end of the process in the middle of what it does.
+    ///
+    /// By a handler: programs that this one starts would inherit that a signal is ignored, and go on writing to nobody. The network
+    /// library ignores it with its first connection, so this comes before each such program as well.
+    static func surviveReaders() { signal(SIGPIPE) { _ in } }
 
     /// - Throws: `outputNotWritten`.
     func write(_ text: String) throws(SealKitError) { try write(Array(text.utf8)) }

@@ -16,6 +16,11 @@ final class TLSServer: @unchecked Sendable {
         let said: String
     }
 
+    /// Python has said this in the place of its port.
+    struct NoServer: Error {
+        let said: String
+    }
+
     /// - Parameters:
     ///   - name: that the certificate is for, as openssl writes alternative names.
     ///   - days: that it is good for; negative for one that has expired.
@@ -46,7 +51,12 @@ final class TLSServer: @unchecked Sendable {
             FileHandle.nullDevice, output, FileHandle.nullDevice
         )
         try process.start()
-        port = Int(await output.line()) ?? 0
+        let said = await output.line().trimmingCharacters(in: .whitespacesAndNewlines)
+        guard let port = Int(said) else {
+            kill(process.processIdentifier, SIGKILL)
+            throw NoServer(said: said)
+        }
+        self.port = port
     }
 
     var origin: String { "https://127.0.0.1:\(port)" }

@@ -1,5 +1,6 @@
 import Foundation
 import SealKit
+import SealLab
 import Testing
 
 @testable import SealServer
@@ -7,7 +8,7 @@ import Testing
 /// Two and three people's devices do the same things in every order there is, each through the real SDK against a real server,
 /// and all end in the one state that a model says. What a device does not do for a while, it is offline for.
 ///
-/// Of each kind some orders are played, others each time; `ORDERS=all`, as in `make torture`, plays all.
+/// Of each kind some orders are played, others each time; `SEED` plays the same ones again, and `ORDERS=all`, as in `make torture`, all.
 @Suite(.timeLimit(.minutes(60))) struct OrdersTests {
     typealias Step = OrderModel.Step
     private static let origin = "https://orders.example"
@@ -58,7 +59,12 @@ import Testing
     }
 
     private static func some(of all: [[Step]]) -> [[Step]] {
-        ProcessInfo.processInfo.environment["ORDERS"] == "all" ? all : Array(all.shuffled().prefix(12))
+        let environment = ProcessInfo.processInfo.environment
+        guard environment["ORDERS"] != "all" else { return all }
+        let seed = environment["SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 1...999_999_999)
+        print("12 of \(all.count) orders: SEED=\(seed)")
+        var random = SeededRandom(seed: seed)
+        return Array(all.shuffled(using: &random).prefix(12))
     }
 
     /// - Parameter prologue: what comes before all of them, in one order.
