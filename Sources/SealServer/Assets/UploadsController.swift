@@ -63,7 +63,6 @@ struct UploadsController: Sendable {
         }
         // Also where an earlier beginning was cut short between its row and its file.
         if needsFile { try await services.blobs.beginParts(row.stored) }
-        services.housekeeping.sweepIfDue()
         return try Response(answer, for: request)
     }
 
@@ -186,7 +185,7 @@ struct UploadsController: Sendable {
         } catch {
             // Given up while it was published: whoever removed it then may have come too early for the name that it has now.
             let isGone = try await services.database.write { try Blobs.discardUnknown(place.id, stored: row.stored, in: zone, $0) }
-            if isGone { services.housekeeping.collectGarbage() }
+            if isGone { services.jobs.wake(.garbage) }
             throw error
         }
     }
@@ -202,7 +201,7 @@ struct UploadsController: Sendable {
             try Blobs.discard(place.id, stored: row.stored, in: uploads.zone, connection)
             return row.stored
         }
-        if stored != nil { services.housekeeping.collectGarbage() }
+        if stored != nil { services.jobs.wake(.garbage) }
         return try Response(Sealkit_V1_AbandonUploadResponse(), for: request)
     }
 }

@@ -4,8 +4,6 @@ import ServiceLifecycle
 /// that they do not hold it.
 struct PushService: Service {
     let streams: EventStreams
-    let webhooks: WebhookSender
-    let publicNotifier: PublicNotifier
 
     /// Shorter than what proxies between usually wait.
     static let heartbeat: Duration = .seconds(25)
@@ -13,13 +11,9 @@ struct PushService: Service {
     func run() async throws {
         await withGracefulShutdownHandler {
             await cancelWhenGracefulShutdown {
-                await withDiscardingTaskGroup { group in
-                    group.addTask { await webhooks.run() }
-                    group.addTask { await publicNotifier.run() }
-                    while !Task.isCancelled {
-                        do { try await Task.sleep(for: Self.heartbeat) } catch { return }
-                        streams.heartbeat()
-                    }
+                while !Task.isCancelled {
+                    do { try await Task.sleep(for: Self.heartbeat) } catch { return }
+                    streams.heartbeat()
                 }
             }
         } onGracefulShutdown: {
@@ -29,8 +23,7 @@ struct PushService: Service {
 
     /// Passes on what transactions announce.
     static func listen(_ services: Services) {
-        let (streams, webhooks, publicNotifier, sessions) =
-            (services.streams, services.webhooks, services.publicNotifier, services.sessions)
+        let (streams, webhooks, jobs, sessions) = (services.streams, services.webhooks, services.jobs, services.sessions)
         services.database.listen { announcements in
             for announcement in announcements {
                 switch announcement {
@@ -38,8 +31,10 @@ struct PushService: Service {
                 case .sessions(let account):
                     sessions.forget(account: account)
                     streams.wake(account: account)
-                case .webhooks: webhooks.wake()
-                case .publicChanges: publicNotifier.wake()
+                case .webhooks:
+                    webhooks.wake()
+                    jobs.wake(.webhooks)
+                case .publicChanges: jobs.wake(.publicNotifications)
                 }
             }
         }
