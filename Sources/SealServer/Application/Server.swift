@@ -71,7 +71,7 @@ public struct Server: Sendable {
             budget: WriteBudget(
                 limit: budget > 0 ? Int64(budget) * 1_000_000 : nil, clock: replacing.steadyClock ?? steadyClock, times: writeTimes,
                 metrics: metrics))
-        metrics.observe(.writesWaiting) { opened.waitingWrites }
+        metrics.observe(.writesWaiting) { [weak opened] in opened?.waitingWrites ?? 0 }
         let database = replacing.database?(opened) ?? opened
         let (now, random) = ((replacing.clock ?? systemClock)(), Int64.random(in: 0...Int64.max))
         try await opened.write { connection in

@@ -103,12 +103,12 @@ final class Services: Sendable {
         observe()
     }
 
-    /// What is asked when somebody reads the metrics.
+    /// What is asked when somebody reads the metrics. Each of them notes things there itself, so that nothing is held.
     private func observe() {
-        metrics.observe(.requestsUnderWay) { [gate] in gate.requestsUnderWay }
-        metrics.observe(.requestBytes) { [gate] in gate.bytesUnderWay }
-        metrics.observe(.answerBytes) { [gate] in gate.answersUnderWay }
-        metrics.observe(.messagesWaiting) { [outbox] in outbox.count }
-        metrics.observe(.streams) { [streams] in streams.count }
+        metrics.observe(.requestsUnderWay) { [weak gate] in gate?.requestsUnderWay ?? 0 }
+        metrics.observe(.requestBytes) { [weak gate] in gate?.bytesUnderWay ?? 0 }
+        metrics.observe(.answerBytes) { [weak gate] in gate?.answersUnderWay ?? 0 }
+        metrics.observe(.messagesWaiting) { [weak outbox] in outbox?.count ?? 0 }
+        metrics.observe(.streams) { [weak streams] in streams?.count ?? 0 }
     }
 }

@@ -24,6 +24,8 @@ final class JobRunner: Sendable {
 
     /// Between two looks of every other server, by the design of several.
     static let look: Duration = .seconds(5)
+    /// After a failure.
+    private static let patience: Duration = .seconds(60)
     private static let shortestPause: Duration = .milliseconds(10)
 
     init(_ job: Job, _ around: Surroundings) {
@@ -60,8 +62,8 @@ final class JobRunner: Sendable {
             guard let next else { return pause }
             return min(.microseconds(next - around.clock()), pause)
         } catch {
-            // `once` has said it; a look that failed says it here.
-            return pause
+            // It has been said. A run that is due stays so.
+            return min(pause, Self.patience)
         }
     }
 
@@ -144,7 +146,7 @@ final class JobRunner: Sendable {
         default:
             around.metrics.count(.jobRuns, job.name.rawValue, "failed")
             around.logger.warning(
-                "a job failed; it is tried again at its time", metadata: metadata.merging(["error": "\(error)"]) { $1 })
+                "a job failed; it is tried again", metadata: metadata.merging(["error": "\(error)"]) { $1 })
         }
     }
 }

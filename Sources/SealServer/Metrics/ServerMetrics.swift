@@ -35,39 +35,42 @@ final class ServerMetrics: Sendable {
     func count(_ metric: ServerMetric, _ values: String...) {
         guard let factory else { return }
         let key = Key(metric: metric, values: values)
-        let counter = made.withLock { made in
+        let counter = made.withLock { made -> Counter? in
             if let known = made.counters[key] { return known }
+            guard made.counters.count < MetricsRegistry.mostSeries else { return nil }
             let counter = Counter(label: metric.rawValue, dimensions: Self.dimensions(key), factory: factory)
             made.counters[key] = counter
             return counter
         }
-        counter.increment()
+        counter?.increment()
     }
 
     func time(_ metric: ServerMetric, _ values: String..., microseconds: Int64) {
         guard let factory else { return }
         let key = Key(metric: metric, values: values)
-        let timer = made.withLock { made in
+        let timer = made.withLock { made -> CoreMetrics.Timer? in
             if let known = made.timers[key] { return known }
+            guard made.timers.count < MetricsRegistry.mostSeries else { return nil }
             let timer = CoreMetrics.Timer(label: metric.rawValue, dimensions: Self.dimensions(key), factory: factory)
             made.timers[key] = timer
             return timer
         }
-        timer.recordMicroseconds(max(0, microseconds))
+        timer?.recordMicroseconds(max(0, microseconds))
     }
 
     /// Of a histogram one more value, of a gauge the new one.
     func record(_ metric: ServerMetric, _ values: String..., value: Double) {
         guard let factory else { return }
         let key = Key(metric: metric, values: values)
-        let recorder = made.withLock { made in
+        let recorder = made.withLock { made -> Recorder? in
             if let known = made.recorders[key] { return known }
+            guard made.recorders.count < MetricsRegistry.mostSeries else { return nil }
             let recorder = Recorder(
                 label: metric.rawValue, dimensions: Self.dimensions(key), aggregate: metric.kind == .histogram, factory: factory)
             made.recorders[key] = recorder
             return recorder
         }
-        recorder.record(value)
+        recorder?.record(value)
     }
 
     /// A gauge without labels, which is asked whenever somebody wants to know.
