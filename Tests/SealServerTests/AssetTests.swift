@@ -214,10 +214,10 @@ import Testing
             _ = try await anna.save([try write("x", blob: kept)], in: zone)
             let staged = try await upload(anna, randomBytes(60), in: zone)
             server.clock.advance(seconds: 80_000)
-            try await server.services.housekeeping.sweep(now: server.clock.now)
+            try await server.sweep(now: server.clock.now)
             #expect(try await send(anna, .GET, staged, in: zone).status == 200)
             server.clock.advance(seconds: 10_000)
-            try await server.services.housekeeping.sweep(now: server.clock.now)
+            try await server.sweep(now: server.clock.now)
             #expect(try await send(anna, .GET, staged, in: zone).code == .assetNotAvailable)
             #expect(try await send(anna, .GET, kept, in: zone).status == 200)
             try await waitForFiles(1, server)
@@ -261,7 +261,7 @@ import Testing
             #expect(try await put(anna, 300, zone).code == nil)
             #expect(try await put(anna, 49, zone).code == .quotaExceeded)
             server.clock.advance(seconds: 90_000)
-            try await server.services.housekeeping.sweep(now: server.clock.now)
+            try await server.sweep(now: server.clock.now)
             #expect(try await put(anna, 49, zone).code == nil)
         }
     }

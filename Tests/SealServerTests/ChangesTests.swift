@@ -158,7 +158,7 @@ import Testing
             let half = try await anna.changes(in: zone, limit: 1)
             let start = server.clock.now
             func sweep(days: Int64) async throws {
-                try await server.services.housekeeping.sweep(now: start + days * 86_400_000_000)
+                try await server.sweep(now: start + days * 86_400_000_000)
             }
             try await sweep(days: 179)
             #expect(try await anna.changes(in: zone, since: before).records.map(\.recordName) == ["a", "t", "s"])

@@ -136,7 +136,7 @@ import Testing
                 return owner
             }
             let before = try await database.read { try NotificationFeed.place(of: owner, in: $0) }
-            try await server.services.housekeeping.sweep(now: server.clock.now)
+            try await server.sweep(now: server.clock.now)
             let after = try await database.read { try NotificationFeed.place(of: owner, in: $0) }
             let isSwept = try await database.read { try !$0.exists("SELECT 1 FROM notification") }
             #expect(isSwept && before.floor == 2 && after.floor == 2)

@@ -92,7 +92,7 @@ final class LogCapture: Sendable {
         return try await client.call("/1/accounts/recover", request, as: Sealkit_V1_RecoverResponse.self)
     }
 
-    private static func drive(_ server: RunningServer) async throws -> [String] {
+    static func drive(_ server: RunningServer) async throws -> [String] {
         var random = SystemRandom()
         var secrets: [String] = []
 

@@ -106,7 +106,7 @@ extension RecordTests {
             #expect(try await anna.changes(in: zone).records.count == 1)
             // Kept for a day.
             server.clock.advance(seconds: 90_000)
-            try await server.services.housekeeping.sweep(now: server.clock.now)
+            try await server.sweep(now: server.clock.now)
             #expect(try await anna.send(request, to: zone)[0].code == .serverRecordChanged)
         }
     }

@@ -250,7 +250,7 @@ import Testing
                 try await server.services.database.read { try $0.first("SELECT COUNT(*) FROM server_request") { try $0.int64(0) } }
             }
             #expect(try await remembered() == 2)
-            try await server.services.housekeeping.sweep(now: server.clock.now + 2 * ServerRequests.window)
+            try await server.sweep(now: server.clock.now + 2 * ServerRequests.window)
             #expect(try await remembered() == 0)
         }
     }

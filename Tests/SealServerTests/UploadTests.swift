@@ -100,7 +100,7 @@ import Testing
                 try FileManager.default.setAttributes([.modificationDate: Date().addingTimeInterval(-age)], ofItemAtPath: file)
                 names.append(name)
             }
-            try await server.services.housekeeping.sweep(now: server.clock.now)
+            try await server.sweep(now: server.clock.now)
             #expect(try staged(server).sorted() == names.prefix(2).sorted())
         }
     }
@@ -391,12 +391,12 @@ import Testing
             server.clock.advance(seconds: 80_000)
             #expect(try await upload.put(1).status == 201)
             server.clock.advance(seconds: 80_000)
-            try await server.services.housekeeping.sweep(now: server.clock.now)
+            try await server.sweep(now: server.clock.now)
             #expect(try await upload.present() == [1])
             try await expectRefusal(.assetNotAvailable) { _ = try await idle.state() }
             try await waitUntil("one file is left") { try staged(server).count == 1 }
             server.clock.advance(seconds: 80_000)
-            try await server.services.housekeeping.sweep(now: server.clock.now)
+            try await server.sweep(now: server.clock.now)
             #expect(try await upload.put(1).code == .assetNotAvailable)
             try await AssetTests().waitForFiles(0, server)
             let rows = try await server.services.database.read { connection in

@@ -87,13 +87,13 @@ import Testing
                 let first = try await receiver.delivery(1)
                 try await Self.failures(1, server)
                 server.clock.advance(seconds: 2)
-                server.services.webhooks.wake()
+                server.services.jobs.wake(.webhooks)
                 let second = try await receiver.delivery(2)
                 // A redirect is a failure, and not followed.
                 try await Self.failures(2, server)
                 #expect(receiver.count == 2)
                 server.clock.advance(seconds: 3)
-                server.services.webhooks.wake()
+                server.services.jobs.wake(.webhooks)
                 let third = try await receiver.delivery(3)
                 #expect(Set([first, second, third].map(\.path)) == ["/notes"])
                 let contents = try [first, second, third].map { try $0.message }
@@ -156,14 +156,14 @@ import Testing
             }
             try await RunningServer.with(folder: folder, webhookOrigins: ["https://hooks.example.org"]) { server in
                 server.clock.advance(seconds: 60)
-                server.services.webhooks.wake()
+                server.services.jobs.wake(.webhooks)
                 try await Self.failures(2, server)
                 #expect(receiver.count == 1)
                 // Allowed again within the day it gets what waited.
             }
             try await RunningServer.with(folder: folder, webhookOrigins: [receiver.origin]) { server in
                 server.clock.advance(seconds: 600)
-                server.services.webhooks.wake()
+                server.services.jobs.wake(.webhooks)
                 let told = try await receiver.delivery(2).message.notifications
                 #expect(told.map(\.recordName) == ["a"])
             }
@@ -184,7 +184,7 @@ import Testing
             }
             try await RunningServer.with(folder: folder, webhookOrigins: [receiver.origin]) { server in
                 server.clock.advance(seconds: 60)
-                server.services.webhooks.wake()
+                server.services.jobs.wake(.webhooks)
                 let told = try await receiver.delivery(2).message.notifications
                 #expect(told.map(\.recordName) == ["a"])
             }
@@ -242,7 +242,7 @@ import Testing
                 _ = try await receiver.delivery(1)
                 try await Self.failures(1, server)
                 server.clock.advance(seconds: 86_401)
-                server.services.webhooks.wake()
+                server.services.jobs.wake(.webhooks)
                 _ = try await receiver.delivery(2)
                 try await Self.failures(0, server)
                 _ = try await anna.save([Write("b")], in: zone)

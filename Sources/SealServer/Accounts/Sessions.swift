@@ -36,11 +36,18 @@ final class Sessions: Sendable {
 
     static func hash(_ token: [UInt8]) -> [UInt8] { ServerHash.digest(.sessionToken, token) }
 
+    /// Forgets some that have expired.
+    /// - Returns: whether there may be more.
+    @discardableResult
+    static func sweep(now: Int64, in connection: any SQLConnection) throws -> Bool {
+        try connection.dropSome(of: "session", key: "token_hash", where: "expires <= $1", [.integer(now)]) == droppedAtOnce
+    }
+
     /// Begins a session, in the caller's transaction.
     static func issue(
         account: Int64, device: Int64, now: Int64, randomToken: [UInt8], in connection: any SQLConnection
     ) throws -> Issued {
-        try connection.dropSome(of: "session", key: "token_hash", where: "expires <= $1", [.integer(now)])
+        try sweep(now: now, in: connection)
         let ended = try connection.execute(
             """
             DELETE FROM session WHERE device = $1 AND token_hash NOT IN

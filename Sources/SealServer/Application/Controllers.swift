@@ -31,7 +31,5 @@ enum Controllers {
         SchemaController(services: services).addRoutes(to: router)
         RolesController(services: services).addRoutes(to: router)
         ManagementTokensController(services: services).addRoutes(to: router)
-        services.housekeeping.sweepIfDue()
-        services.indexBuilder.start()
     }
 }

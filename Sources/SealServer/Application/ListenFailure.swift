@@ -12,9 +12,12 @@ public struct ListenFailure: Error, Equatable, CustomStringConvertible {
 
     public let address: String
     public let cause: Cause
+    /// The setting that gave the address: `listen` or `metrics`.
+    public let setting: String
 
     /// Nil for what has other causes.
-    init?(_ error: any Error, at address: ListenAddress) {
+    init?(_ error: any Error, at address: ListenAddress, setting: String = "listen") {
+        self.setting = setting
         switch error {
         case let error as IOError where error.errnoCode == EADDRINUSE: cause = .inUse
         case let error as IOError where error.errnoCode == EACCES: cause = .notPermitted
@@ -28,9 +31,9 @@ public struct ListenFailure: Error, Equatable, CustomStringConvertible {
 
     public var description: String {
         switch cause {
-        case .inUse: "Another program listens on \(address) already. Stop it, or give this server another --listen address."
-        case .notPermitted: "Listening on \(address) is not permitted. Ports below 1024 are the administrator's: give --listen another."
-        case .notThisMachines: "\(address) is no address of this machine. Give one that is with --listen."
+        case .inUse: "Another program listens on \(address) already. Stop it, or give this server another --\(setting) address."
+        case .notPermitted: "Listening on \(address) is not permitted. Ports below 1024 are the administrator's: give --\(setting) another."
+        case .notThisMachines: "\(address) is no address of this machine. Give one that is with --\(setting)."
         }
     }
 }
@@ -40,14 +43,14 @@ extension ListenAddress {
     /// take the address before the server does.
     ///
     /// Throws `ListenFailure`; the system's errors.
-    func tryOut() async throws {
+    func tryOut(setting: String = "listen") async throws {
         do {
             let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
                 .bind(host: host, port: port).get()
             try await channel.close()
         } catch {
-            throw ListenFailure(error, at: self) ?? error
+            throw ListenFailure(error, at: self, setting: setting) ?? error
         }
     }
 }

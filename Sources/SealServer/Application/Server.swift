@@ -52,6 +52,7 @@ public struct Server: Sendable {
         logger.notice(
             "SealKit starts", metadata: StartReport(configuration, certificateValidUntil: certificate?.validUntil).metadata)
         try await configuration.listen.tryOut()
+        try await configuration.metrics?.tryOut(setting: "metrics")
         if let mail = configuration.mail, mail.check == .required { try await RelayFailure.tryOut(mail) }
 
         try PrivateFiles.createFolder(at: configuration.dataFolder)
@@ -61,23 +62,29 @@ public struct Server: Sendable {
         let secrets = try ServerSecrets(folder: configuration.secretsFolder)
         let messengers = try replacing.messengers ?? Self.messengers(configuration, secrets, clock: replacing.clock ?? systemClock)
         let writeTimes = WriteTimes(logger: logger)
+        let registry = configuration.metrics.map { _ in MetricsRegistry() }
+        let metrics = ServerMetrics(factories: [registry, replacing.metrics].compactMap { $0 })
         let budget = configuration.limits.writeBudget
         let opened = try SQLiteDatabase(
             path: configuration.dataFolder + "/sealkit.sqlite",
             mostWaitingWrites: replacing.mostWaitingWrites ?? SQLiteGroupWriter.defaultMostWaiting,
             budget: WriteBudget(
-                limit: budget > 0 ? Int64(budget) * 1_000_000 : nil, clock: replacing.steadyClock ?? steadyClock, times: writeTimes))
+                limit: budget > 0 ? Int64(budget) * 1_000_000 : nil, clock: replacing.steadyClock ?? steadyClock, times: writeTimes,
+                metrics: metrics))
+        metrics.observe(.writesWaiting) { [weak opened] in opened?.waitingWrites ?? 0 }
         let database = replacing.database?(opened) ?? opened
         let (now, random) = ((replacing.clock ?? systemClock)(), Int64.random(in: 0...Int64.max))
         try await opened.write { connection in
             _ = try ShardedNumber.shard(of: connection)
             try ServerRuns.begin(now: now, random: random, in: connection)
+            // The data folder is this process's: no other server runs jobs of its database.
+            try JobLease.releaseAll(in: connection)
         }
         // Last of what can fail: it starts threads, which only `close()` ends.
         let blobs = try FolderBlobStore(folder: configuration.dataFolder + "/blobs")
         services = Services(
             database: database, blobs: blobs, messengers: messengers, secrets: secrets, configuration: configuration,
-            writeTimes: writeTimes, logger: logger, replacing: replacing)
+            writeTimes: writeTimes, metrics: metrics, logger: logger, replacing: replacing)
 
         PushService.listen(services)
         let router = try Self.router(services, addRoutes: addRoutes)
@@ -86,18 +93,20 @@ public struct Server: Sendable {
             server: http,
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.listen.host, port: configuration.listen.port)),
-            onServerRunning: { [origin = services.origin, outbox = services.outbox] channel in
+            onServerRunning: { [origin = services.origin, jobs = services.jobs] channel in
                 let port = channel.localAddress?.port ?? configuration.listen.port
                 // Before the first request: port 0 has become a real one.
                 origin.set(configuration.origin(port: port))
-                await outbox.resume()
+                jobs.begin()
                 let address = ListenAddress(host: configuration.listen.host, port: port)
                 logger.notice("the server listens", metadata: ["listen": "\(address)", "origin": "\(origin.value)"])
                 await onRunning(address)
             },
             logger: logger)
         signals = SignalService(certificate: certificate, logger: logger)
+        // The last one is told to stop first: jobs end once no request can ask anything of them.
         var running: [any Service] = [
+            services.jobs,
             application,
             RepeatingService(interval: Transfers.interval) { [transfers = services.transfers] in transfers.cutSlow() },
             RelayService(outbox: services.outbox),
@@ -108,11 +117,14 @@ public struct Server: Sendable {
                     certificate.renew(logger: logger)
                 })
         }
+        if let address = configuration.metrics, let registry {
+            let listener = MetricsListener(address: address, registry: registry, metrics: metrics, logger: logger)
+            running.append(listener.service { replacing.onMetrics?($0) })
+        }
         running += [
             RepeatingService(interval: EventStreams.heartbeat) { [streams = services.streams] in streams.heartbeat() },
-            PushService(streams: services.streams, webhooks: services.webhooks, publicNotifier: services.publicNotifier),
+            PushService(streams: services.streams),
         ]
-        // The last one is told to stop first.
         var group = ServiceGroupConfiguration(
             services: [.init(service: signals, successTerminationBehavior: .gracefullyShutdownGroup)]
                 + running.map { .init(service: $0) },
@@ -150,6 +162,8 @@ public struct Server: Sendable {
     /// Closes what `init` opened. `run()` does it; a server that never ran is closed with this.
     public func close() async {
         await services.outbox.close()
+        await services.webhooks.close()
+        await services.jobs.release()
         await services.blobs.close()
         do {
             try await services.database.close()
@@ -165,7 +179,8 @@ public struct Server: Sendable {
         let routes = RouteTable()
         let router = Router(context: SealRequestContext.self)
         router.add(middleware: RequestLogMiddleware())
-        router.add(middleware: FailureMiddleware(routes: routes))
+        router.add(middleware: RequestMetricsMiddleware(metrics: services.metrics))
+        router.add(middleware: FailureMiddleware(routes: routes, metrics: services.metrics))
         router.add(middleware: LoadMiddleware(services: services))
         router.add(middleware: WireVersionMiddleware())
         router.add(middleware: ServerKeyMiddleware(services: services))

@@ -4,7 +4,7 @@ import Foundation
 extension ServerConfiguration {
     /// The settings by name, as flags spell them; `--tls-key` is `SEALKIT_TLS_KEY` in the environment and `tls.key` in a file.
     private static let settings: [String: [String]] = [
-        "data": ["data"], "secrets": ["secrets"], "listen": ["listen"], "origin": ["origin"],
+        "data": ["data"], "secrets": ["secrets"], "listen": ["listen"], "metrics": ["metrics"], "origin": ["origin"],
         "tls-certificate": ["tls", "certificate"], "tls-key": ["tls", "key"], "behind-proxy": ["behind", "proxy"],
         "smtp-url": ["smtp", "url"], "smtp-from": ["smtp", "from"], "smtp-username": ["smtp", "username"],
         "smtp-password": ["smtp", "password"], "smtp-ca-file": ["smtp", "ca", "file"],
@@ -102,6 +102,12 @@ extension ServerConfiguration {
                     throw .invalid(setting: "listen", expected: "host:port, like 127.0.0.1:8080 or [::1]:8080")
                 }
                 result.listen = address
+            }
+            if let metrics = text("metrics") {
+                guard let address = ListenAddress(metrics) else {
+                    throw .invalid(setting: "metrics", expected: "host:port, like 127.0.0.1:9090 or [::1]:9090")
+                }
+                result.metrics = address
             }
             result.publicOrigin = text("origin")
             switch (text("tls-certificate"), text("tls-key")) {

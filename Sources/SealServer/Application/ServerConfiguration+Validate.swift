@@ -17,6 +17,9 @@ extension ServerConfiguration {
             // A certificate, a proxy and a network each have another name for it.
             throw .missingOrigin(listen: listen.description)
         }
+        guard metrics == nil || metrics != listen || listen.port == 0 else {
+            throw .invalid(setting: "metrics", expected: "another address than that of --listen")
+        }
         if let mail { try Self.validate(mail) }
         if let sms { try Self.validate(sms) }
         guard fallbackURLs.allSatisfy({ Self.isFallback(container: $0.key, url: $0.value) }) else {

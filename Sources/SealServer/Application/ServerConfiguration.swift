@@ -31,6 +31,9 @@ public struct ServerConfiguration: Sendable {
     public var registration: Registration
     /// Rates, quotas, and what is under way at once.
     public var limits: ServerLimits
+    /// Where `GET /metrics` can be read, by whoever reaches it: counts and times in Prometheus's text format, no ids, names or addresses.
+    /// Nil: nowhere, and nothing is measured.
+    public var metrics: ListenAddress?
 
     public static let defaultMaximumMessageSize = 4 * 1024 * 1024
     public static let defaultListen = ListenAddress(host: "127.0.0.1", port: 8080)
@@ -53,7 +56,8 @@ public struct ServerConfiguration: Sendable {
         webhookOrigins: [String] = [],
         fallbackURLs: [String: String] = [:],
         registration: Registration = .open,
-        limits: ServerLimits = ServerLimits()
+        limits: ServerLimits = ServerLimits(),
+        metrics: ListenAddress? = nil
     ) {
         self.dataFolder = Self.withoutTrailingSlashes(dataFolder)
         self.secretsFolder = Self.withoutTrailingSlashes(secretsFolder ?? self.dataFolder + ".secrets")
@@ -73,6 +77,7 @@ public struct ServerConfiguration: Sendable {
         self.fallbackURLs = fallbackURLs
         self.registration = registration
         self.limits = limits
+        self.metrics = metrics
     }
 
     /// PEM files: the certificate with its chain, and its private key.

@@ -1,3 +1,4 @@
+import CoreMetrics
 import Logging
 
 /// What tests put in the place of the real thing. Nil: the real thing.
@@ -11,6 +12,14 @@ struct ServiceReplacements: Sendable {
     var seats: (any PlaceholderSeats)?
     var outboxWaits: [Duration]?
     var logger: Logger?
+    /// Between two looks of a job whether there is something to do.
+    var jobLook: Duration?
+    /// Between two sweeps.
+    var sweepInterval: Duration?
+    /// Where metrics go, beside what `ServerConfiguration.metrics` says.
+    var metrics: (any MetricsFactory)?
+    /// Called with the address at which metrics can be read.
+    var onMetrics: (@Sendable (ListenAddress) -> Void)?
     /// Between looks at the certificate.
     var certificateInterval: Duration?
     var mostWaitingWrites: Int?

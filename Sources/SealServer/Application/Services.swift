@@ -17,7 +17,7 @@ final class Services: Sendable {
     // Accounts and verification
     let origin: ServerOrigin
     let limits: AbuseLimits
-    let limiter = RateLimiter()
+    let limiter: RateLimiter
     let gate: LoadGate
     let transfers: Transfers
     var quotas: Quotas { Quotas(configuration.limits, rosterEntries: limits.rosterEntries) }
@@ -40,22 +40,21 @@ final class Services: Sendable {
     // Push
     let webhookKeys: TokenKeys
     let webhooks: WebhookSender
-    let publicNotifier: PublicNotifier
-    let streams = EventStreams()
+    let streams: EventStreams
     var webhookTargets: WebhookTargets { WebhookTargets(origins: configuration.webhookOrigins) }
 
     let management: ManagementTokens
     /// How long requests held the writer.
     let writeTimes: WriteTimes
-    let housekeepingState = Housekeeping.State()
-    let indexBuildsState = IndexBuilder.State()
-    var indexBuilder: IndexBuilder { IndexBuilder(services: self) }
-    var housekeeping: Housekeeping { Housekeeping(services: self) }
+    let metrics: ServerMetrics
+    /// What is done beside requests.
+    let jobs: Jobs
 
     /// Puts everything together; what can fail has been opened before.
     init(
         database: any SQLDatabase, blobs: any BlobStore, messengers: [Address.Kind: any Messenger], secrets: ServerSecrets,
-        configuration: ServerConfiguration, writeTimes: WriteTimes, logger: Logger, replacing: ServiceReplacements
+        configuration: ServerConfiguration, writeTimes: WriteTimes, metrics: ServerMetrics, logger: Logger,
+        replacing: ServiceReplacements
     ) {
         let origin = ServerOrigin(configuration.origin(port: configuration.listen.port))
         var random = SystemRandom()
@@ -65,12 +64,15 @@ final class Services: Sendable {
         self.blobs = blobs
         self.configuration = configuration
         self.writeTimes = writeTimes
+        self.metrics = metrics
+        limiter = RateLimiter(metrics: metrics)
+        streams = EventStreams(metrics: metrics)
         self.logger = logger
         self.clock = clock
         randomBytes = systemRandomBytes
         self.origin = origin
         limits = replacing.limits ?? AbuseLimits(configuration.limits)
-        gate = LoadGate(requests: configuration.limits.requestsInFlight, bytes: configuration.limits.bytesInFlight)
+        gate = LoadGate(requests: configuration.limits.requestsInFlight, bytes: configuration.limits.bytesInFlight, metrics: metrics)
         transfers = Transfers(now: replacing.instant ?? { .now })
         registration = Registration(configuration.registration, key: secrets.registrationKey)
         challenges = LoginChallenges(key: SecretBytes(random: &random))
@@ -81,15 +83,32 @@ final class Services: Sendable {
         seats = replacing.seats ?? SharingPlaceholderSeats()
         outbox = Outbox(
             messengers: messengers, key: secrets.addresses.outboxKey(), database: database, origin: origin, clock: clock,
-            logger: logger, waits: replacing.outboxWaits ?? Outbox.defaultWaits)
+            logger: logger, waits: replacing.outboxWaits ?? Outbox.defaultWaits, metrics: metrics)
         secrets.tokenKeys.report(to: logger)
         secrets.webhookKeys.report(to: logger)
         self.schemas = schemas
         webhookKeys = secrets.webhookKeys
         webhooks = WebhookSender(
-            database: database, keys: secrets.webhookKeys, targets: WebhookTargets(origins: configuration.webhookOrigins),
-            clock: clock, logger: logger)
-        publicNotifier = PublicNotifier(database: database, schemas: schemas, clock: clock, logger: logger)
+            keys: secrets.webhookKeys, targets: WebhookTargets(origins: configuration.webhookOrigins), clock: clock, logger: logger,
+            metrics: metrics)
+        jobs = Jobs(
+            ServerJobs.all(
+                blobs: blobs, schemas: schemas, publicNotifier: PublicNotifier(schemas: schemas, clock: clock), webhooks: webhooks,
+                outbox: outbox, tombstoneAge: configuration.tombstoneAge,
+                sweepInterval: replacing.sweepInterval ?? ServerJobs.sweepInterval, logger: logger),
+            JobRunner.Surroundings(
+                database: database, holder: systemRandomBytes(16), look: replacing.jobLook ?? JobRunner.look, clock: clock,
+                metrics: metrics, logger: logger))
         management = secrets.management
+        observe()
+    }
+
+    /// What is asked when somebody reads the metrics. Each of them notes things there itself, so that nothing is held.
+    private func observe() {
+        metrics.observe(.requestsUnderWay) { [weak gate] in gate?.requestsUnderWay ?? 0 }
+        metrics.observe(.requestBytes) { [weak gate] in gate?.bytesUnderWay ?? 0 }
+        metrics.observe(.answerBytes) { [weak gate] in gate?.answersUnderWay ?? 0 }
+        metrics.observe(.messagesWaiting) { [weak outbox] in outbox?.count ?? 0 }
+        metrics.observe(.streams) { [weak streams] in streams?.count ?? 0 }
     }
 }

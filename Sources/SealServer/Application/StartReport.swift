@@ -13,6 +13,7 @@ struct StartReport {
             "data": "\(configuration.dataFolder)",
             "secrets": "\(configuration.secretsFolder)",
             "listen": "\(configuration.listen)",
+            "metrics": "\(configuration.metrics.map { "\($0)" } ?? "none")",
             "origin": "\(configuration.publicOrigin ?? "the listening address")",
             "tls": "\(configuration.tls.map(\.certificate) ?? (configuration.isBehindProxy ? "by the proxy" : "none"))",
             "mail": "\(configuration.mail.map { "\($0.url) as \($0.from)" } ?? "none: mailboxes get no codes")",

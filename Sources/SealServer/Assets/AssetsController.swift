@@ -64,7 +64,6 @@ struct AssetsController: Sendable {
             await discard(id, stored, zone)
             throw error
         }
-        services.housekeeping.sweepIfDue()
         return Response(status: .created, headers: [.cacheControl: "no-store", .contentLength: "0"])
     }
 

@@ -64,7 +64,6 @@ struct UploadsController: Sendable {
         }
         // Also where an earlier beginning was cut short between its row and its file.
         if needsFile { try await services.blobs.beginParts(row.stored) }
-        services.housekeeping.sweepIfDue()
         return try Response(answer, for: request)
     }
 
@@ -188,7 +187,7 @@ struct UploadsController: Sendable {
             // Given up while it was published: whoever removed it then may have come too early for the name that it has now.
             do {
                 let isGone = try await services.database.write { try Blobs.discardUnknown(place.id, stored: row.stored, in: zone, $0) }
-                if isGone { services.housekeeping.collectGarbage() }
+                if isGone { services.jobs.wake(.garbage) }
             } catch {
                 services.logger.error("a published upload could not be discarded; its file stays", metadata: ["error": "\(error)"])
             }
@@ -207,7 +206,7 @@ struct UploadsController: Sendable {
             try Blobs.discard(place.id, stored: row.stored, in: uploads.zone, connection)
             return row.stored
         }
-        if stored != nil { services.housekeeping.collectGarbage() }
+        if stored != nil { services.jobs.wake(.garbage) }
         return try Response(Sealkit_V1_AbandonUploadResponse(), for: request)
     }
 }

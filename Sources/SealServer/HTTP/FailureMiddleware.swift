@@ -6,6 +6,7 @@ import SealWire
 /// Turns every error into a `Failure` body, so that a client never meets an answer that it cannot read.
 struct FailureMiddleware: RouterMiddleware {
     let routes: RouteTable
+    let metrics: ServerMetrics
 
     func handle(
         _ request: Request, context: SealRequestContext,
@@ -14,12 +15,15 @@ struct FailureMiddleware: RouterMiddleware {
         do {
             return try await next(request, context)
         } catch let error as HTTPError where error.status == .notFound && !context.hasRoute {
-            return try unknownRoute(request).response(from: request, context: context)
+            let answer = unknownRoute(request)
+            metrics.count(.failures, answer.code.rawValue)
+            return try answer.response(from: request, context: context)
         } catch {
             let (answer, isInternal) = ServerError.describing(error, requestID: context.id)
             if isInternal {
                 context.logger.error("request failed", metadata: ["error": "\(error)", "code": "\(answer.code.rawValue)"])
             }
+            metrics.count(.failures, answer.code.rawValue)
             return try answer.response(from: request, context: context)
         }
     }

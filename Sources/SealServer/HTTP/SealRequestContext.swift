@@ -36,6 +36,13 @@ struct SealRequestContext: RequestContext {
         maxUploadSize = ServerConfiguration.defaultMaximumMessageSize
     }
 
+    /// The route's method and the template of its path, so that neither an id nor anything else of the request is in it; one name for
+    /// whatever no route took.
+    func endpointName(_ request: Request) -> String {
+        guard hasRoute, let endpointPath else { return "unknown" }
+        return "\(request.method.rawValue) \(endpointPath)"
+    }
+
     /// False when no route took the request.
     var hasRoute: Bool { endpointPath.map { $0 != "NotFound" } ?? false }
 }

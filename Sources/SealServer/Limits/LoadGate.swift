@@ -15,9 +15,11 @@ final class LoadGate: Sendable {
 
     private let limits: Amounts
     private let state = Mutex(State())
+    private let metrics: ServerMetrics
 
     /// - Parameters: 0 is no limit.
-    init(requests: Int, bytes: Int) {
+    init(requests: Int, bytes: Int, metrics: ServerMetrics = .off) {
+        self.metrics = metrics
         limits = Amounts(
             requests: requests > 0 ? requests : Int.max, bytes: bytes > 0 ? bytes : Int.max, answers: bytes > 0 ? bytes : Int.max)
     }
@@ -43,13 +45,16 @@ final class LoadGate: Sendable {
             }
             return place
         }
-        guard let place else { throw Self.full }
+        guard let place else { throw full() }
         return Pass(self, place)
     }
 
-    private static let full = ServerError(
-        .serviceUnavailable, "The server has as much under way as it takes at once; nothing was done.",
-        remedy: "Try again in a second.", retryAfter: 1)
+    private func full() -> ServerError {
+        metrics.count(.refusals, "load")
+        return ServerError(
+            .serviceUnavailable, "The server has as much under way as it takes at once; nothing was done.",
+            remedy: "Try again in a second.", retryAfter: 1)
+    }
 
     /// A request's room; it is given back at its end, or when nobody holds the pass any more.
     final class Pass: Sendable {
@@ -78,7 +83,7 @@ final class LoadGate: Sendable {
                 if isAdded { own.bytes += count }
                 return isAdded
             }
-            guard hasRoom else { throw LoadGate.full }
+            guard hasRoom else { throw gate.full() }
         }
 
         /// The request is nobody's, as far as is known: it shares the room of those who have no session.
@@ -90,7 +95,7 @@ final class LoadGate: Sendable {
                 own.isStrange = gate.state.withLock { $0.addStranger(bytes: own.bytes, at: place, gate.limits) }
                 return own.isStrange
             }
-            guard hasRoom else { throw LoadGate.full }
+            guard hasRoom else { throw gate.full() }
         }
 
         /// It has turned out to be somebody's.
@@ -112,7 +117,7 @@ final class LoadGate: Sendable {
                 state.hold(place)
                 return true
             }
-            guard isAdded else { throw LoadGate.full }
+            guard isAdded else { throw gate.full() }
             return Hold { [gate, place] in
                 gate.state.withLock { state in
                     state.remove(count, .answers, at: place, isStrange: isStrange)

@@ -8,7 +8,7 @@ final class RateLimiter: Sendable {
     typealias Rule = TokenBucket.Rule
 
     /// What is counted. Each kind has its own bucket for each subject.
-    enum Kind: Hashable, Sendable {
+    enum Kind: String, Hashable, Sendable {
         case request, write, read, sharing
         case anonymousRequest
         case accountCreation
@@ -57,9 +57,11 @@ final class RateLimiter: Sendable {
 
     private let shards: [Shard]
     private let capacity: Int
+    private let metrics: ServerMetrics
 
     /// - Parameter capacity: how many subjects are remembered at once.
-    init(capacity: Int = 131_072, shards: Int = 32) {
+    init(capacity: Int = 131_072, shards: Int = 32, metrics: ServerMetrics = .off) {
+        self.metrics = metrics
         self.shards = (0..<max(1, shards)).map { _ in Shard() }
         self.capacity = max(1, capacity / max(1, shards))
     }
@@ -82,7 +84,10 @@ final class RateLimiter: Sendable {
             entries[key] = Entry(bucket: bucket, full: full)
             return (wait, Standing(limit: rule.count, remaining: bucket.remaining(rule), reset: full - now))
         }
-        if let wait { throw .rateLimited(until: now + wait, now: now) }
+        if let wait {
+            metrics.count(.refusals, kind.rawValue)
+            throw .rateLimited(until: now + wait, now: now)
+        }
         return standing
     }
 

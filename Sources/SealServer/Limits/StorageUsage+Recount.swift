@@ -1,4 +1,6 @@
-/// The sums again, from what is there: to notice sums that have drifted.
+import Logging
+
+/// The sums again, from what is there: to notice sums that have drifted. Each save keeps them up to date.
 extension StorageUsage {
     private static let recountScript = """
         DELETE FROM storage_usage;
@@ -25,6 +27,12 @@ extension StorageUsage {
             ) totals GROUP BY account HAVING SUM(records) <> 0 OR SUM(bytes) <> 0
             LIMIT 1
             """)
+    }
+
+    static func recountIfDrifted(_ turn: JobTurn, logger: Logger) async throws {
+        guard try await turn.read({ try hasDrifted(in: $0) }) else { return }
+        logger.warning("the sums of what is stored were wrong; they are counted again")
+        try await turn.step { try recount(in: $0) }
     }
 
     static func recount(in connection: any SQLConnection) throws { try connection.runScript(recountScript) }

@@ -17,6 +17,7 @@ final class Outbox: Sendable {
     /// Waits between tries, by a clock that nobody sets; after the last one the message is given up.
     private let waits: [Duration]
     private let capacity: Int
+    private let metrics: ServerMetrics
     /// Whether messages go out, by kind.
     let states: MessengerStates
 
@@ -25,6 +26,9 @@ final class Outbox: Sendable {
         /// Ended before their task was noted.
         var ended: Set<ID16> = []
         var isClosed = false
+        var hasResumed = false
+        /// Until then: what was begun since the start, and is not to be begun again as a left-over.
+        var begun: Set<ID16> = []
     }
     private let state = Mutex(State())
 
@@ -37,7 +41,8 @@ final class Outbox: Sendable {
 
     init(
         messengers: [Address.Kind: any Messenger], key: SecretBytes, database: any SQLDatabase, origin: ServerOrigin,
-        clock: @escaping @Sendable () -> Int64, logger: Logger, waits: [Duration] = defaultWaits, capacity: Int = 2_000
+        clock: @escaping @Sendable () -> Int64, logger: Logger, waits: [Duration] = defaultWaits, capacity: Int = 2_000,
+        metrics: ServerMetrics = .off
     ) {
         self.messengers = messengers
         self.rows = OutgoingMessages(key: key)
@@ -47,6 +52,7 @@ final class Outbox: Sendable {
         self.logger = logger
         self.waits = waits
         self.capacity = capacity
+        self.metrics = metrics
         states = MessengerStates(messengers, logger: logger)
     }
 
@@ -85,7 +91,10 @@ final class Outbox: Sendable {
 
     /// Returns at once.
     func send(_ message: WaitingMessage) {
-        let mayStart = state.withLock { !$0.isClosed && $0.tasks[message.id] == nil }
+        let mayStart = state.withLock { state in
+            if !state.hasResumed { state.begun.insert(message.id) }
+            return !state.isClosed && state.tasks[message.id] == nil
+        }
         // Closed: the next start sends it.
         guard mayStart else { return }
         // Detached: its writes are the server's own, not in the turn and budget of whoever asked.
@@ -99,15 +108,29 @@ final class Outbox: Sendable {
         }
     }
 
-    /// Goes on with what waited when the server last ended.
-    func resume() async {
-        guard !messengers.isEmpty else { return }
-        do {
-            let (now, rows) = (clock(), rows)
-            let waiting = try await database.write { try rows.takeOver(now: now, in: $0) }
-            for message in waiting where carries(message.kind) { send(message) }
-        } catch {
-            logger.error("messages that wait could not be read; the next start tries again", metadata: ["error": "\(error)"])
+    /// Whether anything may wait from before the start, which nobody has gone on with yet.
+    func hasLeftOvers(in connection: any SQLConnection) throws -> Bool {
+        guard !messengers.isEmpty, !state.withLock(\.hasResumed) else { return false }
+        if try connection.exists("SELECT 1 FROM outgoing_message LIMIT 1") { return true }
+        _ = beginNewOnly()
+        return false
+    }
+
+    /// Goes on with what waited when the server last ended: once, since what came later has its task.
+    func resume(_ turn: JobTurn) async throws {
+        let (now, rows) = (turn.now, rows)
+        let waiting = try await turn.step { try rows.takeOver(now: now, in: $0) }
+        let begun = beginNewOnly()
+        for message in waiting where carries(message.kind) && !begun.contains(message.id) { send(message) }
+    }
+
+    /// Notes that nothing is left over any more.
+    /// - Returns: what was begun before that.
+    private func beginNewOnly() -> Set<ID16> {
+        state.withLock { state in
+            state.hasResumed = true
+            defer { state.begun = [] }
+            return state.begun
         }
     }
 
@@ -142,11 +165,13 @@ final class Outbox: Sendable {
             do {
                 try await messenger.send(message)
                 states.note(.ok, of: waiting.kind)
+                metrics.count(.messages, "\(waiting.kind)", "sent")
                 return await store { try $0.delete(waiting.id, in: $1) }
             } catch is CancellationError {
                 return
             } catch {
                 attempts += 1
+                metrics.count(.messages, "\(waiting.kind)", "failed")
                 // The messenger's errors carry no address; others' words are not repeated.
                 let known = error as? MessengerError
                 // Where it can be found out by itself whether messages go out, it is.
@@ -158,11 +183,15 @@ final class Outbox: Sendable {
                         "error": "\(known.map { "\($0)" } ?? "\(type(of: error))")", "try": "\(attempts)",
                         "again": "\(willRetry)",
                     ])
-                guard willRetry else { return await store { try $0.delete(waiting.id, in: $1) } }
+                guard willRetry else {
+                    metrics.count(.messages, "\(waiting.kind)", "given-up")
+                    return await store { try $0.delete(waiting.id, in: $1) }
+                }
                 await store { try $0.countAttempt(waiting.id, in: $1) }
                 guard await pause(attempts) else { return }
             }
         }
+        metrics.count(.messages, "\(waiting.kind)", "given-up")
         logger.warning("a message was given up: its code is of no use any more")
         await store { try $0.delete(waiting.id, in: $1) }
     }

@@ -34,6 +34,9 @@ final class EventStreams: Sendable {
     }
 
     private let state = Mutex(State())
+    private let metrics: ServerMetrics
+
+    init(metrics: ServerMetrics = .off) { self.metrics = metrics }
 
     /// Between two signs of life: shorter than what proxies between usually wait.
     static let heartbeat: Duration = .seconds(25)
@@ -68,7 +71,14 @@ final class EventStreams: Sendable {
             state.byAccount[account, default: []].insert(state.next)
             return .success(state.next)
         }
-        return Opened(id: try outcome.get(), signals: signals)
+        switch outcome {
+        case .success(let id):
+            metrics.count(.streamsOpened)
+            return Opened(id: id, signals: signals)
+        case .failure(let error):
+            if error.code == .requestRateLimited { metrics.count(.refusals, "streams") }
+            throw error
+        }
     }
 
     /// Ends the stream's signals and forgets it.

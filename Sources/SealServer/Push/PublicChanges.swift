@@ -33,6 +33,12 @@ enum PublicChanges {
 
     private static let rowsPerStatement = 32
 
+    /// Whether somebody is still to be told.
+    static func areThere(in connection: any SQLConnection) throws -> Bool {
+        try connection.exists(
+            "SELECT 1 FROM public_change c JOIN zone z ON z.owner = c.zone_owner AND z.zone = 1 LIMIT 1")
+    }
+
     /// After a save in a public database that somebody has subscribed to.
     /// - Parameter most: how many changes of one database wait; what is more is told as an overflow.
     static func note(

@@ -7,11 +7,11 @@ import Synchronization
 /// Sends notifications to webhooks, at least once: what is to be sent and how far each webhook got is in the database, so
 /// a restart goes on where it was. A receiver that fails is tried again for a day, less and less often.
 final class WebhookSender: Sendable {
-    private let database: any SQLDatabase
     private let keys: TokenKeys
     private let targets: WebhookTargets
     private let clock: @Sendable () -> Int64
     private let logger: Logger
+    private let metrics: ServerMetrics
     private let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
 
@@ -20,6 +20,8 @@ final class WebhookSender: Sendable {
         var byOrigin: [String: Int] = [:]
     }
     private let state = Mutex(State())
+    /// Made for the first delivery; its connections are kept for the next.
+    private let client = Mutex<SignedClient?>(nil)
 
     /// Deliveries under way at once.
     private static let most = 32
@@ -29,65 +31,83 @@ final class WebhookSender: Sendable {
     private static let longestWait: Int64 = 3_600_000_000
 
     init(
-        database: any SQLDatabase, keys: TokenKeys, targets: WebhookTargets, clock: @escaping @Sendable () -> Int64, logger: Logger
+        keys: TokenKeys, targets: WebhookTargets, clock: @escaping @Sendable () -> Int64, logger: Logger, metrics: ServerMetrics
     ) {
-        (self.database, self.keys, self.targets) = (database, keys, targets)
-        (self.clock, self.logger) = (clock, logger)
+        (self.keys, self.targets) = (keys, targets)
+        (self.clock, self.logger, self.metrics) = (clock, logger, metrics)
         (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Something may be due.
+    /// Something may be due; heard while others are being sent.
     func wake() { signal.yield() }
 
-    /// Sends until cancelled.
-    func run() async {
-        guard !targets.origins.isEmpty else { return }
-        let client = SignedClient(keys: keys, clock: clock)
+    /// Whether any webhook has something to send, now or later.
+    func hasWork(in connection: any SQLConnection) throws -> Bool {
+        guard !targets.origins.isEmpty else { return false }
+        return try connection.exists("SELECT 1 FROM webhook WHERE due > 0 LIMIT 1")
+    }
+
+    /// Sends all that is due, and what becomes due meanwhile.
+    /// - Returns: when the next one will be due, in microseconds since 1970.
+    func run(_ turn: JobTurn) async throws -> Int64? {
+        let client = client.withLock { client in
+            let made = client ?? SignedClient(keys: keys, clock: clock)
+            client = made
+            return made
+        }
+        return try await send(turn, client).get()
+    }
+
+    /// Once nothing runs any more.
+    func close() async {
+        let client = client.withLock { client in
+            defer { client = nil }
+            return client
+        }
+        do { try await client?.close() } catch {
+            logger.debug("the webhooks' client did not close cleanly", metadata: ["error": "\(type(of: error))"])
+        }
+    }
+
+    /// What is on its way is waited for, also where the rest cannot be looked up; it is cut short when the server stops.
+    private func send(_ turn: JobTurn, _ client: SignedClient) async -> Result<Int64?, any Error> {
         await withDiscardingTaskGroup { group in
-            signal.yield()
-            var timer: Task<Void, Never>?
-            for await _ in signals {
-                timer?.cancel()
-                do {
-                    let (due, next) = try await look()
+            var signals = signals.makeAsyncIterator()
+            do {
+                while true {
+                    let (due, next) = try await look(turn)
+                    if !due.isEmpty { try await turn.keep() }
                     for webhook in due where reserve(webhook) {
                         group.addTask {
-                            await self.deliver(webhook, client)
+                            await self.deliver(webhook, turn, client)
                             self.release(webhook)
                         }
                     }
-                    if let next {
-                        let wait = max(10_000, next - clock())
-                        timer = Task { [signal] in
-                            do { try await Task.sleep(for: .microseconds(wait)) } catch { return }
+                    guard state.withLock({ !$0.inFlight.isEmpty }) else { return .success(next) }
+                    let timer = next.map { next in
+                        Task { [signal] in
+                            do { try await Task.sleep(for: .microseconds(max(10_000, next - clock()))) } catch { return }
                             signal.yield()
                         }
                     }
-                } catch StorageError.closed {
-                    break
-                } catch {
-                    logger.warning("webhooks could not be looked up; it is tried again", metadata: ["error": "\(error)"])
-                    timer = Task { [signal] in
-                        do { try await Task.sleep(for: .seconds(5)) } catch { return }
-                        signal.yield()
-                    }
+                    // Until one is delivered, more is announced, or the next is due; nil once the server stops.
+                    let heard: Void? = await signals.next()
+                    timer?.cancel()
+                    if heard == nil { throw CancellationError() }
                 }
+            } catch {
+                return .failure(error)
             }
-            timer?.cancel()
-            group.cancelAll()
-        }
-        do { try await client.close() } catch {
-            logger.debug("the webhooks' client did not close cleanly", metadata: ["error": "\(type(of: error))"])
         }
     }
 
     // MARK: Whose turn it is
 
     /// What is due, and when the next one will be.
-    private func look() async throws -> (due: [WebhookRow], next: Int64?) {
+    private func look(_ turn: JobTurn) async throws -> (due: [WebhookRow], next: Int64?) {
         let now = clock()
         let (busy, byOrigin) = state.withLock { ($0.inFlight, $0.byOrigin) }
-        return try await database.read { connection in
+        return try await turn.read { connection in
             var due: [WebhookRow] = []
             // Each origin for itself: however many wait for a slow one, those of the others are seen.
             var origin = try connection.first("SELECT MIN(origin) FROM webhook WHERE due > 0", []) {
@@ -140,20 +160,24 @@ final class WebhookSender: Sendable {
 
     // MARK: One delivery
 
-    private func deliver(_ webhook: WebhookRow, _ client: SignedClient) async {
+    private func deliver(_ webhook: WebhookRow, _ turn: JobTurn, _ client: SignedClient) async {
         do {
-            let entries = try await database.read { try NotificationFeed.page(of: webhook, in: $0) }
+            let entries = try await turn.read { try NotificationFeed.page(of: webhook, in: $0) }
             guard let last = entries.last?.number else {
-                try await settle(webhook, delivered: webhook.delivered)
+                try await settle(webhook, delivered: webhook.delivered, turn)
                 return
             }
             if try await send(entries.map(\.message), upTo: last, to: webhook, client) {
-                try await settle(webhook, delivered: last)
+                metrics.count(.webhooks, "taken")
+                try await settle(webhook, delivered: last, turn)
             } else {
-                try await postpone(webhook)
+                metrics.count(.webhooks, "refused")
+                try await postpone(webhook, turn)
             }
         } catch StorageError.closed {
             // The next start goes on.
+        } catch is JobLease.HeldElsewhere {
+            // Another server sends it, again perhaps.
         } catch {
             logger.warning("a webhook's state could not be read or written", metadata: ["error": "\(error)"])
         }
@@ -177,9 +201,9 @@ final class WebhookSender: Sendable {
 
     /// Moves the webhook's place; due again at once where there is more. With the last of a subscription that fired once
     /// and went, its webhook goes too.
-    private func settle(_ webhook: WebhookRow, delivered: Int64) async throws {
+    private func settle(_ webhook: WebhookRow, delivered: Int64, _ turn: JobTurn) async throws {
         let now = clock()
-        try await database.write { connection in
+        try await turn.note { connection in
             try connection.execute(
                 """
                 UPDATE webhook SET delivered = $6, attempts = 0, since = $7, due = CASE WHEN EXISTS (
@@ -197,7 +221,7 @@ final class WebhookSender: Sendable {
     }
 
     /// Later, or never after a day without success.
-    private func postpone(_ webhook: WebhookRow) async throws {
+    private func postpone(_ webhook: WebhookRow, _ turn: JobTurn) async throws {
         let now = clock()
         guard now - webhook.since < Self.patience else {
             // The operator's word; the rest of the URL is the subscriber's secret.
@@ -206,14 +230,15 @@ final class WebhookSender: Sendable {
                 "a webhook was given up after a day without success; what waited for it is dropped",
                 metadata: ["target": "\(target)", "attempts": "\(webhook.attempts + 1)"])
             let owner = webhook.owner
-            let last = try await database.read { try NotificationFeed.place(of: owner, in: $0).last }
-            try await settle(webhook, delivered: last)
+            let last = try await turn.read { try NotificationFeed.place(of: owner, in: $0).last }
+            metrics.count(.webhooks, "given-up")
+            try await settle(webhook, delivered: last, turn)
             return
         }
         // 1 s, 2 s, 4 s, … up to an hour, each shortened by up to a half, so that many do not come back at once.
         let wait = min(Int64(1_000_000) << min(webhook.attempts, 12), Self.longestWait)
         let due = now + wait / 2 + Int64.random(in: 0...wait / 2)
-        try await database.write { connection in
+        try await turn.note { connection in
             try connection.execute(
                 """
                 UPDATE webhook SET attempts = attempts + 1, due = $6

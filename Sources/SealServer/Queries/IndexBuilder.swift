@@ -1,55 +1,20 @@
-import Logging
 import SealStatements
-import Synchronization
 
 /// Makes the indexes that `IndexBuilds` notes, some records at a time, each in a transaction with how far it came: a crash
 /// repeats nothing and leaves nothing out.
-struct IndexBuilder: Sendable {
-    let services: Services
+enum IndexBuilder {
     private static let batch = 200
 
-    final class State: Sendable {
-        fileprivate let values = Mutex((isRunning: false, isWanted: false))
-    }
-
-    /// Goes through what is noted, in the background.
-    func start() {
-        let starts = services.indexBuildsState.values.withLock { values in
-            values.isWanted = true
-            defer { values.isRunning = true }
-            return !values.isRunning
-        }
-        guard starts else { return }
-        Task.detached(priority: .background) {
-            while services.indexBuildsState.values.withLock({ values in
-                // Asked again meanwhile: there may be one that this round did not see.
-                defer { values.isWanted = false }
-                if !values.isWanted { values.isRunning = false }
-                return values.isWanted
-            }) {
-                do {
-                    while try await step() {}
-                } catch StorageError.closed {
-                    // The server is shutting down; the next start goes on.
-                } catch {
-                    services.logger.warning("making an index failed; it is tried again later", metadata: ["error": "\(error)"])
-                }
-            }
-        }
-    }
-
+    /// Some records of the first index that is noted.
     /// - Returns: whether there is more to do.
-    func step() async throws -> Bool {
-        let schemas = services.schemas
-        return try await services.database.write { connection in
-            let found = try connection.first(
-                "SELECT field, container, environment, type, owner, zone, record FROM index_build ORDER BY field LIMIT 1", [],
-                IndexBuilds.Build.init)
-            guard let build = found else { return false }
-            let schema = try schemas.schema(build.container, build.environment, in: connection)
-            try Self.advance(build, schema.indexed[build.type], connection)
-            return true
-        }
+    static func step(_ schemas: SchemaStore, in connection: any SQLConnection) throws -> Bool {
+        let found = try connection.first(
+            "SELECT field, container, environment, type, owner, zone, record FROM index_build ORDER BY field LIMIT 1", [],
+            IndexBuilds.Build.init)
+        guard let build = found else { return false }
+        let schema = try schemas.schema(build.container, build.environment, in: connection)
+        try advance(build, schema.indexed[build.type], connection)
+        return true
     }
 
     private static func advance(_ build: IndexBuilds.Build, _ type: IndexedType?, _ connection: any SQLConnection) throws {

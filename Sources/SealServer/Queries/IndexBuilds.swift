@@ -30,6 +30,9 @@ enum IndexBuilds {
         }
     }
 
+    /// Whether any is to be made.
+    static func areThere(in connection: any SQLConnection) throws -> Bool { try connection.exists("SELECT 1 FROM index_build LIMIT 1") }
+
     /// Whether nothing that the query reads is still being made.
     static func areFinished(
         for query: Query, _ type: IndexedType, _ schema: StoredSchema, in connection: any SQLConnection

@@ -44,7 +44,7 @@ struct QueriesController: Sendable {
             return try Self.answer(message, query, schema, scope, cursorKey, connection)
         }
         guard let answer else {
-            services.indexBuilder.start()
+            services.jobs.wake(.indexes)
             throw IndexBuilds.unfinished
         }
         switch WireEncoding(answerTo: request) {

@@ -46,8 +46,7 @@ extension RecordsController {
                 try operation.keep(Data(answer), of: caller.accountID, isBilled: save.billsAnswer, now: now, in: connection)
                 return (answer, leftGarbage)
             }
-            if leftGarbage { services.housekeeping.collectGarbage() }
-            services.housekeeping.sweepIfDue()
+            if leftGarbage { services.jobs.wake(.garbage) }
             return answer
         } catch is Doubt {
             return nil

@@ -100,8 +100,7 @@ struct RecordsController: Sendable {
             return (try answer ?? save.serialized(outcomes), leftGarbage, ServerRecords.areWanted(in: outcomes))
         }
         if wantsRecords { answer = try await addingServerRecords(to: answer, message, session, path) }
-        if leftGarbage { services.housekeeping.collectGarbage() }
-        services.housekeeping.sweepIfDue()
+        if leftGarbage { services.jobs.wake(.garbage) }
         return try Self.answer(answer, as: Sealkit_V1_ModifyRecordsResponse.self, to: request)
     }
 

@@ -106,7 +106,7 @@ struct SchemaController: Sendable {
                 try SchemaFollowers.follow(change, now: now, connection)
                 return difference
             }
-            services.indexBuilder.start()
+            services.jobs.wake(.indexes)
         }
         return try Response(
             Sealkit_V1_ChangeSchemaResponse.with {

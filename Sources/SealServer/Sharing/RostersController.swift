@@ -98,7 +98,7 @@ struct RostersController: Sendable {
             return .with { $0.scope = stored.scopeHead }
         }
         // Of a zone that has ended.
-        services.housekeeping.collectGarbage()
+        services.jobs.wake(.garbage)
         return try Response(response, for: request)
     }
 

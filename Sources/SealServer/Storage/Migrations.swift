@@ -21,7 +21,8 @@ extension Migration {
             OutgoingMessages.tables, ManagementTables.tables, ServerRuns.tables, RepeatableOperation.tables, ZoneTables.tables,
             ZoneRemains.tables,
             SharingTables.tables, RecordTables.tables, AssetTables.tables, StorageUsage.tables, PublicTables.tables,
-            SchemaTables.tables, QueryTables.tables, PushTables.tables, RegistrationTables.tables, BilledTable.triggers,
+            SchemaTables.tables, QueryTables.tables, PushTables.tables, RegistrationTables.tables, JobLease.tables,
+            BilledTable.triggers,
         ].joined(separator: "\n"))
 
     /// Until the first release its text still changes: with its digest in the name, a database of another build is refused, and not

@@ -8,4 +8,5 @@ struct WriteBudget: Sendable {
     var clock: @Sendable () -> Int64 = steadyClock
     /// Hears how long each of them took.
     var times: WriteTimes?
+    var metrics: ServerMetrics = .off
 }

@@ -60,6 +60,11 @@ enum ZoneRemains {
         try forget(zone.key, in: connection)
     }
 
+    /// Whether something is left of any zone.
+    static func areThere(in connection: any SQLConnection) throws -> Bool {
+        try connection.exists("SELECT 1 FROM zone_remains r JOIN zone z ON z.owner = r.owner AND z.zone = r.zone LIMIT 1")
+    }
+
     /// Takes one step for the first zone of which something is left.
     /// - Returns: whether there is more to do.
     static func step(in connection: any SQLConnection) throws -> Bool {

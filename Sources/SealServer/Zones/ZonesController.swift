@@ -60,7 +60,7 @@ struct ZonesController: Sendable {
             }
             return response
         }
-        if !message.deletes.isEmpty { services.housekeeping.collectGarbage() }
+        if !message.deletes.isEmpty { services.jobs.wake(.garbage) }
         return try Response(response, for: request)
     }
 

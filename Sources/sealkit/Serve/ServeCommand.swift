@@ -29,6 +29,9 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Where to listen; port 0 lets the system choose. Default: 127.0.0.1:8080.", valueName: "host:port"))
     var listen: String?
 
+    @Option(help: ArgumentHelp("Where GET /metrics can be read in Prometheus's text format: 127.0.0.1:9090. Whoever reaches it may read it; it has counts and times, no ids, names or addresses. Default: nowhere.", valueName: "host:port"))
+    var metrics: String?
+
     @Option(help: ArgumentHelp("The address that clients use; logins sign it. Default: the listen address, for clients on this machine.", valueName: "url"))
     var origin: String?
 
@@ -135,6 +138,7 @@ struct ServeCommand: AsyncParsableCommand {
         flags["data"] = data
         flags["secrets"] = secrets
         flags["listen"] = listen
+        flags["metrics"] = metrics
         flags["origin"] = origin
         flags["tls-certificate"] = tlsCertificate
         flags["tls-key"] = tlsKey

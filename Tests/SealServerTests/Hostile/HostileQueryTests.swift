@@ -79,13 +79,13 @@ import Testing
             let unmarked = try await refusal { try await Self.query(query, by: try TestClient(server)) }
             #expect(unmarked == .invalidArguments)
             try await boss.importing(note.replacing("%", with: " QUERYABLE SORTABLE SEARCHABLE"))
-            while try await server.services.indexBuilder.step() {}
+            try await server.services.jobs.run(.indexes)
             #expect(try await Self.query(query, by: try TestClient(server)).matches.map(\.record.recordName) == ["a"])
             let words = try QueryTests.query("self CONTAINS 'second'", type: "Note")
             #expect(try await Self.query(words, by: try TestClient(server)).matches.map(\.record.recordName) == ["b"])
             // And taken away with it.
             try await boss.importing(note.replacing("%", with: ""))
-            while try await server.services.indexBuilder.step() {}
+            try await server.services.jobs.run(.indexes)
             let entries = try await server.services.database.read { connection in
                 try connection.exists("SELECT 1 FROM record_index WHERE owner < 0 UNION ALL SELECT 1 FROM search_document")
             }
@@ -109,7 +109,7 @@ import Testing
             try await boss.importing("DEFINE SCHEMA RECORD TYPE \(type) (text STRING);")
             #expect(try await anna.codes([write, .thing("small", ["text": .string("few words")], type: type)], in: zone) == [nil, nil])
             try await boss.importing("DEFINE SCHEMA RECORD TYPE \(type) (text STRING SEARCHABLE);")
-            while try await server.services.indexBuilder.step() {}
+            try await server.services.jobs.run(.indexes)
             #expect(try await anna.names(QueryTests.query("self CONTAINS 'words'", type: type), in: zone) == ["small"])
             let stored = try await server.services.database.read { connection in
                 try connection.first("SELECT SUM(LENGTH(terms)) FROM search_document") { try $0.int64(0) }

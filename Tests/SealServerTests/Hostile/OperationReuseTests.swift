@@ -138,7 +138,7 @@ import Testing
                         [.blob(id), .blob([]), .integer(now - day + Int64(number) - 2_200)])
                 }
             }
-            try await server.services.housekeeping.sweep(now: now)
+            try await server.sweep(now: now)
             let kept = try await server.services.database.read { connection in
                 try connection.rows("SELECT created FROM operation ORDER BY number") { try $0.int64(0) }
             }

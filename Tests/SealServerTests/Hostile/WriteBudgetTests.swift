@@ -41,8 +41,8 @@ import Testing
             _ = try await anna.save([Write("note")], in: zone)
             #expect(try await anna.deleteZone(zone).failure.code.isEmpty)
             clock.step(10_000_000)
-            try await server.services.housekeeping.sweep(now: server.clock.now + 86_400_000_000)
-            while try await server.services.indexBuilder.step() {}
+            try await server.sweep(now: server.clock.now + 86_400_000_000)
+            try await server.services.jobs.run(.indexes)
             clock.step(0)
             _ = try await anna.makeZone("other")
         }

@@ -133,7 +133,7 @@ import Testing
             }
             #expect(refused == .zoneBusy)
             // What a crash has left, too.
-            try await server.services.housekeeping.sweep(now: server.clock.now)
+            try await server.sweep(now: server.clock.now)
             #expect(try await Self.left(server) == 0)
             let opened = try await anna.modifyZones(saving: [(zone.name, again)])[0]
             guard case .zone = opened.outcome else { throw TestFailure("not opened: \(opened.failure)") }

@@ -17,12 +17,16 @@ struct RunningServer: Sendable {
     let folder: TemporaryFolder
     /// Method and path of everything that the server answers.
     let routes: [(method: String, path: String)]
+    /// Where metrics can be read, if they can.
+    var metrics = ""
 
     /// Tests start by the hundred; as many servers would be a thousand threads and more open files than Foundation can start
     /// programs beside.
     private static let turnstile = Turnstile(atOnce: 16)
 
-    /// - Parameter steadyClock: stands still, so that no test's requests are cut short on a machine that is busy.
+    /// - Parameters:
+    ///   - steadyClock: stands still, so that no test's requests are cut short on a machine that is busy.
+    ///   - jobLook: an hour, so that jobs do what they are woken for, and nothing between a test's own steps.
     static func with(
         limits: AbuseLimits? = nil, seats: (any PlaceholderSeats)? = nil, behindProxy: Bool = false, sendsMail: Bool = true,
         sendsTexts: Bool = false,
@@ -32,6 +36,7 @@ struct RunningServer: Sendable {
         maximumAssetSize: Int64 = 16 << 30, counter: StatementCounter? = nil, hook: WriteHook? = nil,
         steadyClock: @escaping @Sendable () -> Int64 = { 0 },
         webhookOrigins: [String] = [], fallbackURLs: [String: String] = [:], registration: ServerConfiguration.Registration = .open,
+        jobLook: Duration = .seconds(3_600), sweepInterval: Duration? = nil, registry: MetricsRegistry? = nil, showsMetrics: Bool = false,
         _ body: @Sendable (RunningServer) async throws -> Void
     ) async throws {
         await turnstile.enter()
@@ -39,6 +44,7 @@ struct RunningServer: Sendable {
         let (mail, phones) = (CapturingMessenger(), CapturingMessenger())
         let (addresses, continuation) = AsyncStream<ListenAddress>.makeStream()
         let services = Mutex<Services?>(nil)
+        let metrics = Mutex("")
         let routes = Mutex<[(method: String, path: String)]>([])
         let server = try await SealServer.Server(
             configuration: ServerConfiguration(
@@ -47,10 +53,11 @@ struct RunningServer: Sendable {
                 publicOrigin: publicOrigin ?? (behindProxy ? "http://127.0.0.1" : nil), isBehindProxy: behindProxy, mail: mailConfiguration, sms: smsConfiguration,
                 logLevel: .critical,
                 maximumAssetSize: maximumAssetSize, webhookOrigins: webhookOrigins, fallbackURLs: fallbackURLs,
-                registration: registration, limits: serverLimits),
+                registration: registration, limits: serverLimits, metrics: showsMetrics ? ListenAddress(host: "127.0.0.1", port: 0) : nil),
             replacing: ServiceReplacements(
                 clock: { clock.now }, instant: instants?.clock, messengers: sendsMail ? (sendsTexts ? [.email: mail, .phone: phones] : [.email: mail]) : nil, limits: limits, seats: seats,
-                outboxWaits: outboxWaits, logger: logger, mostWaitingWrites: mostWaitingWrites,
+                outboxWaits: outboxWaits, logger: logger, jobLook: jobLook, sweepInterval: sweepInterval, metrics: registry,
+                onMetrics: { address in metrics.withLock { $0 = "http://\(address)" } }, mostWaitingWrites: mostWaitingWrites,
                 steadyClock: steadyClock, database: counter?.counting ?? hook?.hooking),
             onRunning: { continuation.yield($0) }
         ) { router, made in
@@ -65,9 +72,10 @@ struct RunningServer: Sendable {
             for await address in addresses {
                 if publicOrigin == nil { made.origin.set("http://\(address)") }
                 do {
+                    if showsMetrics { try await waitUntil("metrics can be read") { metrics.withLock { !$0.isEmpty } } }
                     try await body(
                         RunningServer(origin: "http://\(address)", services: made, clock: clock, mail: mail, phones: phones, folder: folder,
-                            routes: routes.withLock { $0 }))
+                            routes: routes.withLock { $0 }, metrics: metrics.withLock { $0 }))
                 } catch {
                     await server.shutDown()
                     throw error
@@ -77,6 +85,11 @@ struct RunningServer: Sendable {
             await server.shutDown()
             try await group.waitForAll()
         }
+    }
+
+    /// Has everything cleared away that is due at a time, and waits for it.
+    func sweep(now: Int64) async throws {
+        for job in [Job.Name.erasure, .sweep, .garbage] { try await services.jobs.run(job, now: now) }
     }
 
     /// How many rows these tables have; tables without any are left out.

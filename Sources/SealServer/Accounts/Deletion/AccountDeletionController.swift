@@ -16,7 +16,7 @@ struct AccountDeletionController: Sendable {
         try await proof.spendChallenge(services)
         let closed = try await services.database.write { try AccountDeletion.close(proof.loginKey, in: $0) }
         for account in closed { services.sessions.forget(account: account) }
-        services.housekeeping.eraseAccounts()
+        services.jobs.wake(.erasure)
         let erased = try await services.database.read { try AccountDeletion.isErased(proof.loginKey, in: $0) }
         return try Response(Sealkit_V1_DeleteAccountResponse.with { $0.erased = erased }, for: request)
     }

@@ -43,6 +43,9 @@ struct AccountErasure {
     let account: Int64
     let connection: any SQLConnection
 
+    /// Whether an account waits.
+    static func isDue(in connection: any SQLConnection) throws -> Bool { try connection.exists("SELECT 1 FROM account_deletion LIMIT 1") }
+
     /// Takes one step for the first account that waits.
     /// - Returns: whether there is more to do.
     static func step(in connection: any SQLConnection) throws -> Bool {

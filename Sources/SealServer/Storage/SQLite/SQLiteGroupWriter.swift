@@ -68,7 +68,8 @@ final class SQLiteGroupWriter: Sendable {
 
     func write<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
         try await withCheckedThrowingContinuation { continuation in
-            enqueue(PendingWrite(body: body, turn: WriteTurn.current, continuation: continuation))
+            let now = budget.metrics.isOn ? budget.clock() : 0
+            enqueue(PendingWrite(body: body, turn: WriteTurn.current, enqueued: now, continuation: continuation))
         }
     }
 
@@ -124,7 +125,9 @@ final class SQLiteGroupWriter: Sendable {
         switch next {
         case .nothing: break
         case .drain: queue.async { self.drain() }
-        case .refuse(let reason): job.answer(commitError: reason)
+        case .refuse(let reason):
+            if reason == .busy { budget.metrics.count(.refusals, "writes-waiting") }
+            job.answer(commitError: reason)
         }
     }
 
@@ -154,6 +157,9 @@ final class SQLiteGroupWriter: Sendable {
         guard let found else { return nil }
         group.payers.insert(found.payer)
         group.jobs.append(found.element)
+        if budget.metrics.isOn {
+            budget.metrics.time(.waitSeconds, microseconds: budget.clock() - found.element.enqueued)
+        }
         return found.element
     }
 
@@ -216,7 +222,10 @@ final class SQLiteGroupWriter: Sendable {
             }
             let began = budget.clock()
             try connection.execute("COMMIT")
-            lastCommit.store(budget.clock() - began, ordering: .relaxed)
+            let commit = budget.clock() - began
+            lastCommit.store(commit, ordering: .relaxed)
+            budget.metrics.time(.commitSeconds, microseconds: commit)
+            budget.metrics.record(.groupWrites, value: Double(done.count))
             return []
         } catch {
             connection.rollBack()
@@ -227,7 +236,12 @@ final class SQLiteGroupWriter: Sendable {
     /// Runs one write within its budget.
     /// - Returns: why nothing of it is to stay.
     private func run(_ job: any WriteJob, in connection: SQLiteConnection) -> (any Error)? {
-        guard let turn = job.turn, budget.limit != nil || budget.times != nil else { return job.run(in: connection) }
+        guard let turn = job.turn, budget.limit != nil || budget.times != nil else {
+            guard budget.metrics.isOn else { return job.run(in: connection) }
+            let start = budget.clock()
+            defer { budget.metrics.time(.writeSeconds, microseconds: budget.clock() - start) }
+            return job.run(in: connection)
+        }
         let start = budget.clock()
         deadline.begin(budget.limit.map { start + $0 })
         var error = job.run(in: connection)
@@ -237,7 +251,10 @@ final class SQLiteGroupWriter: Sendable {
             job.fail(StorageError.overBudget)
             error = StorageError.overBudget
         }
-        budget.times?.note(turn, microseconds: budget.clock() - start, wasCutShort: wasCutShort)
+        let time = budget.clock() - start
+        budget.times?.note(turn, microseconds: time, wasCutShort: wasCutShort)
+        budget.metrics.time(.writeSeconds, microseconds: time)
+        if wasCutShort { budget.metrics.count(.refusals, "write-budget") }
         return error
     }
 }
@@ -245,6 +262,8 @@ final class SQLiteGroupWriter: Sendable {
 /// A write that waits for its group. All calls come from the writer's thread, in this order.
 private protocol WriteJob: Sendable {
     var turn: WriteTurn? { get }
+    /// When it began to wait, where that is measured.
+    var enqueued: Int64 { get }
     /// Runs the body and keeps its result; returns the error if it threw.
     func run(in connection: SQLiteConnection) -> (any Error)?
     /// Puts an error in the place of what came of it.
@@ -255,13 +274,16 @@ private protocol WriteJob: Sendable {
 
 private final class PendingWrite<T: Sendable>: WriteJob {
     let turn: WriteTurn?
+    let enqueued: Int64
     private let body: @Sendable (any SQLConnection) throws -> T
     private let continuation: CheckedContinuation<T, any Error>
     private let result = Mutex<Result<T, any Error>?>(nil)
 
     init(
-        body: @escaping @Sendable (any SQLConnection) throws -> T, turn: WriteTurn?, continuation: CheckedContinuation<T, any Error>
+        body: @escaping @Sendable (any SQLConnection) throws -> T, turn: WriteTurn?, enqueued: Int64,
+        continuation: CheckedContinuation<T, any Error>
     ) {
+        self.enqueued = enqueued
         self.body = body
         self.turn = turn
         self.continuation = continuation

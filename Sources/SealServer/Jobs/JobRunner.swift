@@ -1,0 +1,152 @@
+import Logging
+import Synchronization
+
+/// Runs one job, time and again, and never twice at the same time.
+final class JobRunner: Sendable {
+    /// What all jobs have in common.
+    struct Surroundings: Sendable {
+        let database: any SQLDatabase
+        /// Of `JobLease`.
+        let holder: [UInt8]
+        /// Between two looks whether there is something to do, where nobody says so.
+        let look: Duration
+        let clock: @Sendable () -> Int64
+        let metrics: ServerMetrics
+        let logger: Logger
+    }
+
+    let job: Job
+    private let around: Surroundings
+    private let lease: JobLease
+    private let slot = AsyncSlots(count: 1)
+    private let signals: AsyncStream<Void>
+    private let signal: AsyncStream<Void>.Continuation
+
+    /// Between two looks of every other server, by the design of several.
+    static let look: Duration = .seconds(5)
+    /// After a failure.
+    private static let patience: Duration = .seconds(60)
+    private static let shortestPause: Duration = .milliseconds(10)
+
+    init(_ job: Job, _ around: Surroundings) {
+        (self.job, self.around) = (job, around)
+        lease = JobLease(job: job.name, holder: around.holder)
+        (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// There may be something to do.
+    func wake() { signal.yield() }
+
+    /// Runs the job whenever it is due, until cancelled.
+    /// - Parameter whenDone: called after each run that was done.
+    func run(whenDone: @Sendable () -> Void) async {
+        signal.yield()
+        var timer: Task<Void, Never>?
+        for await _ in signals {
+            timer?.cancel()
+            let pause = await runIfDue(whenDone)
+            timer = Task { [signal] in
+                do { try await Task.sleep(for: max(pause, Self.shortestPause)) } catch { return }
+                signal.yield()
+            }
+        }
+        timer?.cancel()
+    }
+
+    /// - Returns: how long until the next look.
+    private func runIfDue(_ whenDone: @Sendable () -> Void) async -> Duration {
+        do {
+            if let wait = try await untilDue() { return wait }
+            let next = try await once()
+            whenDone()
+            guard let next else { return pause }
+            return min(.microseconds(next - around.clock()), pause)
+        } catch {
+            // It has been said. A run that is due stays so.
+            return min(pause, Self.patience)
+        }
+    }
+
+    /// Where nothing else is known: of a schedule its interval.
+    private var pause: Duration {
+        switch job.schedule {
+        case .every(let interval): interval
+        case .whenThereIs: around.look
+        }
+    }
+
+    /// Nil where the job is due now.
+    func untilDue() async throws -> Duration? {
+        let lease = lease
+        do {
+            switch job.schedule {
+            case .every(let interval):
+                let finished = try await around.database.read { try lease.finished(in: $0) }
+                let left = finished + interval.microseconds - around.clock()
+                // It was done later than now: a clock was set back, which must not put it off.
+                return left <= 0 || left > interval.microseconds ? nil : .microseconds(left)
+            case .whenThereIs(let isThere):
+                return try await around.database.read(isThere) ? nil : around.look
+            }
+        } catch {
+            say(error, after: 0)
+            throw error
+        }
+    }
+
+    /// Runs it now, due or not, once the run under way is over.
+    ///
+    /// Throws what the job throws.
+    /// - Parameter now: another time than the clock's, which the run goes by.
+    /// - Returns: when the next one is due, where the job knows.
+    @discardableResult
+    func once(now: Int64? = nil) async throws -> Int64? {
+        try await slot.run {
+            let (name, metrics) = (job.name.rawValue, around.metrics)
+            let turn = JobTurn(database: around.database, lease: lease, now: now ?? around.clock(), clock: around.clock)
+            let start = ContinuousClock.now
+            metrics.record(.jobsRunning, name, value: 1)
+            defer {
+                metrics.record(.jobsRunning, name, value: 0)
+                metrics.time(.jobSeconds, name, microseconds: (ContinuousClock.now - start).microseconds)
+            }
+            do {
+                let next = try await job.work(turn)
+                if case .every = job.schedule {
+                    let lease = lease
+                    try await turn.note { try lease.finish(now: turn.now, in: $0) }
+                }
+                metrics.count(.jobRuns, name, "done")
+                metrics.record(.jobLastDone, name, value: Double(around.clock() / 1_000_000))
+                around.logger.log(
+                    level: job.name.isNotable ? .info : .debug, "a job is done",
+                    metadata: [
+                        "job": "\(name)", "steps": .stringConvertible(turn.steps),
+                        "milliseconds": .stringConvertible(Int((ContinuousClock.now - start).microseconds / 1000)),
+                    ])
+                return next
+            } catch {
+                say(error, after: turn.steps)
+                throw error
+            }
+        }
+    }
+
+    /// - Parameter steps: that it took before.
+    private func say(_ error: any Error, after steps: Int) {
+        let metadata: Logger.Metadata = ["job": "\(job.name.rawValue)", "steps": .stringConvertible(steps)]
+        switch error {
+        case StorageError.closed, is CancellationError:
+            // The server stops; the next start goes on.
+            around.metrics.count(.jobRuns, job.name.rawValue, "stopped")
+            around.logger.debug("a job was stopped", metadata: metadata)
+        case is JobLease.HeldElsewhere:
+            around.metrics.count(.jobRuns, job.name.rawValue, "elsewhere")
+            around.logger.debug("another server runs a job", metadata: metadata)
+        default:
+            around.metrics.count(.jobRuns, job.name.rawValue, "failed")
+            around.logger.warning(
+                "a job failed; it is tried again", metadata: metadata.merging(["error": "\(error)"]) { $1 })
+        }
+    }
+}

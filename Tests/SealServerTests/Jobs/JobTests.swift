@@ -1,0 +1,297 @@
+import Logging
+import Synchronization
+import Testing
+
+@testable import SealServer
+
+/// What runs beside requests: when, by whom, and what becomes of it.
+@Suite(.timeLimit(.minutes(60))) struct JobTests {
+    let folder = TemporaryFolder()
+    let clock = TestClock()
+    let log = LogCapture()
+
+    private func open() throws -> SQLiteDatabase {
+        try SQLiteDatabase(path: folder.file("db.sqlite"), migrations: [Migration(name: "jobs", sql: JobLease.tables)])
+    }
+
+    private func around(
+        _ database: SQLiteDatabase, holder: UInt8 = 1, look: Duration = .milliseconds(10), metrics: ServerMetrics = .off
+    ) -> JobRunner.Surroundings {
+        JobRunner.Surroundings(
+            database: database, holder: [holder], look: look, clock: { [clock] in clock.now }, metrics: metrics, logger: log.logger)
+    }
+
+    /// Has jobs run until the body is through.
+    private func running(
+        _ all: [Job], _ around: JobRunner.Surroundings, _ body: (Jobs) async throws -> Void
+    ) async throws {
+        let jobs = Jobs(all, around)
+        let task = Task { try await jobs.run() }
+        jobs.begin()
+        do {
+            try await body(jobs)
+        } catch {
+            task.cancel()
+            throw error
+        }
+        task.cancel()
+        try await task.value
+    }
+
+    private static let always = Job.Schedule.whenThereIs { _ in true }
+
+    // MARK: Schedule
+
+    @Test func anIdleServerSweeps() async throws {
+        try await RunningServer.with(sweepInterval: .milliseconds(20)) { server in
+            let anna = try await Person.ready(server)
+            func sessions() async throws -> Int64? { try await server.rows(in: ["session"])["session"] }
+            #expect(try await sessions() != nil)
+            _ = anna
+            // Nobody asks for anything any more.
+            server.clock.advance(seconds: Sessions.lifetime / 1_000_000 + 1)
+            try await waitUntil("what has expired is gone") { try await sessions() == nil }
+        }
+    }
+
+    @Test func whatWasDoneIsDueAgainAfterItsIntervalWhoeverDidIt() async throws {
+        let database = try open()
+        let (runs, job) = counted(.sweep, .every(.seconds(3_600)))
+        let (first, second) = (JobRunner(job, around(database)), JobRunner(job, around(database, holder: 2)))
+        #expect(try await second.untilDue() == nil)
+        try await first.once()
+        #expect(runs.count == 1)
+        #expect(try await second.untilDue() == .seconds(3_600))
+        clock.advance(seconds: 3_599)
+        #expect(try await second.untilDue() == .seconds(1))
+        clock.advance(seconds: 1)
+        #expect(try await second.untilDue() == nil)
+        // A clock that was set back puts nothing off.
+        clock.advance(seconds: -86_400)
+        #expect(try await second.untilDue() == nil)
+        try await database.close()
+    }
+
+    @Test func aRunThatWasCutShortIsDueStill() async throws {
+        let database = try open()
+        let runner = JobRunner(Job(.sweep, .every(.seconds(3_600))) { _ in throw TestFailure("half way") }, around(database))
+        await #expect(throws: TestFailure.self) { try await runner.once() }
+        #expect(try await runner.untilDue() == nil)
+        try await database.close()
+    }
+
+    @Test func aJobThatIsWokenRunsWhereThereIsSomethingToDo() async throws {
+        let database = try open()
+        let isThere = Mutex(false)
+        let runs = Counter()
+        let job = Job(.garbage, .whenThereIs { _ in isThere.withLock { $0 } }) { _ in
+            isThere.withLock { $0 = false }
+            runs.increment()
+        }
+        try await running([job], around(database, look: .seconds(3_600))) { jobs in
+            isThere.withLock { $0 = true }
+            jobs.wake(.garbage)
+            try await waitUntil("it ran") { runs.count == 1 && !isThere.withLock { $0 } }
+        }
+        // Also where nobody says so: within one look.
+        try await running([job], around(database)) { _ in
+            isThere.withLock { $0 = true }
+            try await waitUntil("it ran again") { runs.count == 2 }
+        }
+        try await database.close()
+    }
+
+    @Test func whatAJobLeavesIsLookedAtOnceItIsDone() async throws {
+        let database = try open()
+        let (runs, garbage) = counted(.garbage, Self.always)
+        let erasure = Job(.erasure, .every(.seconds(3_600)), leavesWork: [.garbage]) { _ in }
+        try await running([garbage, erasure], around(database, look: .seconds(3_600))) { jobs in
+            try await waitUntil("both ran at the start") { runs.count >= 1 }
+            let before = runs.count
+            try await jobs.run(.erasure)
+            try await waitUntil("it was woken") { runs.count > before }
+        }
+        try await database.close()
+    }
+
+    // MARK: Failures
+
+    @Test func aJobThatFailsIsLoggedCountedAndTriedAgain() async throws {
+        let database = try open()
+        let registry = MetricsRegistry()
+        let tries = Mutex(0)
+        let failing = Job(.recount, Self.always) { _ in
+            if tries.withLock({ tries in
+                tries += 1
+                return tries < 3
+            }) {
+                throw TestFailure("out of order")
+            }
+        }
+        let (others, other) = counted(.garbage, Self.always)
+        try await running([failing, other], around(database, metrics: ServerMetrics(factory: registry))) { _ in
+            try await waitUntil("it was tried three times, and the other one runs") {
+                tries.withLock { $0 } >= 3 && others.count >= 2
+            }
+        }
+        let said = log.lines.filter { $0.contains("a job failed") }
+        #expect(said.count == 2)
+        #expect(said.allSatisfy { $0.hasPrefix("warning") && $0.contains("\"job\": recount") && $0.contains("out of order") })
+        let text = PrometheusText.write(registry)
+        #expect(text.contains("sealkit_job_runs_total{job=\"recount\",outcome=\"failed\"} 2\n"))
+        try await database.close()
+    }
+
+    @Test func aJobThatHangsHoldsNeitherAnotherNorAServerThatStops() async throws {
+        let database = try open()
+        let hanging = Mutex<CheckedContinuation<Void, Never>?>(nil)
+        let hung = Job(.webhooks, Self.always) { _ in
+            // It does not hear that it is cancelled.
+            await withCheckedContinuation { continuation in hanging.withLock { $0 = continuation } }
+        }
+        let (runs, other) = counted(.garbage, Self.always)
+        try await running([hung, other], around(database)) { _ in
+            try await waitUntil("one hangs, and the other runs") {
+                hanging.withLock { $0 != nil } && runs.count >= 3
+            }
+        }
+        hanging.withLock { $0 }?.resume()
+        try await database.close()
+    }
+
+    @Test func atTheEndNoStepIsBegunAnyMore() async throws {
+        let database = try open()
+        let steps = Counter()
+        let isOver = Mutex<Bool?>(nil)
+        let endless = Job(.erasure, Self.always) { turn in
+            do {
+                while true { try await turn.step { _ in steps.increment() } }
+            } catch {
+                isOver.withLock { $0 = error is CancellationError }
+                throw error
+            }
+        }
+        try await running([endless], around(database)) { _ in
+            try await waitUntil("it is at work") { steps.count > 2 }
+        }
+        try await waitUntil("it has ended") { isOver.withLock { $0 } != nil }
+        #expect(isOver.withLock { $0 } == true, "by itself, between two steps")
+        #expect(!log.lines.contains { $0.contains("failed") })
+        try await database.close()
+    }
+
+    @Test func aJobRunsOnceAtATime() async throws {
+        let database = try open()
+        let atOnce = Mutex((now: 0, most: 0))
+        let job = Job(.sweep, .every(.seconds(3_600))) { _ in
+            atOnce.withLock { ($0.now, $0.most) = ($0.now + 1, max($0.most, $0.now + 1)) }
+            for _ in 0..<10 { await Task.yield() }
+            atOnce.withLock { $0.now -= 1 }
+        }
+        let jobs = Jobs([job], around(database))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 { group.addTask { try await jobs.run(.sweep) } }
+            try await group.waitForAll()
+        }
+        #expect(atOnce.withLock { $0.most } == 1)
+        try await database.close()
+    }
+
+    // MARK: Leases
+
+    /// Two servers over one database.
+    @Test func ofTwoServersOneRunsAJob() async throws {
+        let database = try open()
+        let wrote = Mutex<[UInt8]>([])
+        func step(_ holder: UInt8) async throws {
+            let lease = JobLease(job: .erasure, holder: [holder])
+            let turn = JobTurn(database: database, lease: lease, now: clock.now, clock: { [clock] in clock.now })
+            try await turn.step { _ in wrote.withLock { $0.append(holder) } }
+        }
+        try await step(1)
+        await #expect(throws: JobLease.HeldElsewhere.self) { try await step(2) }
+        // It is renewed while there are steps.
+        for _ in 0..<4 {
+            clock.advance(seconds: 15)
+            try await step(1)
+        }
+        await #expect(throws: JobLease.HeldElsewhere.self) { try await step(2) }
+        // Whoever died with it is waited for no longer than it is good.
+        clock.advance(seconds: JobLease.length / 1_000_000)
+        try await step(2)
+        await #expect(throws: JobLease.HeldElsewhere.self) { try await step(1) }
+        #expect(wrote.withLock { $0 } == [1, 1, 1, 1, 1, 2], "nothing of a step whose job is another's")
+        // Given back, it is anybody's at once; another job always was.
+        try await database.write { try JobLease.release([2], in: $0) }
+        try await step(1)
+        // Nor does a clock that was set back keep everybody waiting.
+        clock.advance(seconds: -86_400)
+        try await step(2)
+        try await database.close()
+    }
+
+    @Test func aLeaseIsWrittenAFewTimesAMinuteOnly() async throws {
+        let database = try open()
+        let lease = JobLease(job: .indexes, holder: [1])
+        func until() async throws -> Int64? {
+            let now = clock.now
+            try await database.write { try lease.hold(now: now, in: $0) }
+            return try await database.read { try $0.first("SELECT until FROM job") { try $0.int64(0) } }
+        }
+        let start = clock.now
+        #expect(try await until() == start + JobLease.length)
+        clock.advance(seconds: 4)
+        #expect(try await until() == start + JobLease.length)
+        clock.advance(seconds: 2)
+        #expect(try await until() == start + 6_000_000 + JobLease.length)
+        try await database.close()
+    }
+
+    @Test func aServerThatStopsGivesItsJobsBackAndOneThatWasKilledIsNotWaitedFor() async throws {
+        try await RunningServer.with(folder: folder, clock: clock) { server in
+            try await server.services.jobs.run(.sweep)
+        }
+        func held() async throws -> [Int64] {
+            let database = try SQLiteDatabase(path: folder.file("data/sealkit.sqlite"))
+            let held = try await database.write { connection in
+                let held = try connection.rows("SELECT until FROM job WHERE until > 0") { try $0.int64(0) }
+                // As if somebody had been killed.
+                try connection.execute("UPDATE job SET holder = $1, until = $2", [.blob([9]), .integer(clock.now + JobLease.length)])
+                return held
+            }
+            try await database.close()
+            return held
+        }
+        #expect(try await held() == [])
+        try await RunningServer.with(folder: folder, clock: clock) { server in
+            try await server.services.jobs.run(.sweep)
+        }
+    }
+
+    /// Whatever a job does, it is to be seen.
+    @Test func eachJobHasItsMetricAndItsLine() async throws {
+        let registry = MetricsRegistry()
+        try await RunningServer.with(logger: log.logger, registry: registry) { server in
+            for name in Job.Name.allCases { try await server.services.jobs.run(name) }
+        }
+        let text = PrometheusText.write(registry)
+        for name in Job.Name.allCases {
+            #expect(text.contains("sealkit_job_runs_total{job=\"\(name.rawValue)\",outcome=\"done\"} "))
+            #expect(text.contains("sealkit_job_seconds_count{job=\"\(name.rawValue)\"} "))
+            #expect(text.contains("sealkit_job_last_done_timestamp_seconds{job=\"\(name.rawValue)\"} "))
+            #expect(log.lines.contains { $0.contains("a job is done") && $0.contains("\"job\": \(name.rawValue)") })
+        }
+    }
+
+    private func counted(_ name: Job.Name, _ schedule: Job.Schedule) -> (runs: Counter, job: Job) {
+        let runs = Counter()
+        return (runs, Job(name, schedule) { _ in runs.increment() })
+    }
+
+    /// How often something ran.
+    private final class Counter: Sendable {
+        private let value = Mutex(0)
+        var count: Int { value.withLock { $0 } }
+        func increment() { value.withLock { $0 += 1 } }
+    }
+}

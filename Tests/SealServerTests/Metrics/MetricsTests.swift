@@ -1,0 +1,205 @@
+import Dispatch
+import Foundation
+import SealStatements
+import SealWire
+import Synchronization
+import Testing
+
+@testable import SealServer
+
+/// What the server measures, and to whom it shows it.
+@Suite(.timeLimit(.minutes(60))) struct MetricsTests {
+    private static func get(_ url: String, _ method: String = "GET") async throws -> (status: UInt, type: String?, text: String) {
+        let answer = try await ServerTests().send(method, url)
+        return (answer.status, answer.headers["content-type"], String(decoding: answer.body, as: UTF8.self))
+    }
+
+    private static func lines(_ text: String, _ start: String) -> [String] {
+        text.split(separator: "\n").map(String.init).filter { $0.hasPrefix(start) }
+    }
+
+    @Test func metricsAreReadOnTheirOwnListenerAndNowhereElse() async throws {
+        try await RunningServer.with(showsMetrics: true) { server in
+            _ = try await Person.ready(server)
+            let (status, type, text) = try await Self.get(server.metrics + "/metrics")
+            #expect(status == 200)
+            #expect(type == "text/plain; version=0.0.4; charset=utf-8")
+            #expect(text.contains("sealkit_requests_total{endpoint=\"POST /1/accounts/create\",status=\"200\"} 1\n"))
+            #expect(text.contains("sealkit_request_seconds_count{endpoint=\"POST /1/accounts/create\"} 1\n"))
+            for name in ["storage_group_writes_count", "storage_commit_seconds_count", "storage_wait_seconds_count", "requests_under_way", "streams_open", "messages_waiting", "storage_writes_waiting"] {
+                #expect(!Self.lines(text, "sealkit_" + name + " ").isEmpty, "\(name)")
+            }
+            // Clients do not find them, and whoever reads them finds nothing else.
+            #expect(try await Self.get(server.origin + "/metrics").status == 404)
+            for path in ["/", "/health", "/1/limits", "/metrics/all"] { #expect(try await Self.get(server.metrics + path).status == 404) }
+            #expect(try await Self.get(server.metrics + "/metrics", "POST").status != 200)
+        }
+    }
+
+    @Test func withoutTheSettingNothingIsMeasuredOrShown() async throws {
+        try await RunningServer.with { server in
+            #expect(!server.services.metrics.isOn && server.metrics.isEmpty)
+            let found = try await Self.get(server.origin + "/metrics")
+            #expect(found.status == 404)
+        }
+    }
+
+    @Test("A stranger asks for paths and methods that are none: the metrics do not grow by them.")
+    func whatNoRouteTookIsOneEndpoint() async throws {
+        let registry = MetricsRegistry()
+        try await RunningServer.with(registry: registry) { server in
+            // The label of a failure is there from the first one on.
+            _ = try await Self.get(server.origin + "/first")
+            _ = try await Self.get(server.origin + "/1/accounts/me", "DELETE")
+            let before = registry.all().count
+            for (number, method) in ["PUT", "PATCH", "PROPFIND", "TRACE", "REPORT", "LOCK"].enumerated() {
+                #expect(try await Self.get(server.origin + "/made-up-\(number)").status == 404)
+                #expect(try await Self.get(server.origin + "/1/accounts/me", method).status == 405)
+                #expect(try await Self.get(server.origin + "/database/1/org.made.up\(number)/development/private/records/modify").status == 405)
+            }
+            #expect(registry.all().count == before)
+        }
+        let text = PrometheusText.write(registry)
+        #expect(!text.lowercased().contains("made"))
+        #expect(text.contains("sealkit_requests_total{endpoint=\"unknown\",status=\"404\"} 7\n"))
+    }
+
+    /// Whoever reads the metrics learns what the server does, and not for whom.
+    @Test func nothingOfAnybodyIsInThem() async throws {
+        let registry = MetricsRegistry()
+        try await RunningServer.with(registry: registry) { server in
+            let secrets = try await LogTests.drive(server)
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone("canary-zone")
+            _ = try await anna.save([Write("canary-record")], in: zone)
+            server.services.metrics.collect()
+            let text = PrometheusText.write(registry)
+            #expect(text.contains("records/modify\",status=\"200\"}"), "requests are in them")
+            let telling = [anna.user.recordName, anna.client.token, TestClient.container, "canary", "127.0.0.1", "@", "+49", zone.owner.recordName]
+            for word in secrets + telling { #expect(!text.contains(word), "\(word)") }
+            // Every label's value is one of a list that the server knows when it starts.
+            func plain(_ name: String) -> String { name.replacing(" /", with: " ") }
+            let templates = Set(server.routes.map { plain("\($0.method) \($0.path)") } + ["unknown"])
+            for (metric, values, _) in registry.all() where metric.labels.first == "endpoint" {
+                #expect(templates.contains(plain(values[0])), "\(values[0])")
+            }
+        }
+    }
+
+    @Test func serversInOneProcessDoNotCountTogether() async throws {
+        let (first, second) = (MetricsRegistry(), MetricsRegistry())
+        try await RunningServer.with(registry: first) { server in
+            _ = try await Self.get(server.origin + "/health")
+            try await RunningServer.with(registry: second) { _ in }
+        }
+        let name = "sealkit_requests_total"
+        #expect(Self.lines(PrometheusText.write(first), name) == [name + "{endpoint=\"GET /health\",status=\"200\"} 1"])
+        #expect(Self.lines(PrometheusText.write(second), name) == [])
+    }
+
+    @Test func whatIsRefusedForALimitIsCountedByIt() async throws {
+        let registry = MetricsRegistry()
+        let metrics = ServerMetrics(factory: registry)
+        let limiter = RateLimiter(metrics: metrics)
+        let rule = TokenBucket.Rule(count: 1, window: 60_000_000)
+        try limiter.count(.recovery, .account(7), rule: rule, now: 0)
+        #expect(throws: ServerError.self) { try limiter.count(.recovery, .account(7), rule: rule, now: 0) }
+        let gate = LoadGate(requests: 1, bytes: 0, metrics: metrics)
+        let pass = try gate.enter([1])
+        #expect(throws: ServerError.self) { try gate.enter([1]) }
+        pass.end()
+        #expect(
+            Self.lines(PrometheusText.write(registry), "sealkit_refusals_total") == [
+                "sealkit_refusals_total{limit=\"load\"} 1", "sealkit_refusals_total{limit=\"recovery\"} 1",
+            ])
+    }
+
+    /// Three writes wait for a first one: the second commit has them all.
+    @Test func commitsAreMeasuredWithWhatIsInThem() async throws {
+        let (folder, clock, registry) = (TemporaryFolder(), SteppingClock(), MetricsRegistry())
+        let database = try SQLiteDatabase(
+            path: folder.file("db.sqlite"), migrations: StorageTests.table,
+            budget: WriteBudget(clock: clock.read, metrics: ServerMetrics(factory: registry)))
+        let hold = DispatchSemaphore(value: 0)
+        let (entered, entry) = AsyncStream<Void>.makeStream()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try await database.write { _ in
+                    entry.yield()
+                    hold.wait()
+                }
+            }
+            for await _ in entered { break }
+            // Each in another's name: of one's own they would go into the commit that is under way.
+            for account in 1...3 {
+                group.addTask {
+                    let turn = WriteTurn(payer: .account(Int64(account)), route: .init(method: "POST", path: "/"))
+                    try await WriteTurn.$current.withValue(turn) {
+                        try await database.write { try $0.execute("INSERT INTO t (id) VALUES ($1)", [.integer(Int64(account))]) }
+                    }
+                }
+            }
+            try await waitUntil("three wait") { database.waitingWrites == 3 }
+            // Longer than a group takes further ones in.
+            clock.advance(2_000_000)
+            hold.signal()
+            try await group.waitForAll()
+        }
+        let text = PrometheusText.write(registry)
+        #expect(text.contains("sealkit_storage_group_writes_sum 4\n"))
+        #expect(text.contains("sealkit_storage_group_writes_count 2\n"))
+        #expect(text.contains("sealkit_storage_group_writes_bucket{le=\"1\"} 1\n"))
+        #expect(text.contains("sealkit_storage_wait_seconds_sum 6\n"))
+        #expect(text.contains("sealkit_storage_write_seconds_sum 2\n"))
+        try await database.close()
+    }
+
+    @Test func messagesAreCountedByWhatBecameOfThem() async throws {
+        let registry = MetricsRegistry()
+        try await RunningServer.with(registry: registry) { server in
+            let anna = try await TestClient.ready(server)
+            server.mail.fail(with: [.unavailable])
+            _ = try await anna.begin("anna@example.org")
+            try await waitUntil("it is sent and noted") { server.mail.sent.count == 1 && server.services.outbox.count == 0 }
+        }
+        let name = "sealkit_messages_total"
+        #expect(
+            Self.lines(PrometheusText.write(registry), name) == [
+                name + "{kind=\"email\",outcome=\"failed\"} 1", name + "{kind=\"email\",outcome=\"sent\"} 1",
+            ])
+    }
+
+    // MARK: The setting
+
+    @Test func theSettingIsAnAddressOfItsOwn() async throws {
+        let folder = TemporaryFolder().path
+        let loaded = try await ServerConfiguration.load(flags: ["data": folder], environment: ["SEALKIT_METRICS": "127.0.0.1:9090"])
+        #expect(loaded.metrics == ListenAddress(host: "127.0.0.1", port: 9090))
+        #expect(try await ServerConfiguration.load(flags: ["data": folder], environment: [:]).metrics == nil)
+        for (metrics, word) in [("9090", "host:port"), ("127.0.0.1:8080", "another address")] {
+            do {
+                _ = try await ServerConfiguration.load(flags: ["data": folder, "metrics": metrics], environment: [:])
+                Issue.record("\(metrics) is taken")
+            } catch let error as ConfigurationError {
+                #expect("\(error)".contains(word) && "\(error)".contains("metrics"), "\(error)")
+            }
+        }
+    }
+
+    @Test func anAddressThatIsTakenIsNamedWithItsSetting() async throws {
+        try await RunningServer.with { running in
+            let port = try #require(URL(string: running.origin)?.port)
+            let folder = running.folder.file("other")
+            do {
+                _ = try await SealServer.Server(
+                    configuration: ServerConfiguration(
+                        dataFolder: folder, listen: ListenAddress(host: "127.0.0.1", port: 0), logLevel: .critical,
+                        metrics: ListenAddress(host: "127.0.0.1", port: port)))
+                Issue.record("it starts")
+            } catch let error as ListenFailure {
+                #expect(error.setting == "metrics" && "\(error)".contains("--metrics"))
+            }
+            #expect(!FileManager.default.fileExists(atPath: folder))
+        }
+    }
+}
