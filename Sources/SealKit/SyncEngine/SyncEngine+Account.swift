@@ -37,7 +37,7 @@ extension SyncEngine {
             modifications: [], deletions: zones.map { Event.FetchedDatabaseChanges.Deletion(zoneID: $0, reason: reason) })
         try await tell(.fetchedDatabaseChanges(event)) { content in
             content.account = name
-            (content.databaseToken, content.listed) = (nil, nil)
+            content.databaseToken = nil
             (content.zones, content.unfetched) = ([:], [])
         }
     }

@@ -41,59 +41,43 @@ extension SyncEngine {
             } catch {
                 guard error.code == .changeTokenExpired, token != nil, !hasBegunAnew else { throw error }
                 hasBegunAnew = true
-                try await note { ($0.databaseToken, $0.listed) = (nil, nil) }
+                try await note { $0.databaseToken = nil }
                 continue
             }
-            try await take(changes, since: token)
+            try await take(changes)
             isMoreComing = changes.moreComing
         }
     }
 
-    private func take(_ changes: Database.DatabaseChanges, since token: ServerChangeToken?) async throws(SealKitError) {
+    private func take(_ changes: Database.DatabaseChanges) async throws(SealKitError) {
         let content = ownState.content
         let remade = changes.modifications.filter { zone in
             guard let known = content.zones[zone.zoneID]?.incarnation, let now = zone.incarnation else { return false }
             return known != now
         }.map(\.zoneID)
-        if !remade.isEmpty { try await tellDeleted(remade.map { ($0, .deleted) }) }
+        if !remade.isEmpty {
+            let event = Event.FetchedDatabaseChanges(
+                modifications: [], deletions: remade.map { Event.FetchedDatabaseChanges.Deletion(zoneID: $0, reason: .deleted) })
+            try await tell(.fetchedDatabaseChanges(event), after: { $0.forget(remade) })
+        }
 
         let came = changes.modifications.map { (id: $0.zoneID, incarnation: $0.incarnation) }
         let gone = changes.deletions.map(\.zoneID)
-        // A reading without a token has no deletions in it: what the device knew and what does not come is gone, which the database's
-        // own reading has seen signed.
-        var listed = token == nil ? [] : content.listed
-        listed?.formUnion(came.map(\.id))
-        var deletions = changes.deletions.map { (id: $0.zoneID, reason: $0.reason) }
-        if let all = listed, !changes.moreComing {
-            let left: Database.DatabaseChanges.DeletionReason = configuration.databaseScope == .private ? .deleted : .unshared
-            let missing = content.zones.keys.filter { !all.contains($0) && !gone.contains($0) }
-            deletions += missing.sorted { $0.description < $1.description }.map { ($0, left) }
-        }
-        let stillListed = changes.moreComing ? listed : nil
         let noted: Change = { content in
+            content.forget(gone)
             for zone in came {
                 content.zones[zone.id, default: State.Zone()].incarnation = zone.incarnation
                 if !content.unfetched.contains(zone.id) { content.unfetched.append(zone.id) }
             }
-            (content.databaseToken, content.listed) = (changes.changeToken, stillListed)
+            content.databaseToken = changes.changeToken
         }
-        let isNews = !came.isEmpty || !deletions.isEmpty
-        guard isNews else { return try await note(noted) }
-        let ids = deletions.map(\.id)
+        guard !came.isEmpty || !gone.isEmpty else {
+            return changes.changeToken == content.databaseToken ? () : try await note(noted)
+        }
         let event = Event.FetchedDatabaseChanges(
             modifications: changes.modifications,
-            deletions: deletions.map { Event.FetchedDatabaseChanges.Deletion(zoneID: $0.id, reason: $0.reason) })
-        try await tell(.fetchedDatabaseChanges(event)) { content in
-            content.forget(ids)
-            noted(&content)
-        }
-    }
-
-    private func tellDeleted(_ zones: [(id: RecordZone.ID, reason: Database.DatabaseChanges.DeletionReason)]) async throws(SealKitError) {
-        let event = Event.FetchedDatabaseChanges(
-            modifications: [], deletions: zones.map { Event.FetchedDatabaseChanges.Deletion(zoneID: $0.id, reason: $0.reason) })
-        let ids = zones.map(\.id)
-        try await tell(.fetchedDatabaseChanges(event), after: { $0.forget(ids) })
+            deletions: changes.deletions.map { Event.FetchedDatabaseChanges.Deletion(zoneID: $0.zoneID, reason: $0.reason) })
+        try await tell(.fetchedDatabaseChanges(event), after: noted)
     }
 
     // MARK: What is in them

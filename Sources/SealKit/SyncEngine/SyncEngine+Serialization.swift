@@ -10,7 +10,7 @@ extension SyncEngine.State {
         init(content: Content) { self.content = content }
 
         private enum Key: String, CodingKey {
-            case version, account, databaseToken, listed, zones, unfetched, records, database, hasPendingUntrackedChanges
+            case version, account, databaseToken, zones, unfetched, records, database, hasPendingUntrackedChanges
         }
 
         private struct Zone: Codable {
@@ -41,7 +41,6 @@ extension SyncEngine.State {
             var content = Content()
             content.account = try container.decodeIfPresent(String.self, forKey: .account)
             content.databaseToken = try container.decodeIfPresent(ServerChangeToken.self, forKey: .databaseToken)
-            content.listed = try container.decodeIfPresent(Set<RecordZone.ID>.self, forKey: .listed)
             for zone in try container.decode([Zone].self, forKey: .zones) {
                 content.zones[zone.zoneID] = SyncEngine.State.Zone(token: zone.token, incarnation: zone.incarnation)
             }
@@ -72,7 +71,6 @@ extension SyncEngine.State {
             try container.encode(Self.version, forKey: .version)
             try container.encodeIfPresent(content.account, forKey: .account)
             try container.encodeIfPresent(content.databaseToken, forKey: .databaseToken)
-            try container.encodeIfPresent(content.listed, forKey: .listed)
             try container.encode(
                 content.zones.map { Zone(zoneID: $0, token: $1.token, incarnation: $1.incarnation) }, forKey: .zones)
             try container.encode(content.unfetched, forKey: .unfetched)

@@ -13,8 +13,6 @@ extension SyncEngine {
             /// The user record name of whom all of this is; nil before the first sign-in and after a sign-out.
             var account: String?
             var databaseToken: ServerChangeToken?
-            /// Those that have come since a reading of the database began without a token; nil when none is under way.
-            var listed: Set<RecordZone.ID>?
             var zones: [RecordZone.ID: Zone] = [:]
             var unfetched: [RecordZone.ID] = []
             var records = PendingChanges<Record.ID, PendingRecordZoneChange> { $0.recordID }

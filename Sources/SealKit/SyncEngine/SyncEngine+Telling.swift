@@ -17,6 +17,7 @@ extension SyncEngine {
         guard newest === self, let delegate = configuration.delegate else { throw SealKitError.cancelled }
         if let before { ownState.apply(before) }
         await deliver(event, to: delegate)
+        guard newest === self else { throw SealKitError.cancelled }
         if let after { ownState.apply(after) }
         await tellState(to: delegate)
     }
