@@ -157,7 +157,6 @@ extension SyncEngineTests {
         await cancelling.value
         let outcome = await sending.value
         #expect(outcome == nil || outcome == .operationCancelled)
-        #expect(!device.app.events.contains("didSend") || engine.state.pendingRecordZoneChanges.isEmpty || outcome == .operationCancelled)
         // Sent or not: once more it is there.
         _ = await failure { try await engine.sendChanges() }
         _ = await failure { try await engine.sendChanges() }

@@ -146,7 +146,7 @@ import Testing
         _ = try await device(ann)
         let records = (0..<5).map { number in
             var record = ann.note(in: zone, "", name: "big-\(number)")
-            record.encryptedValues["body"] = pattern(700_000)
+            record.encryptedValues["picture"] = pattern(700_000)
             return record
         }
         let sender = Sender([SyncEngine.RecordZoneChangeBatch(recordsToSave: records)])

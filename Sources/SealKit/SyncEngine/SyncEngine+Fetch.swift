@@ -142,10 +142,10 @@ extension SyncEngine {
     private func take(_ changes: Database.RecordZoneChanges, of zone: RecordZone.ID) async throws(SealKitError) -> SealKitError? {
         var failure: SealKitError?
         var modifications: [Event.FetchedRecordZoneChanges.Modification] = []
-        for (id, result) in changes.modifications {
+        for (_, result) in changes.modifications {
             switch result {
             case .success(let record): modifications.append(.init(record: record))
-            case .failure(let error): failure = failure ?? error.about(id.recordName)
+            case .failure(let error): failure = failure ?? error
             }
         }
         let event = Event.FetchedRecordZoneChanges(

@@ -77,6 +77,7 @@ final class SyncDisk: Sendable {
         var zones: Set<RecordZone.ID> = []
         var notes: [Record.ID: Note] = [:]
         var deleted: Set<Record.ID> = []
+        var deletedZones: Set<RecordZone.ID> = []
         var state: Data?
     }
 
@@ -100,7 +101,7 @@ final class SyncApp: SyncEngineDelegate {
 
     private struct Log {
         var events: [String] = []
-        var details: [SyncEngine.Event] = []
+        var handled: [SyncEngine.Event] = []
         /// The app is gone when it has been told as many events more; nil for never.
         var eventsToLive: Int?
         var isAlive = true
@@ -111,16 +112,15 @@ final class SyncApp: SyncEngineDelegate {
 
     /// What was told, by name and a few words each.
     var events: [String] { log.withLock { $0.events } }
-    var details: [SyncEngine.Event] { log.withLock { $0.details } }
     var isAlive: Bool { log.withLock { $0.isAlive } }
-    func forgetEvents() { log.withLock { ($0.events, $0.details) = ([], []) } }
+    func forgetEvents() { log.withLock { ($0.events, $0.handled) = ([], []) } }
     func die(after events: Int) { log.withLock { $0.eventsToLive = events } }
 
-    /// Returns when such an event was told, from now on or before.
+    /// Returns when such an event was told and handled, from now on or before.
     func told(_ isMet: @escaping @Sendable (SyncEngine.Event) -> Bool) async {
         await withCheckedContinuation { continuation in
             let isThere = log.withLock { log in
-                if log.details.contains(where: isMet) { return true }
+                if log.handled.contains(where: isMet) { return true }
                 log.waiting.append((isMet, continuation))
                 return false
             }
@@ -148,38 +148,39 @@ final class SyncApp: SyncEngineDelegate {
     }
 
     func make(_ zone: RecordZone.ID, _ engine: SyncEngine) {
-        _ = disk.content.withLock { $0.zones.insert(zone) }
+        disk.content.withLock { disk in
+            disk.zones.insert(zone)
+            disk.deletedZones.remove(zone)
+        }
         engine.state.add(pendingDatabaseChanges: [.saveZone(RecordZone(zoneID: zone))])
     }
 
     func delete(_ zone: RecordZone.ID, _ engine: SyncEngine) {
         forget(zone, engine)
+        _ = disk.content.withLock { $0.deletedZones.insert(zone) }
         engine.state.add(pendingDatabaseChanges: [.deleteZone(zone)])
     }
 
     /// After a crash: the engine's state may be older than what the app has kept.
     func addWhatIsUnsent(to engine: SyncEngine) {
-        let changes = disk.content.withLock { disk in
-            disk.notes.filter(\.value.isDirty).keys.map { SyncEngine.PendingRecordZoneChange.saveRecord($0) }
-                + disk.deleted.map { .deleteRecord($0) }
+        let (changes, zones) = disk.content.withLock { disk in
+            let saves = disk.notes.filter(\.value.isDirty).keys.map { SyncEngine.PendingRecordZoneChange.saveRecord($0) }
+            return (saves + disk.deleted.map { .deleteRecord($0) }, disk.deletedZones)
         }
+        engine.state.add(pendingDatabaseChanges: zones.map { .deleteZone($0) })
         engine.state.add(pendingRecordZoneChanges: changes)
     }
 
     // MARK: What the engine tells and asks
 
     func handleEvent(_ event: SyncEngine.Event, syncEngine engine: SyncEngine) async {
-        let (isAlive, met) = log.withLock { log -> (Bool, [CheckedContinuation<Void, Never>]) in
+        let isAlive = log.withLock { log -> Bool in
             if let left = log.eventsToLive {
                 log.eventsToLive = left - 1
                 if left <= 0 { log.isAlive = false }
             }
-            guard log.isAlive else { return (false, []) }
-            log.events.append(event.summary)
-            log.details.append(event)
-            let met = log.waiting.filter { $0.isMet(event) }.map(\.continuation)
-            log.waiting.removeAll { $0.isMet(event) }
-            return (true, met)
+            if log.isAlive { log.events.append(event.summary) }
+            return log.isAlive
         }
         guard isAlive else { return }
         switch event {
@@ -190,9 +191,15 @@ final class SyncApp: SyncEngineDelegate {
         case .fetchedDatabaseChanges(let changes): take(changes, engine)
         case .fetchedRecordZoneChanges(let changes): take(changes, engine)
         case .sentRecordZoneChanges(let sent): take(sent, engine)
-        case .sentDatabaseChanges, .willFetchChanges, .willFetchRecordZoneChanges, .didFetchRecordZoneChanges, .didFetchChanges,
+        case .sentDatabaseChanges(let sent): disk.content.withLock { $0.deletedZones.subtract(sent.deletedZoneIDs) }
+        case .willFetchChanges, .willFetchRecordZoneChanges, .didFetchRecordZoneChanges, .didFetchChanges,
             .willSendChanges, .didSendChanges:
             break
+        }
+        let met = log.withLock { log in
+            log.handled.append(event)
+            defer { log.waiting.removeAll { $0.isMet(event) } }
+            return log.waiting.filter { $0.isMet(event) }.map(\.continuation)
         }
         for continuation in met { continuation.resume() }
     }
@@ -217,7 +224,7 @@ final class SyncApp: SyncEngineDelegate {
         switch change {
         case .signIn: break
         case .signOut, .switchAccounts:
-            disk.content.withLock { ($0.notes, $0.deleted) = ([:], []) }
+            disk.content.withLock { ($0.notes, $0.deleted, $0.deletedZones) = ([:], [], []) }
         }
         guard case .signOut = change else {
             for zone in disk.content.withLock({ $0.zones }) {
@@ -252,6 +259,7 @@ final class SyncApp: SyncEngineDelegate {
             for id in ids { disk.notes[id] = nil }
             disk.deleted.subtract(ids)
             disk.zones.remove(zone)
+            disk.deletedZones.remove(zone)
             return ids.flatMap { [SyncEngine.PendingRecordZoneChange.saveRecord($0), .deleteRecord($0)] }
         }
         engine.state.remove(pendingRecordZoneChanges: changes)
@@ -403,6 +411,7 @@ final class SyncDevice: @unchecked Sendable {
 
     /// The app begins again from what is on the disk.
     func restart() throws {
+        app.die(after: 0)
         app = SyncApp(disk: disk)
         engine = try SyncEngine(SyncDevice.configuration(container, scope, app, try disk.state), pacing: pacing.pacing)
         app.addWhatIsUnsent(to: engine)
