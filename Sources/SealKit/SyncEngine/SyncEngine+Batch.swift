@@ -17,11 +17,13 @@ extension SyncEngine {
         ///
         /// - Parameters:
         ///   - pendingChanges: those of the engine's state that its `context.options.scope` contains.
+        ///   - isolation: the caller's, which the provider may use too.
         ///   - recordProvider: the record as it is now in the app's own copy, made from its system fields where it has any; nil for one
         ///     that is not there any more: remove its pending change as well.
         /// - Returns: nil when there is nothing to send.
         public init?(
-            pendingChanges: some Sequence<PendingRecordZoneChange>, recordProvider: (Record.ID) async -> Record?
+            pendingChanges: some Sequence<PendingRecordZoneChange>, isolation: isolated (any Actor)? = #isolation,
+            recordProvider: (Record.ID) async -> Record?
         ) async {
             self.init()
             var bytes = 0
