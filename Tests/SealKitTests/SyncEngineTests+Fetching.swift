@@ -85,7 +85,7 @@ extension SyncEngineTests {
         }
         let device = try SyncDevice(ann)
         var options = SyncEngine.FetchChangesOptions(scope: .allExcluding([zones[1]]))
-        options.prioritizedZoneIDs = [zones[2]]
+        options.prioritizedZoneIDs = [zones[2], zones[1], zones[2]]
         try await device.engine.fetchChanges(options)
         #expect(device.app.events.filter { $0.hasPrefix("records") } == ["records [\"c\"] []", "records [\"a\"] []"])
         #expect(device.engine.state.zoneIDsWithUnfetchedServerChanges == [zones[1]])

@@ -141,6 +141,18 @@ import Testing
         #expect(Set(stored) == ["one", "three", "four"] && device.engine.state.pendingRecordZoneChanges.isEmpty)
     }
 
+    @Test func oneMissingFileKeepsNoOtherFromBeingSent() async throws {
+        let ann = try await Person()
+        _ = try await device(ann)
+        var records = ["one", "two", "three"].map { ann.note(in: zone, "body", name: $0) }
+        records[1]["scan"] = Asset(fileURL: URL(fileURLWithPath: "/nowhere/at/all"))
+        let sender = Sender([SyncEngine.RecordZoneChangeBatch(recordsToSave: records)])
+        let engine = try sender.engine(ann.container)
+        #expect(await failure { try await engine.sendChanges() } == .partialFailure)
+        let stored = try await ann.own.recordZoneChanges(inZoneWith: zone).modifications.map(\.recordID.recordName)
+        #expect(Set(stored) == ["one", "three"])
+    }
+
     @Test func aBatchThatIsTooBigForOneRequestGoesInParts() async throws {
         let ann = try await Person()
         _ = try await device(ann)

@@ -55,6 +55,12 @@ extension SyncEngine {
                 recordIDsToDelete: recordIDsToDelete.filter { !ids.contains($0) }, atomicByZone: atomicByZone)
         }
 
+        func only(_ ids: Set<Record.ID>) -> RecordZoneChangeBatch {
+            RecordZoneChangeBatch(
+                recordsToSave: recordsToSave.filter { ids.contains($0.recordID) },
+                recordIDsToDelete: recordIDsToDelete.filter(ids.contains), atomicByZone: atomicByZone)
+        }
+
         /// What is sent at once each.
         var requests: [RecordZoneChangeBatch] {
             guard count > Self.itemsPerRequest else { return [self] }

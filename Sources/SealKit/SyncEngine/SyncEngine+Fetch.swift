@@ -85,7 +85,8 @@ extension SyncEngine {
     /// - Returns: why some zones did not come to their end.
     private func fetchZones(_ options: FetchChangesOptions) async throws(SealKitError) -> [SealKitError] {
         let wanted = ownState.content.unfetched.filter(options.scope.contains)
-        let first = options.prioritizedZoneIDs.filter(wanted.contains)
+        var first: [RecordZone.ID] = []
+        for zone in options.prioritizedZoneIDs where wanted.contains(zone) && !first.contains(zone) { first.append(zone) }
         var failures: [SealKitError] = []
         for zones in [first, wanted.filter { !first.contains($0) }] {
             for part in zones.inParts(of: SyncEngine.zonesPerRequest) { failures += try await fetch(part, options.operationGroup) }

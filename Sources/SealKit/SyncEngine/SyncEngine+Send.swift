@@ -121,47 +121,48 @@ extension SyncEngine {
             guard !open.recordIDs.isEmpty else { return }
             var requests = open.requests
             while !requests.isEmpty {
-                let request = requests.removeFirst()
-                switch try await send(request, context.options.operationGroup) {
-                case .tooMuch(let halves): requests.insert(contentsOf: halves, at: 0)
-                case .answered(let saved, let deleted):
-                    for (id, error) in try await take(request, saved, deleted, moment) {
-                        context.options.scope.failed.insert(id)
-                        failures.append(error)
-                    }
+                let answer = try await send(requests.removeFirst(), context.options.operationGroup)
+                requests.insert(contentsOf: answer.again, at: 0)
+                for (id, error) in try await take(answer.request, answer.saved, answer.deleted, moment) {
+                    context.options.scope.failed.insert(id)
+                    failures.append(error)
                 }
             }
         }
     }
 
-    private enum Answer: Sendable {
-        case answered([Record.ID: Result<Record, SealKitError>], [Record.ID: Result<Void, SealKitError>])
-        /// Refused as a whole, and not because of each of them: to be sent in parts.
-        case tooMuch([RecordZoneChangeBatch])
+    private struct Answer: Sendable {
+        /// What of it was decided.
+        var request: RecordZoneChangeBatch
+        var saved: [Record.ID: Result<Record, SealKitError>] = [:]
+        var deleted: [Record.ID: Result<Void, SealKitError>] = [:]
+        /// Refused together, and not each for itself: to be sent in parts.
+        var again: [RecordZoneChangeBatch] = []
     }
 
     /// - Throws: what is retried by itself, and concerns all of the request.
     private func send(_ request: RecordZoneChangeBatch, _ group: OperationGroup?) async throws(SealKitError) -> Answer {
-        let results: ([Record.ID: Result<Record, SealKitError>], [Record.ID: Result<Void, SealKitError>])
+        var answer = Answer(request: request)
         do throws(SealKitError) {
-            results = try await call(group) { (database) async throws(SealKitError) in
-                let answer = try await database.modifyRecords(
+            (answer.saved, answer.deleted) = try await call(group) { (database) async throws(SealKitError) in
+                let results = try await database.modifyRecords(
                     saving: request.recordsToSave, deleting: request.recordIDsToDelete, atomically: request.atomicByZone)
-                return (answer.saveResults, answer.deleteResults)
+                return (results.saveResults, results.deleteResults)
             }
         } catch {
             guard !error.isRetriedBySyncEngine else { throw error }
             // One bad item refuses all of them; by themselves the others go through.
-            if let halves = request.halves { return .tooMuch(halves) }
-            return .answered(
-                Dictionary(request.recordsToSave.map { ($0.recordID, .failure(error)) }) { $1 },
-                Dictionary(request.recordIDsToDelete.map { ($0, .failure(error)) }) { $1 })
+            if let halves = request.halves { return Answer(request: RecordZoneChangeBatch(), again: halves) }
+            answer.saved = Dictionary(request.recordsToSave.map { ($0.recordID, .failure(error)) }) { $1 }
+            answer.deleted = Dictionary(request.recordIDsToDelete.map { ($0, .failure(error)) }) { $1 }
+            return answer
         }
-        let errors = results.0.values.compactMap(\.syncFailure) + results.1.values.compactMap(\.syncFailure)
-        if errors.count == request.count, errors.allSatisfy({ $0.code == .limitExceeded }), let halves = request.halves {
-            return .tooMuch(halves)
+        let refused = Set(answer.saved.filter(\.value.mayBeAnothersFault).keys).union(answer.deleted.filter(\.value.mayBeAnothersFault).keys)
+        if let halves = request.only(refused).halves {
+            answer.request = request.without(refused)
+            answer.again = halves
         }
-        return .answered(results.0, results.1)
+        return answer
     }
 
     /// - Returns: what has failed.
@@ -169,6 +170,7 @@ extension SyncEngine {
         _ request: RecordZoneChangeBatch, _ saved: [Record.ID: Result<Record, SealKitError>],
         _ deleted: [Record.ID: Result<Void, SealKitError>], _ moment: Int
     ) async throws(SealKitError) -> [(Record.ID, SealKitError)] {
+        guard request.count > 0 else { return [] }
         var records: [Record] = []
         var failedSaves: [Event.SentRecordZoneChanges.FailedRecordSave] = []
         var gone: [Record.ID] = []
@@ -210,5 +212,9 @@ extension SealKitError {
 }
 
 extension Result where Failure == SealKitError {
-    fileprivate var syncFailure: SealKitError? { if case .failure(let error) = self { error } else { nil } }
+    /// A zone's changes are too much together, or one of their files is missing: by itself this one may go through.
+    fileprivate var mayBeAnothersFault: Bool {
+        guard case .failure(let error) = self else { return false }
+        return [.limitExceeded, .assetFileNotFound, .assetFileModified].contains(error.code)
+    }
 }
