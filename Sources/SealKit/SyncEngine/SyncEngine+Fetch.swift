@@ -1,0 +1,181 @@
+extension SyncEngine {
+    /// A fetch from the account to its end.
+    func fetch(_ given: FetchChangesOptions, _ reason: SyncReason) async throws(SealKitError) {
+        try await settleAccount()
+        let offer = FetchChangesContext(reason: reason, options: given)
+        let options = try await ask { [self] in await $0.nextFetchChangesOptions(offer, syncEngine: self) }
+        let context = FetchChangesContext(reason: reason, options: options)
+        try await tell(.willFetchChanges(Event.WillFetchChanges(context: context)))
+        var failures: [SealKitError] = []
+        do throws(SealKitError) {
+            try await fetchDatabase(options)
+            failures = try await fetchZones(options)
+        } catch {
+            failures.append(error)
+        }
+        try await tell(.didFetchChanges(Event.DidFetchChanges(context: context)))
+        try checkGoingOn()
+        try SealKitError.throwSyncFailure(failures, of: "zones")
+    }
+
+    /// A call of the database, unless the run was ended.
+    func call<T: Sendable>(
+        _ group: OperationGroup?, _ body: (Database) async throws(SealKitError) -> T
+    ) async throws(SealKitError) -> T {
+        try checkGoingOn()
+        return try await database.configuredWith(group: group) { (database) async throws(SealKitError) in try await body(database) }
+    }
+
+    // MARK: Which zones there are
+
+    private func fetchDatabase(_ options: FetchChangesOptions) async throws(SealKitError) {
+        var hasBegunAnew = false
+        var isMoreComing = true
+        while isMoreComing {
+            let token = ownState.content.databaseToken
+            let changes: Database.DatabaseChanges
+            do throws(SealKitError) {
+                changes = try await call(options.operationGroup) { (database) async throws(SealKitError) in
+                    try await database.databaseChanges(since: token)
+                }
+            } catch {
+                guard error.code == .changeTokenExpired, token != nil, !hasBegunAnew else { throw error }
+                hasBegunAnew = true
+                try await note { $0.databaseToken = nil }
+                continue
+            }
+            try await take(changes)
+            isMoreComing = changes.moreComing
+        }
+    }
+
+    private func take(_ changes: Database.DatabaseChanges) async throws(SealKitError) {
+        let content = ownState.content
+        let remade = changes.modifications.filter { zone in
+            guard let known = content.zones[zone.zoneID]?.incarnation, let now = zone.incarnation else { return false }
+            return known != now
+        }.map(\.zoneID)
+        if !remade.isEmpty {
+            let event = Event.FetchedDatabaseChanges(
+                modifications: [], deletions: remade.map { Event.FetchedDatabaseChanges.Deletion(zoneID: $0, reason: .deleted) })
+            try await tell(.fetchedDatabaseChanges(event), after: { $0.forget(remade) })
+        }
+
+        let came = changes.modifications.map { (id: $0.zoneID, incarnation: $0.incarnation) }
+        let gone = changes.deletions.map(\.zoneID)
+        let noted: Change = { content in
+            content.forget(gone)
+            for zone in came {
+                content.zones[zone.id, default: State.Zone()].incarnation = zone.incarnation
+                if !content.unfetched.contains(zone.id) { content.unfetched.append(zone.id) }
+            }
+            content.databaseToken = changes.changeToken
+        }
+        guard !came.isEmpty || !gone.isEmpty else {
+            return changes.changeToken == content.databaseToken ? () : try await note(noted)
+        }
+        let event = Event.FetchedDatabaseChanges(
+            modifications: changes.modifications,
+            deletions: changes.deletions.map { Event.FetchedDatabaseChanges.Deletion(zoneID: $0.zoneID, reason: $0.reason) })
+        try await tell(.fetchedDatabaseChanges(event), after: noted)
+    }
+
+    // MARK: What is in them
+
+    /// - Returns: why some zones did not come to their end.
+    private func fetchZones(_ options: FetchChangesOptions) async throws(SealKitError) -> [SealKitError] {
+        let wanted = ownState.content.unfetched.filter(options.scope.contains)
+        var first: [RecordZone.ID] = []
+        for zone in options.prioritizedZoneIDs where wanted.contains(zone) && !first.contains(zone) { first.append(zone) }
+        var failures: [SealKitError] = []
+        for zones in [first, wanted.filter { !first.contains($0) }] {
+            for part in zones.inParts(of: SyncEngine.zonesPerRequest) { failures += try await fetch(part, options.operationGroup) }
+        }
+        return failures
+    }
+
+    private static let zonesPerRequest = 400
+
+    /// Several zones at once, each to its end.
+    private func fetch(_ zones: [RecordZone.ID], _ group: OperationGroup?) async throws(SealKitError) -> [SealKitError] {
+        for zone in zones { try await tell(.willFetchRecordZoneChanges(Event.WillFetchRecordZoneChanges(zoneID: zone))) }
+        var underWay = zones
+        var begunAnew: Set<RecordZone.ID> = []
+        var failures: [SealKitError] = []
+        while !underWay.isEmpty {
+            let known = ownState.content.zones
+            let asked = underWay
+            let results: [RecordZone.ID: Result<Database.RecordZoneChanges, SealKitError>]
+            do throws(SealKitError) {
+                results = try await call(group) { (database) async throws(SealKitError) in
+                    try await database.recordZoneChanges(
+                        inZonesWith: Dictionary(uniqueKeysWithValues: asked.map { ($0, .init(previousServerChangeToken: known[$0]?.token)) }))
+                }
+            } catch {
+                for zone in asked { try await tellEnd(of: zone, error) }
+                throw error
+            }
+            for zone in asked {
+                switch results[zone] ?? .failure(SealKitError(.serverRejectedRequest, "the server's answer lacks the zone \(zone)")) {
+                case .success(let changes):
+                    if let failure = try await take(changes, of: zone) {
+                        failures.append(failure)
+                    } else if changes.moreComing {
+                        continue
+                    }
+                case .failure(let error):
+                    if error.code == .changeTokenExpired, known[zone]?.token != nil, begunAnew.insert(zone).inserted {
+                        try await note { $0.zones[zone]?.token = nil }
+                        continue
+                    }
+                    failures.append(error)
+                    try await tellEnd(of: zone, error)
+                }
+                underWay.removeAll { $0 == zone }
+            }
+        }
+        return failures
+    }
+
+    /// A part of a zone's changes. Where one of its records does not verify, or cannot be had, the others are told, and the zone's place
+    /// in its feed stays before all of them.
+    /// - Returns: why the zone's fetch ends here.
+    private func take(_ changes: Database.RecordZoneChanges, of zone: RecordZone.ID) async throws(SealKitError) -> SealKitError? {
+        var failure: SealKitError?
+        var modifications: [Event.FetchedRecordZoneChanges.Modification] = []
+        for (_, result) in changes.modifications {
+            switch result {
+            case .success(let record): modifications.append(.init(record: record))
+            case .failure(let error): failure = failure ?? error
+            }
+        }
+        let event = Event.FetchedRecordZoneChanges(
+            modifications: modifications,
+            deletions: changes.deletions.map { Event.FetchedRecordZoneChanges.Deletion(recordID: $0.recordID, recordType: $0.recordType) })
+        let isNews = !event.modifications.isEmpty || !event.deletions.isEmpty
+        if let failure {
+            if isNews { try await tell(.fetchedRecordZoneChanges(event)) }
+            try await tellEnd(of: zone, failure)
+            return failure
+        }
+        let noted: Change = { content in
+            content.zones[zone, default: State.Zone()].token = changes.changeToken
+            if !changes.moreComing { content.unfetched.removeAll { $0 == zone } }
+        }
+        if isNews { try await tell(.fetchedRecordZoneChanges(event), after: noted) } else { try await note(noted) }
+        if !changes.moreComing { try await tellEnd(of: zone, nil) }
+        return nil
+    }
+
+    private func tellEnd(of zone: RecordZone.ID, _ error: SealKitError?) async throws(SealKitError) {
+        try await tell(.didFetchRecordZoneChanges(Event.DidFetchRecordZoneChanges(zoneID: zone, error: error)))
+    }
+}
+
+extension SyncEngine.State.Content {
+    /// What was known of zones that are gone. What is to be sent to them stays: what becomes of it is the app's to say.
+    mutating func forget(_ zones: [RecordZone.ID]) {
+        for zone in zones { self.zones[zone] = nil }
+        unfetched.removeAll(where: zones.contains)
+    }
+}

@@ -1,0 +1,136 @@
+import Synchronization
+
+/// When an engine that syncs by itself does so: soon after there is something to do, one run at a time, and later after each
+/// failure in a row.
+final class SyncSchedule: Sendable {
+    struct Wanted: OptionSet, Sendable {
+        let rawValue: Int
+        static let fetch = Wanted(rawValue: 1)
+        static let send = Wanted(rawValue: 2)
+        static let both: Wanted = [.fetch, .send]
+    }
+
+    typealias Sync = @Sendable (Wanted) async throws(SealKitError) -> Void
+
+    /// What is added within this time is sent together.
+    static let gathering = Duration.milliseconds(500)
+    private static let firstWait = Duration.seconds(2)
+    private static let longestWait = Duration.seconds(900)
+
+    private struct Plan {
+        var sync: Sync?
+        var wanted: Wanted = []
+        var due: ContinuousClock.Instant
+        /// When the server wants to be asked again.
+        var earliest: ContinuousClock.Instant
+        /// In a row.
+        var failures = 0
+        var isRunning = false
+        var sleeper: Task<Void, Never>?
+        var isOver = false
+    }
+
+    private let pacing: Pacing
+    private let plan: Mutex<Plan>
+
+    init(pacing: Pacing) {
+        self.pacing = pacing
+        plan = Mutex(Plan(due: pacing.now(), earliest: pacing.now()))
+    }
+
+    /// Without it nothing is done.
+    func begin(_ sync: @escaping Sync) { plan.withLock { $0.sync = sync } }
+
+    func end() {
+        let sleeper = plan.withLock { plan in
+            plan.isOver = true
+            plan.sync = nil
+            return plan.sleeper
+        }
+        sleeper?.cancel()
+    }
+
+    func want(_ what: Wanted, after delay: Duration) { plan(what, after: delay, isNews: false) }
+
+    /// What was waited for has come to pass, so that waiting longer after failures is of no use.
+    func hurry(_ what: Wanted) { plan(what, after: .zero, isNews: true) }
+
+    private func plan(_ what: Wanted, after delay: Duration, isNews: Bool) {
+        let now = pacing.now()
+        let (begins, sleeper) = plan.withLock { plan -> (Bool, Task<Void, Never>?) in
+            guard !plan.isOver, plan.sync != nil else { return (false, nil) }
+            if isNews { plan.failures = 0 }
+            let soon = max(now + delay, plan.earliest)
+            if plan.wanted.isEmpty {
+                plan.due = soon
+            } else if plan.failures == 0 {
+                plan.due = min(plan.due, soon)
+            }
+            plan.wanted.formUnion(what)
+            defer { plan.isRunning = true }
+            return (!plan.isRunning, plan.sleeper)
+        }
+        sleeper?.cancel()
+        // Detached: what wants it may be the delegate, which is being told something.
+        if begins { Task.detached { await self.run() } }
+    }
+
+    private enum Next {
+        case nothing
+        case sleep(Duration)
+        case sync(Wanted, Sync)
+    }
+
+    private func run() async {
+        while true {
+            let now = pacing.now()
+            let next = plan.withLock { plan -> Next in
+                guard !plan.isOver, let sync = plan.sync, !plan.wanted.isEmpty else {
+                    plan.isRunning = false
+                    return .nothing
+                }
+                guard plan.due <= now else { return .sleep(plan.due - now) }
+                defer { plan.wanted = [] }
+                return .sync(plan.wanted, sync)
+            }
+            switch next {
+            case .nothing: return
+            case .sleep(let duration): await sleep(duration)
+            case .sync(let wanted, let sync):
+                do throws(SealKitError) {
+                    try await sync(wanted)
+                    plan.withLock { $0.failures = 0 }
+                } catch {
+                    failed(wanted, error)
+                }
+            }
+        }
+    }
+
+    private func sleep(_ duration: Duration) async {
+        let pacing = pacing
+        let sleeper = Task { () -> Void in try? await pacing.sleep(duration) }
+        let isOver = plan.withLock { plan in
+            plan.sleeper = sleeper
+            return plan.isOver
+        }
+        if isOver { sleeper.cancel() }
+        await sleeper.value
+        plan.withLock { $0.sleeper = nil }
+    }
+
+    private func failed(_ wanted: Wanted, _ error: SealKitError) {
+        // Nobody is signed in: that is over when somebody is.
+        guard error.retryAfter != nil || error.isRetriedBySyncEngine, error.code != .notAuthenticated else { return }
+        let now = pacing.now()
+        let chance = pacing.chance()
+        plan.withLock { plan in
+            let asked = now + .seconds(error.retryAfter ?? 0)
+            let most = min(Self.longestWait, Self.firstWait * (1 << min(plan.failures, 16)))
+            plan.failures += 1
+            plan.wanted.formUnion(wanted)
+            plan.earliest = asked
+            plan.due = asked + most * chance
+        }
+    }
+}
