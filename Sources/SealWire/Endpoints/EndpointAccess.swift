@@ -1,0 +1,104 @@
+/// Who may call a route. The server has one way to let a request in for each type of these, so that a handler gets what the way has
+/// found, a session say, and cannot forget to ask for it.
+public protocol EndpointAccess: Sendable {
+    /// What the paths of such routes begin with.
+    static var prefix: String { get }
+    /// The same as the transport page writes it.
+    static var shownPrefix: String { get }
+    static var isManaged: Bool { get }
+    var callers: [Caller] { get }
+}
+
+/// The words of the transport page, "Callers".
+public enum Caller: String, Sendable {
+    case anyone, session, user, reader, writer, member, administrator, owner, key, manager, `operator`, ticket
+    case uploader = "its uploader"
+}
+
+/// Anybody.
+public struct ByAnyone: EndpointAccess {
+    public static let (prefix, shownPrefix, isManaged) = ("/", "/", false)
+    public let callers = [Caller.anyone]
+    init() {}
+}
+
+/// Whoever shows the ticket of an enrolment, which is in the message.
+public struct ByTicket: EndpointAccess {
+    public static let (prefix, shownPrefix, isManaged) = ("/", "/", false)
+    public let callers: [Caller]
+    /// - Parameter orSession: the other device, which has one, may call it too.
+    init(orSession: Bool) { callers = orSession ? [.session, .ticket] : [.ticket] }
+}
+
+/// An account, outside the databases.
+public struct BySession: EndpointAccess {
+    public static let (prefix, shownPrefix, isManaged) = ("/", "/", false)
+    public let callers: [Caller]
+    /// - Parameter needsUser: also an identity in the message's container.
+    init(needsUser: Bool) { callers = needsUser ? [.user] : [.session] }
+}
+
+/// A user, in a container's environment.
+public struct InContainer: EndpointAccess {
+    public static let prefix = "/database/1/{container}/{environment}/"
+    public static let (shownPrefix, isManaged) = (prefix, false)
+    public let callers = [Caller.user]
+    init() {}
+}
+
+/// A user with a right, in a database that has rosters.
+public struct InDatabase: DatabaseAccess {
+    public enum Databases: Sendable { case `private`, privateAndShared }
+
+    public let callers: [Caller]
+    public let databases: Databases
+    init(_ caller: Caller, _ databases: Databases) { (callers, self.databases) = ([caller], databases) }
+}
+
+/// A user with a right in any database; in the public one also a server-to-server key.
+public struct InAnyDatabase: DatabaseAccess {
+    public let callers: [Caller]
+    init(_ caller: Caller) { callers = caller == .uploader ? [caller] : [caller, .key] }
+}
+
+/// A user with a right in any database; in the public one also a server-to-server key, and who is nobody.
+public struct InAnyDatabaseByAnyone: DatabaseAccess {
+    public let callers: [Caller]
+    init(_ caller: Caller) { callers = [caller, .key, .anyone] }
+}
+
+/// A user or a server-to-server key, in the public database only.
+public struct InPublicDatabase: DatabaseAccess {
+    public let callers = [Caller.user, .key]
+    init() {}
+}
+
+/// An account, about the public database only. No server-to-server key is let in.
+public struct AboutPublicDatabase: DatabaseAccess {
+    public let callers = [Caller.session]
+    init() {}
+}
+
+/// Access to a path that names a database.
+public protocol DatabaseAccess: EndpointAccess {}
+
+extension DatabaseAccess {
+    public static var prefix: String { "/database/1/{container}/{environment}/{database}/" }
+    public static var shownPrefix: String { "{db}/" }
+    public static var isManaged: Bool { false }
+}
+
+/// Whoever manages the path's container.
+public struct Managing: EndpointAccess {
+    public static let prefix = "/database/1/{container}/{environment}/schema/"
+    public static let (shownPrefix, isManaged) = ("{schema}/", true)
+    public let callers = [Caller.manager]
+    init() {}
+}
+
+/// The server's operator.
+public struct Operating: EndpointAccess {
+    public static let (prefix, shownPrefix, isManaged) = ("/", "/", true)
+    public let callers = [Caller.operator]
+    init() {}
+}
