@@ -58,12 +58,13 @@ struct AssetUploads {
         if AssetUpload.isInParts(file, isSealed: isSealed) {
             upload = try await uploadInParts(file, for: field, progress: progress)
         } else {
-            upload = try await database.core.account.exchange("assets/upload", .none) { token throws(SealKitError) in
+            // Every attempt takes an id of its own, and so repeats none.
+            upload = try await database.core.account.exchange(Endpoints.assets.upload.route, .read) { token throws(SealKitError) in
                 let upload = AssetUpload(file, isSealed: isSealed)
                 let stream = AssetStream(
                     upload.chunks, 0..<upload.chunks.count, tail: isSealed ? .leaves : .nothing, progress: progress)
                 try await send(
-                    stream, length: Int64(blobBytes(file)), to: database.assetPath(of: upload.id.hex, in: scope), token: token)
+                    stream, length: Int64(blobBytes(file)), to: database.assetPath(Endpoints.assets.upload.route, of: upload.id.hex, in: scope), token: token)
                 return upload
             }
         }
@@ -87,11 +88,13 @@ struct AssetUploads {
 }
 
 extension Database {
-    /// Where the sealed bytes of an asset are.
-    func assetPath(of blob: String, in zone: SealStatements.Scope) -> String {
+    /// Where the sealed bytes of an asset are, or something is done about them.
+    /// - Parameter part: of an upload, where the route names one.
+    func assetPath(_ route: Route, of blob: String, in zone: SealStatements.Scope, part: UInt64 = 0) -> String {
         let unescaped = CharacterSet.urlPathAllowed.subtracting(CharacterSet(charactersIn: "/;%"))
         let name = zone.zoneName.addingPercentEncoding(withAllowedCharacters: unescaped) ?? ""
-        return core.databasePath(scope, "assets/\(zone.owner.recordName)/\(name)/\(blob)")
+        return core.path(
+            route, in: scope, ["owner": zone.owner.recordName, "zone": name, "id": blob, "part": String(part)])
     }
 }
 

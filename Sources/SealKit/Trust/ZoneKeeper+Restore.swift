@@ -100,7 +100,7 @@ extension ZoneKeeper {
             $0.abandoned = abandoned
         }
         let _: Sealkit_V1_RestoreRosterResponse = try await core.call(
-            scope.owner == core.userID() ? .private : .shared, "rosters/restore", request)
+            scope.owner == core.userID() ? .private : .shared, Endpoints.sharing.restoreRoster, request)
     }
 
     /// Goes over to the server's log where it ends a fork with the opening that gives this device's branch up.

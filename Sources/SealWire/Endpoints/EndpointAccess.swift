@@ -16,23 +16,23 @@ public enum Caller: String, Sendable {
 }
 
 /// Anybody.
-public struct ByAnyone: EndpointAccess {
-    public static let (prefix, shownPrefix, isManaged) = ("/", "/", false)
+public struct ByAnyone: RootAccess {
+    public static let isManaged = false
     public let callers = [Caller.anyone]
     init() {}
 }
 
 /// Whoever shows the ticket of an enrolment, which is in the message.
-public struct ByTicket: EndpointAccess {
-    public static let (prefix, shownPrefix, isManaged) = ("/", "/", false)
+public struct ByTicket: RootAccess {
+    public static let isManaged = false
     public let callers: [Caller]
     /// - Parameter orSession: the other device, which has one, may call it too.
     init(orSession: Bool) { callers = orSession ? [.session, .ticket] : [.ticket] }
 }
 
 /// An account, outside the databases.
-public struct BySession: EndpointAccess {
-    public static let (prefix, shownPrefix, isManaged) = ("/", "/", false)
+public struct BySession: RootAccess {
+    public static let isManaged = false
     public let callers: [Caller]
     /// - Parameter needsUser: also an identity in the message's container.
     init(needsUser: Bool) { callers = needsUser ? [.user] : [.session] }
@@ -79,6 +79,14 @@ public struct AboutPublicDatabase: DatabaseAccess {
     init() {}
 }
 
+/// Access to paths outside all containers, which messages go to have no parameters.
+public protocol RootAccess: EndpointAccess {}
+
+extension RootAccess {
+    public static var prefix: String { "/" }
+    public static var shownPrefix: String { "/" }
+}
+
 /// Access to a path that names a database.
 public protocol DatabaseAccess: EndpointAccess {}
 
@@ -97,8 +105,8 @@ public struct Managing: EndpointAccess {
 }
 
 /// The server's operator.
-public struct Operating: EndpointAccess {
-    public static let (prefix, shownPrefix, isManaged) = ("/", "/", true)
+public struct Operating: RootAccess {
+    public static let isManaged = true
     public let callers = [Caller.operator]
     init() {}
 }
