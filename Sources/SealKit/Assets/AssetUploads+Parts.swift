@@ -169,9 +169,8 @@ extension AssetUploads {
         _ part: UInt64, of upload: AssetUpload, progress: @escaping @Sendable (Int64) -> Void
     ) async throws(SealKitError) {
         let length = Int64(upload.bytes(ofPart: part)) + Int64(Digest.byteCount)
-        let route = Endpoints.assets.part.route
-        let path = database.assetPath(route, of: upload.id.hex, in: scope, part: part)
-        try await database.core.account.exchange(route, .read) { token throws(SealKitError) in
+        let path = database.partPath(part, of: upload.id.hex, in: scope)
+        try await database.core.account.exchange(Endpoints.assets.part.route, .read) { token throws(SealKitError) in
             let stream = AssetStream(upload.chunks, upload.chunks(ofPart: part), tail: .root, progress: progress)
             try await send(stream, length: length, to: path, token: token)
         }

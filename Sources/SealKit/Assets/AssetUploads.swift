@@ -89,12 +89,19 @@ struct AssetUploads {
 
 extension Database {
     /// Where the sealed bytes of an asset are, or something is done about them.
-    /// - Parameter part: of an upload, where the route names one.
-    func assetPath(_ route: Route, of blob: String, in zone: SealStatements.Scope, part: UInt64 = 0) -> String {
+    func assetPath(_ route: Route, of blob: String, in zone: SealStatements.Scope) -> String {
+        core.path(route, in: scope, assetPlace(of: blob, in: zone))
+    }
+
+    /// Where a part of an upload goes.
+    func partPath(_ part: UInt64, of blob: String, in zone: SealStatements.Scope) -> String {
+        core.path(Endpoints.assets.part.route, in: scope, assetPlace(of: blob, in: zone).merging(["part": String(part)]) { $1 })
+    }
+
+    private func assetPlace(of blob: String, in zone: SealStatements.Scope) -> [String: String] {
         let unescaped = CharacterSet.urlPathAllowed.subtracting(CharacterSet(charactersIn: "/;%"))
         let name = zone.zoneName.addingPercentEncoding(withAllowedCharacters: unescaped) ?? ""
-        return core.path(
-            route, in: scope, ["owner": zone.owner.recordName, "zone": name, "id": blob, "part": String(part)])
+        return ["owner": zone.owner.recordName, "zone": name, "id": blob]
     }
 }
 

@@ -103,7 +103,7 @@ final class ContainerCore: Sendable {
     func call<Access: DatabaseAccess, Request: Message, Response: Message>(
         _ database: Database.Scope, _ endpoint: Endpoint<Access, Request, Response>, _ request: Request
     ) async throws(SealKitError) -> Response {
-        try await call(endpoint, at: path(endpoint.route, in: database), request, in: database)
+        try await call(endpoint, at: path(endpoint.route, in: database, [:]), request, in: database)
     }
 
     /// A call outside the databases, which needs an account.
@@ -166,7 +166,7 @@ final class ContainerCore: Sendable {
     func path(_ route: Route) -> String { route.path(["container": identifier, "environment": environment.name]) }
 
     /// - Parameter place: the parameters beside container, environment and database.
-    func path(_ route: Route, in database: Database.Scope, _ place: [String: String] = [:]) -> String {
+    func path(_ route: Route, in database: Database.Scope, _ place: [String: String]) -> String {
         let known = ["container": identifier, "environment": environment.name, "database": database.pathComponent]
         return route.path(known.merging(place) { $1 })
     }

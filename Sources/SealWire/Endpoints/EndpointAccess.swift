@@ -5,6 +5,9 @@ public protocol EndpointAccess: Sendable {
     static var prefix: String { get }
     /// The same as the transport page writes it.
     static var shownPrefix: String { get }
+    /// A database that takes such requests; nil where the path names none.
+    static var database: String? { get }
+    /// A management token is what opens it.
     static var isManaged: Bool { get }
     var callers: [Caller] { get }
 }
@@ -41,7 +44,9 @@ public struct BySession: RootAccess {
 /// A user, in a container's environment.
 public struct InContainer: EndpointAccess {
     public static let prefix = "/database/1/{container}/{environment}/"
-    public static let (shownPrefix, isManaged) = (prefix, false)
+    public static let shownPrefix = prefix
+    public static let database: String? = nil
+    public static let isManaged = false
     public let callers = [Caller.user]
     init() {}
 }
@@ -69,12 +74,14 @@ public struct InAnyDatabaseByAnyone: DatabaseAccess {
 
 /// A user or a server-to-server key, in the public database only.
 public struct InPublicDatabase: DatabaseAccess {
+    public static let database: String? = "public"
     public let callers = [Caller.user, .key]
     init() {}
 }
 
 /// An account, about the public database only. No server-to-server key is let in.
 public struct AboutPublicDatabase: DatabaseAccess {
+    public static let database: String? = "public"
     public let callers = [Caller.session]
     init() {}
 }
@@ -83,6 +90,7 @@ public struct AboutPublicDatabase: DatabaseAccess {
 public protocol RootAccess: EndpointAccess {}
 
 extension RootAccess {
+    public static var database: String? { nil }
     public static var prefix: String { "/" }
     public static var shownPrefix: String { "/" }
 }
@@ -93,13 +101,16 @@ public protocol DatabaseAccess: EndpointAccess {}
 extension DatabaseAccess {
     public static var prefix: String { "/database/1/{container}/{environment}/{database}/" }
     public static var shownPrefix: String { "{db}/" }
+    public static var database: String? { "private" }
     public static var isManaged: Bool { false }
 }
 
 /// Whoever manages the path's container.
 public struct Managing: EndpointAccess {
     public static let prefix = "/database/1/{container}/{environment}/schema/"
-    public static let (shownPrefix, isManaged) = ("{schema}/", true)
+    public static let shownPrefix = "{schema}/"
+    public static let database: String? = nil
+    public static let isManaged = true
     public let callers = [Caller.manager]
     init() {}
 }

@@ -43,6 +43,8 @@ public struct Route: Sendable, Equatable {
     public let template: String
     /// The path as the transport page writes it.
     public let shownPath: String
+    /// One that takes the request, where the path names a database.
+    public let database: String?
     public let callers: [Caller]
     /// A management token is what opens it.
     public let isManaged: Bool

@@ -117,7 +117,7 @@ extension Response {
 }
 
 extension Route.Method {
-    fileprivate var http: HTTPRequest.Method {
+    var http: HTTPRequest.Method {
         switch self {
         case .get: .get
         case .head: .head
