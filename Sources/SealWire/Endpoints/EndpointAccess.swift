@@ -9,11 +9,11 @@ public protocol EndpointAccess: Sendable {
     static var database: String? { get }
     /// A management token is what opens it.
     static var isManaged: Bool { get }
-    var callers: [Caller] { get }
+    var callers: [CallerKind] { get }
 }
 
 /// The words of the transport page, "Callers".
-public enum Caller: String, Sendable {
+public enum CallerKind: String, Sendable {
     case anyone, session, user, reader, writer, member, administrator, owner, key, manager, `operator`, ticket
     case uploader = "its uploader"
 }
@@ -21,14 +21,14 @@ public enum Caller: String, Sendable {
 /// Anybody.
 public struct ByAnyone: RootAccess {
     public static let isManaged = false
-    public let callers = [Caller.anyone]
+    public let callers = [CallerKind.anyone]
     init() {}
 }
 
 /// Whoever shows the ticket of an enrolment, which is in the message.
 public struct ByTicket: RootAccess {
     public static let isManaged = false
-    public let callers: [Caller]
+    public let callers: [CallerKind]
     /// - Parameter orSession: the other device, which has one, may call it too.
     init(orSession: Bool) { callers = orSession ? [.session, .ticket] : [.ticket] }
 }
@@ -36,7 +36,7 @@ public struct ByTicket: RootAccess {
 /// An account, outside the databases.
 public struct BySession: RootAccess {
     public static let isManaged = false
-    public let callers: [Caller]
+    public let callers: [CallerKind]
     /// - Parameter needsUser: also an identity in the message's container.
     init(needsUser: Bool) { callers = needsUser ? [.user] : [.session] }
 }
@@ -47,7 +47,7 @@ public struct InContainer: EndpointAccess {
     public static let shownPrefix = prefix
     public static let database: String? = nil
     public static let isManaged = false
-    public let callers = [Caller.user]
+    public let callers = [CallerKind.user]
     init() {}
 }
 
@@ -55,34 +55,34 @@ public struct InContainer: EndpointAccess {
 public struct InDatabase: DatabaseAccess {
     public enum Databases: Sendable { case `private`, privateAndShared }
 
-    public let callers: [Caller]
+    public let callers: [CallerKind]
     public let databases: Databases
-    init(_ caller: Caller, _ databases: Databases) { (callers, self.databases) = ([caller], databases) }
+    init(_ caller: CallerKind, _ databases: Databases) { (callers, self.databases) = ([caller], databases) }
 }
 
 /// A user with a right in any database; in the public one also a server-to-server key.
 public struct InAnyDatabase: DatabaseAccess {
-    public let callers: [Caller]
-    init(_ caller: Caller) { callers = caller == .uploader ? [caller] : [caller, .key] }
+    public let callers: [CallerKind]
+    init(_ caller: CallerKind) { callers = caller == .uploader ? [caller] : [caller, .key] }
 }
 
 /// A user with a right in any database; in the public one also a server-to-server key, and who is nobody.
 public struct InAnyDatabaseByAnyone: DatabaseAccess {
-    public let callers: [Caller]
-    init(_ caller: Caller) { callers = [caller, .key, .anyone] }
+    public let callers: [CallerKind]
+    init(_ caller: CallerKind) { callers = [caller, .key, .anyone] }
 }
 
 /// A user or a server-to-server key, in the public database only.
 public struct InPublicDatabase: DatabaseAccess {
     public static let database: String? = "public"
-    public let callers = [Caller.user, .key]
+    public let callers = [CallerKind.user, .key]
     init() {}
 }
 
 /// An account, about the public database only. No server-to-server key is let in.
 public struct AboutPublicDatabase: DatabaseAccess {
     public static let database: String? = "public"
-    public let callers = [Caller.session]
+    public let callers = [CallerKind.session]
     init() {}
 }
 
@@ -111,13 +111,13 @@ public struct Managing: EndpointAccess {
     public static let shownPrefix = "{schema}/"
     public static let database: String? = nil
     public static let isManaged = true
-    public let callers = [Caller.manager]
+    public let callers = [CallerKind.manager]
     init() {}
 }
 
 /// The server's operator.
 public struct Operating: RootAccess {
     public static let isManaged = true
-    public let callers = [Caller.operator]
+    public let callers = [CallerKind.operator]
     init() {}
 }

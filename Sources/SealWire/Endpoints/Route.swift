@@ -45,7 +45,7 @@ public struct Route: Sendable, Equatable {
     public let shownPath: String
     /// One that takes the request, where the path names a database.
     public let database: String?
-    public let callers: [Caller]
+    public let callers: [CallerKind]
     /// A management token is what opens it.
     public let isManaged: Bool
     public let request: Content

@@ -19,7 +19,7 @@ extension VectorsCommand {
             let made: String
             do throws(TransportTables.Misplaced) { made = try TransportTables.replacing(in: text) } catch {
                 throw Failure.Local(
-                    status: .malformed, reason: "\(page) has no table of \(error.title), or two",
+                    status: .badInput, reason: "\(page) has no table of \(error.title), or two",
                     remedy: "put its two lines back, \(TransportTables.begin(error.title)) and \(TransportTables.end)")
             }
             if check {
