@@ -2,6 +2,7 @@ import Foundation
 import SealEnvelope
 import SealLab
 import SealPrimitives
+import SealWire
 import Testing
 
 @testable import SealKit
