@@ -122,8 +122,8 @@ let package = Package(
         .executableTarget(
             name: "sealkit",
             dependencies: [
-                "CSodium", "SealSystem", "SealKit", "SealServer", "SealPrimitives", "SealStatements", "SealEnvelope", "SealCoding",
-                "SealSchema",
+                "CSodium", "SealSystem", "SealKit", "SealServer", "SealPrimitives", "SealStatements", "SealEnvelope", "SealWire",
+                "SealCoding", "SealSchema",
                 "SealQuery", .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ],

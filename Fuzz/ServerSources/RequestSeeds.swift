@@ -16,12 +16,13 @@ enum RequestSeeds {
 
     static var all: [Seed] {
         let world = RequestWorld.shared
+        let messages = certain("seeds") { try messages(world) }
+        require(messages.keys.allSatisfy { name in world.routes.contains { $0.name == name } }, "a seed is of no route")
         var seeds: [Seed] = []
         for (index, route) in world.routes.enumerated() {
             let number = UInt8(truncatingIfNeeded: index)
             seeds.append(.made([number, 0]))
-            let path = route.template.split(separator: "/").suffix(2).joined(separator: "/")
-            for message in certain("seeds", { try messages(world) })[path] ?? [] {
+            for message in messages[route.name] ?? [] {
                 certain("a seed") {
                     seeds.append(.made([number, 0] + (try message.serializedBytes() as [UInt8])))
                     seeds.append(.made([number, 3] + (try message.jsonUTF8Bytes() as [UInt8])))
@@ -51,7 +52,7 @@ enum RequestSeeds {
         Sealkit_V1_Grant(subject: grant.subject, epoch: grant.epoch, sealed: grant.sealed)
     }
 
-    /// By the last two parts of the route.
+    /// By the routes' names.
     private static func messages(_ world: RequestWorld) throws -> [String: [any Message]] {
         var random = FixedRandom()
         let (owner, zone) = (world.owner, world.zone)

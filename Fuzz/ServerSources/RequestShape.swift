@@ -2,13 +2,12 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import SealStatements
+import SealWire
 
-/// A route of the server's.
-struct FuzzRoute: Sendable, CustomStringConvertible {
-    let method: HTTPRequest.Method
-    let template: String
+@testable import SealServer
 
-    var description: String { "\(method.rawValue) \(template)" }
+extension Route: @retroactive CustomStringConvertible {
+    public var description: String { "\(method.rawValue) \(template)" }
 }
 
 /// How a route is asked, from the bits of one byte; 0 is the plain way.
@@ -25,7 +24,7 @@ struct RequestShape {
     private var hasParameters: Bool { bits & 16 != 0 }
     private var announcesTooMuch: Bool { bits & 32 != 0 }
 
-    func request(to route: FuzzRoute, _ rest: [UInt8], token: String) -> Request {
+    func request(to route: Route, _ rest: [UInt8], token: String) -> Request {
         var body = rest
         let path = route.template.split(separator: "/", omittingEmptySubsequences: false).map { part -> String in
             guard part.hasPrefix("{") else { return String(part) }
@@ -42,7 +41,7 @@ struct RequestShape {
         ]
         if !hasNoSession { headers[.authorization] = "Bearer \(token)" }
         return Request(
-            head: HTTPRequest(method: route.method, scheme: "http", authority: "localhost", path: path, headerFields: headers),
+            head: HTTPRequest(method: route.method.http, scheme: "http", authority: "localhost", path: path, headerFields: headers),
             body: RequestBody(buffer: ByteBuffer(bytes: body)))
     }
 

@@ -28,7 +28,7 @@ enum RequestTarget: FuzzTarget {
         done.wait()
     }
 
-    private static func check(_ request: Request, _ route: FuzzRoute) async {
+    private static func check(_ request: Request, _ route: Route) async {
         do {
             let response = try await RequestWorld.shared.answer(request)
             let status = response.status.code

@@ -20,7 +20,7 @@ import Synchronization
 final class RequestWorld: Sendable {
     static let shared = certain("a server") { try RequestWorld() }
 
-    let routes: [FuzzRoute]
+    let routes: [Route]
     let token: String
     let owner = World.people[0]
     let zone: Roster
@@ -43,8 +43,7 @@ final class RequestWorld: Sendable {
             replacing: ServiceReplacements(clock: { Self.now }, limits: Self.limits))
         let router = try Server.router(services) { _, _ in }
         // An event stream needs a connection, and does not end.
-        routes = router.routes.map { FuzzRoute(method: $0.method, template: $0.path.description) }
-            .filter { !$0.template.hasSuffix("/notifications") }.sorted { "\($0)" < "\($1)" }
+        routes = Endpoints.all.filter { $0.answer != .events }.sorted { "\($0)" < "\($1)" }
         let responder = router.buildResponder()
         respond = { try await responder.respond(to: $0, context: $1) }
 
@@ -71,8 +70,7 @@ final class RequestWorld: Sendable {
         // What is set up stays.
         undoing.isUndoing.withLock { $0 = false }
         let made = RequestSeeds.opening(opening)
-        let route = FuzzRoute(method: .post, template: "/database/1/{container}/{environment}/{database}/zones/modify")
-        let request = RequestShape(0).request(to: route, try made.serializedBytes(), token: token)
+        let request = RequestShape(0).request(to: Endpoints.zones.modify.route, try made.serializedBytes(), token: token)
         let context = Self.context()
         let respond = respond
         let status = try Self.wait { try await respond(request, context).status }

@@ -2,6 +2,7 @@ import Foundation
 import SealEnvelope
 import SealLab
 import SealPrimitives
+import SealWire
 import Testing
 
 @testable import SealKit
@@ -69,7 +70,7 @@ import Testing
         let stale = try await person.account.session.token()
         try await person.account.logOut()
         let response = try await person.account.client.transport.post(
-            person.container.core.databasePath(.private, "zones/lookup"), body: Data(), token: stale)
+            person.container.core.path(Endpoints.zones.lookup.route, in: .private, [:]), body: Data(), token: stale)
         #expect(response.failure.code == .sessionExpired)
         #expect(try await person.own.recordZone(for: zone).zoneID == zone)
     }

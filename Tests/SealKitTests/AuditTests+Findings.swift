@@ -83,7 +83,7 @@ extension AuditTests {
             $0.entry = entry.wire
             $0.grants = grants.map { Sealkit_V1_Grant(subject: $0, epoch: epoch.number, sealed: $1) }
         }
-        let _: Sealkit_V1_AppendRosterResponse = try await core.call(.shared, "rosters/append", request)
+        let _: Sealkit_V1_AppendRosterResponse = try await core.call(.shared, Endpoints.sharing.appendRoster, request)
 
         let audit = try await ann.container.audit()
         let scope = try #require(audit.scopes.first)

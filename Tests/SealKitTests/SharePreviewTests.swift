@@ -105,7 +105,7 @@ import Testing
             $0.zone = view.scope.zoneIDOnWire
             $0.links = before.map { link in .with { ($0.routingID, $0.preview) = (link.routingID, link.preview) } }
         }
-        let _: Sealkit_V1_UpdateLinksResponse = try await ann.container.core.call(.private, "links/update", back)
+        let _: Sealkit_V1_UpdateLinksResponse = try await ann.container.core.call(.private, Endpoints.sharing.updateLinks, back)
         #expect(try await bob.container.shareMetadata(for: url).title == "Garden plans")
         #expect(try await ann.own.share(for: zone).title == "Vegetables")
         #expect(try await bob.container.shareMetadata(for: url).title == "Vegetables")

@@ -7,11 +7,15 @@ import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
 import SealSystem
-import SealWire
 import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealWire
+
+/// Of no table: for what any message has in common.
+private let echo = Endpoint<ByAnyone, Sealkit_V1_Failure, Sealkit_V1_Failure>(
+    "echo", path: "echo/{id}", ByAnyone(), again: .read, work: .request, refusals: [], about: "")
 
 @Suite(.timeLimit(.minutes(60))) struct ServerTests {
     let folder = TemporaryFolder()
@@ -33,7 +37,7 @@ import Testing
             onRunning: { continuation.yield($0) }
         ) { router, services in
             router.post("echo/{id}") { request, context in
-                try Response(try await request.decode(Sealkit_V1_Failure.self, context), for: request)
+                try Response(try await request.message(of: echo, context), for: request)
             }
             router.get("fails") { _, _ -> Response in throw Unexpected() }
             router.get("busy") { _, _ -> Response in

@@ -6,8 +6,8 @@ extension Account {
     /// account's own name makes nobody register; a container that is left out is come to when it is next used.
     /// - Throws: `serverRejectedRequest` when the server names an identity that is not this account's.
     func cores(_ trust: TrustStore) async throws(SealKitError) -> [ContainerCore] {
-        let me: Sealkit_V1_AccountResponse = try await exchange("accounts/me", .none) { token throws(SealKitError) in
-            try Client.decode(try await client.transport.get("/1/accounts/me", token: token))
+        let me: Sealkit_V1_AccountResponse = try await exchange(Endpoints.accounts.me.route, .read) { token throws(SealKitError) in
+            try Client.decode(try await client.transport.get(Endpoints.accounts.me.route.template, token: token))
         }
         var cores: [ContainerCore] = []
         for identity in me.identities {

@@ -98,7 +98,7 @@ extension Account {
     ) async throws(SealKitError) -> [AccountSeed] {
         let request = Sealkit_V1_RecoverRequest.with { $0.recoveryID = Data(recoveryKey.bundleID.bytes) }
         let response = try await Client(transport: transport).call(
-            "/1/accounts/recover", request, as: Sealkit_V1_RecoverResponse.self)
+            Endpoints.accounts.recover, request)
         return try verifying("the recovery bundle") { () throws(SealError) in try recoveryKey.open([UInt8](response.sealed)) }
     }
 
@@ -117,7 +117,7 @@ extension Account {
         var random = SystemRandom()
         let key = RecoveryKey(random: &random)
         try await show(key)
-        let _: Sealkit_V1_AccountResponse = try await call("/1/accounts/recovery", bundle(of: seeds, by: key, .printedKey))
+        let _: Sealkit_V1_AccountResponse = try await call(Endpoints.accounts.saveRecovery, bundle(of: seeds, by: key, .printedKey))
         return key
     }
 
@@ -127,7 +127,7 @@ extension Account {
         try await requireSession()
         let key = try passphrase.key(origin: server)
         do {
-            let _: Sealkit_V1_AccountResponse = try await call("/1/accounts/recovery", bundle(of: seeds, by: key, .passphrase))
+            let _: Sealkit_V1_AccountResponse = try await call(Endpoints.accounts.saveRecovery, bundle(of: seeds, by: key, .passphrase))
         } catch where error.code == .serverRejectedRequest {
             throw SealKitError(
                 .serverRejectedRequest, "this name and passphrase cannot be used", remedy: "choose another passphrase")
@@ -137,7 +137,7 @@ extension Account {
     /// From now on no passphrase brings the account back.
     public func removeRecoveryPassphrase() async throws(SealKitError) {
         let request = Sealkit_V1_DeleteRecoveryBundleRequest.with { $0.kind = BundleKind.passphrase.rawValue }
-        let _: Sealkit_V1_AccountResponse = try await call("/1/accounts/recovery/delete", request)
+        let _: Sealkit_V1_AccountResponse = try await call(Endpoints.accounts.deleteRecovery, request)
     }
 
     /// Whether a recovery key that the user has typed would bring this account back, with its newest keys.
@@ -158,7 +158,7 @@ extension Account {
     /// As the server says.
     public func recoveryStatus() async throws(SealKitError) -> RecoveryStatus {
         let response: Sealkit_V1_RecoveryBundlesResponse = try await call(
-            "/1/accounts/recovery/list", Sealkit_V1_RecoveryBundlesRequest())
+            Endpoints.accounts.listRecovery, Sealkit_V1_RecoveryBundlesRequest())
         var status = RecoveryStatus()
         for bundle in response.bundles {
             switch BundleKind(rawValue: bundle.kind) {

@@ -101,8 +101,8 @@ public final class Account: Sendable {
     /// - Throws: `operationCancelled`; `invalidArguments` for time-outs that cannot be kept.
     public func status() async throws(SealKitError) -> AccountStatus {
         do {
-            try await exchange("accounts/me", .none) { token throws(SealKitError) in
-                let response = try await client.transport.get("/1/accounts/me", token: token)
+            try await exchange(Endpoints.accounts.me.route, .read) { token throws(SealKitError) in
+                let response = try await client.transport.get(Endpoints.accounts.me.route.template, token: token)
                 noteDevices(response.deviceRevision)
                 guard response.status < 400 else { throw response.failure }
             }
@@ -119,29 +119,39 @@ public final class Account: Sendable {
     public func logOut() async throws(SealKitError) { try await session.logOut() }
 
     /// A call that the server answers to this account only.
-    /// - Parameter prepare: what has to be done before, in each attempt; doing it again costs nothing.
-    func call<Request: ServerRequest, Response: Message>(
-        _ path: String, _ request: Request, as type: Response.Type = Response.self,
+    func call<Access: RootAccess, Request: Message, Response: Message>(
+        _ endpoint: Endpoint<Access, Request, Response>, _ request: Request
+    ) async throws(SealKitError) -> Response {
+        try await call(endpoint, at: endpoint.route.template, request)
+    }
+
+    /// The same at a path with parameters.
+    /// - Parameters:
+    ///   - path: the endpoint's, its parameters filled in.
+    ///   - prepare: what has to be done before, in each attempt; doing it again costs nothing.
+    func call<Access, Request: Message, Response: Message>(
+        _ endpoint: Endpoint<Access, Request, Response>, at path: String, _ request: Request,
         after prepare: () async throws(SealKitError) -> Void = { () throws(SealKitError) in }
     ) async throws(SealKitError) -> Response {
         // Encoded once: what is repeated is the same bytes.
         let body = try Client.encode(request)
-        return try await exchange(Throttles.callClass(path), Request.effect, after: prepare) {
+        return try await exchange(endpoint.route, endpoint.again.kind, after: prepare) {
             token throws(SealKitError) in
             let response = try await client.transport.post(path, body: body, token: token)
             // What is said of the list is for the others: a look at it causes no other look.
-            if path != "/1/devices/list" { noteDevices(response.deviceRevision) }
+            if endpoint.route.name != Endpoints.devices.list.route.name { noteDevices(response.deviceRevision) }
             return try Client.decode(response)
         }
     }
 
     /// Runs an exchange with a session's token: logs in when there is none, and once more when it has ended.
+    /// - Parameter again: what the body does when it is run a second time: not what its route does, where each run asks for another thing.
     func exchange<T>(
-        _ callClass: String, _ effect: Effect, after prepare: () async throws(SealKitError) -> Void = { () throws(SealKitError) in },
+        _ route: Route, _ again: Repetition, after prepare: () async throws(SealKitError) -> Void = { () throws(SealKitError) in },
         _ body: (_ token: String) async throws(SealKitError) -> T
     ) async throws(SealKitError) -> T {
         do throws(SealKitError) {
-            let result = try await client.attempt(callClass, effect) { () async throws(SealKitError) in
+            let result = try await client.attempt(route, again) { () async throws(SealKitError) in
                 try await prepare()
                 do throws(SealKitError) { return try await body(try await session.token()) } catch where error.code == .sessionExpired {
                     return try await body(try await session.renewedToken())
@@ -158,7 +168,7 @@ public final class Account: Sendable {
     /// - Throws: `notAuthenticated`, `accountTemporarilyUnavailable`, or why the server could not be asked.
     func requireSession() async throws(SealKitError) {
         if await session.hasToken { return }
-        try await exchange("accounts/login", .none) { _ throws(SealKitError) in }
+        try await exchange(Endpoints.accounts.login.route, .read) { _ throws(SealKitError) in }
     }
 
     /// Streams a byte range down; after an interruption it goes on where it was.
@@ -166,7 +176,7 @@ public final class Account: Sendable {
         _ path: String, range: Range<UInt64>, consume: (ByteBuffer) async throws -> Void
     ) async throws(SealKitError) {
         var next = range.lowerBound
-        try await exchange("assets/download", .none) { token throws(SealKitError) in
+        try await exchange(Endpoints.assets.download.route, .read) { token throws(SealKitError) in
             guard next < range.upperBound else { return }
             try await client.transport.download(path, range: next..<range.upperBound, token: token) { part in
                 try await consume(part)

@@ -16,9 +16,9 @@ public struct ServerInformation: Sendable, Equatable {
     /// - Throws: `networkFailure`, `requestRateLimited`; `serverRejectedRequest` for what is no SealKit server's answer.
     public init(transport: any Transport) async throws(SealKitError) {
         let client = Client(transport: transport)
-        let answer = try await client.attempt(Throttles.callClass("/1/limits"), .none) {
+        let answer = try await client.attempt(Endpoints.server.limits.route, .read) {
             () async throws(SealKitError) -> Sealkit_V1_LimitsResponse in
-            try Client.decode(try await client.transport.get("/1/limits", token: nil))
+            try Client.decode(try await client.transport.get(Endpoints.server.limits.route.template, token: nil))
         }
         origin = answer.origin
         registration = Account.Registration(rawValue: answer.registration)

@@ -60,7 +60,7 @@ actor SessionKeeper {
                 $0.registrationCode = registrationCode ?? ""
             }
             return try await client.call(
-                "/1/accounts/create", request, as: Sealkit_V1_SessionResponse.self)
+                Endpoints.accounts.create, request)
         })
     }
 
@@ -89,7 +89,7 @@ actor SessionKeeper {
                 $0.time = answer.time
                 $0.signature = answer.signature
             }
-            return try await client.call("/1/accounts/delete", request)
+            return try await client.call(Endpoints.accounts.delete, request)
         }
     }
 
@@ -98,10 +98,17 @@ actor SessionKeeper {
         guard let token = current else { return }
         current = nil
         do {
-            let _: Sealkit_V1_AccountResponse = try await client.call(
-                "/1/accounts/logout", Sealkit_V1_ChallengeRequest(), token: token)
+            try await end(token)
         } catch where error.code == .sessionExpired {
             // It has ended: at another device's wish, or by an earlier attempt whose answer was lost.
+        }
+    }
+
+    /// Ends a session. That it has ended says as much as an answer that was lost.
+    private func end(_ token: String) async throws(SealKitError) {
+        let route = Endpoints.accounts.logout.route
+        let _: Sealkit_V1_AccountResponse = try await client.attempt(route, .read) { () async throws(SealKitError) in
+            try Client.decode(try await client.transport.post(route.template, body: Data(), token: token))
         }
     }
 
@@ -129,7 +136,7 @@ actor SessionKeeper {
     private func logIn(by key: SigningKey) async throws(SealKitError) -> String? {
         do {
             let answer = try await withAnsweredChallenge(by: key) { answer throws(SealKitError) in
-                try await client.call("/1/accounts/login", answer, as: Sealkit_V1_SessionResponse.self)
+                try await client.call(Endpoints.accounts.login, answer)
             }
             keys.isKnown(key.verificationKey)
             return begun(answer)
@@ -144,8 +151,7 @@ actor SessionKeeper {
     func formerKey() async throws(SealKitError) -> SigningKey {
         for key in keys.loginKeys.dropFirst() {
             guard let token = try await logIn(by: key) else { continue }
-            let _: Sealkit_V1_AccountResponse? = try? await client.call(
-                "/1/accounts/logout", Sealkit_V1_ChallengeRequest(), token: token)
+            try? await end(token)
             return key
         }
         throw meaning(of: SealKitError(.unknownItem, "the server knows no account with these keys"))
@@ -167,7 +173,7 @@ actor SessionKeeper {
             }
             let mayHaveArrived = keys.beginTelling()
             do throws(SealKitError) {
-                return try await client.call("/1/accounts/rotate", request, as: Sealkit_V1_SessionResponse.self)
+                return try await client.call(Endpoints.accounts.rotate, request)
             } catch {
                 if !mayHaveArrived, error.isRefusedRotation { keys.wasRefused() }
                 throw error
@@ -229,8 +235,7 @@ actor SessionKeeper {
     ) async throws(SealKitError) -> Sealkit_V1_LoginRequest {
         let publicKey = Data(key.verificationKey.bytes)
         let challenge = try await client.call(
-            "/1/accounts/challenge", Sealkit_V1_ChallengeRequest.with { $0.loginKey = publicKey },
-            as: Sealkit_V1_ChallengeResponse.self
+            Endpoints.accounts.challenge, Sealkit_V1_ChallengeRequest.with { $0.loginKey = publicKey }
         ).challenge
         let device = try await devices.identity()
         let name = device.name ?? deviceName

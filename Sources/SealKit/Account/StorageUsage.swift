@@ -43,8 +43,8 @@ extension Account {
     /// How much this account stores on its server, by the server's count.
     /// - Throws: `networkFailure`, `notAuthenticated`.
     public func storageUsage() async throws(SealKitError) -> StorageUsage {
-        let response = try await exchange("accounts/usage", .none) { token throws(SealKitError) in
-            try Client.decode(try await client.transport.get("/1/accounts/usage", token: token))
+        let response = try await exchange(Endpoints.accounts.usage.route, .read) { token throws(SealKitError) in
+            try Client.decode(try await client.transport.get(Endpoints.accounts.usage.route.template, token: token))
                 as Sealkit_V1_StorageUsageResponse
         }
         return StorageUsage(response)

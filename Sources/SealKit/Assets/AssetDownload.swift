@@ -3,6 +3,7 @@ import NIOCore
 import SealEnvelope
 import SealPrimitives
 import SealStatements
+import SealWire
 
 extension Database {
     /// Downloads a fetched asset: each chunk is checked against the signed root before it is opened, and the file appears
@@ -25,7 +26,7 @@ extension Database {
         guard let remote = asset.remote else {
             throw SealKitError(.assetNotAvailable, "the asset has not been saved yet", remedy: "its bytes are in its own file")
         }
-        let path = assetPath(of: remote.blob, in: try zoneScope(recordID.zoneID))
+        let path = assetPath(Endpoints.assets.download.route, of: remote.blob, in: try zoneScope(recordID.zoneID))
         let sealed: SealedAsset
         switch remote.content {
         case .plain(let asset):

@@ -87,9 +87,8 @@ extension AssetUploads {
         let key = BrokenUploads.Key(recordID: field.id, field: field.key, isPublic: database.scope == .public, file: file.version)
         let broken = database.core.brokenUploads
         let upload = broken.take(key) ?? AssetUpload(file, isSealed: !key.isPublic)
-        let path = database.assetPath(of: upload.id.hex, in: scope)
         do {
-            try await send(upload, to: path, progress: progress)
+            try await send(upload, progress: progress)
             return upload
         } catch {
             if error.mayGoOn {
@@ -97,7 +96,7 @@ extension AssetUploads {
             } else {
                 // The caller is told why the upload failed, which a failure of this must not hide; what gets no part any more the server
                 // gives up within a day by itself.
-                _ = try? await database.core.account.call(path + "/abandon", Sealkit_V1_AbandonUploadRequest()) as Sealkit_V1_AbandonUploadResponse
+                _ = try? await call(Endpoints.assets.abandon, upload, Sealkit_V1_AbandonUploadRequest())
             }
             throw error
         }
@@ -107,23 +106,23 @@ extension AssetUploads {
     private static let rounds = 3
 
     private func send(
-        _ upload: AssetUpload, to path: String, progress: @escaping @Sendable (Int64) -> Void
+        _ upload: AssetUpload, progress: @escaping @Sendable (Int64) -> Void
     ) async throws(SealKitError) {
         for round in 1... {
             do {
-                let present = try await begin(upload, at: path)
+                let present = try await begin(upload)
                 for part in 0..<upload.partCount {
                     let before = Int64(part * UInt64(Limits.assetPartChunks) * (upload.bytes(ofPart: 0) / UInt64(Limits.assetPartChunks)))
                     if present.contains(part) {
                         try check(upload, part)
                     } else {
-                        try await send(part, of: upload, to: path) { progress(before + $0) }
+                        try await send(part, of: upload) { progress(before + $0) }
                     }
                     progress(before + Int64(upload.bytes(ofPart: part)))
                 }
                 let root = try upload.chunks.root()
                 let finish = Sealkit_V1_FinishUploadRequest.with { $0.root = Data(root.bytes) }
-                _ = try await database.core.account.call(path + "/finish", finish) as Sealkit_V1_FinishUploadResponse
+                _ = try await call(Endpoints.assets.finish, upload, finish)
                 return
             } catch where error.code == .assetNotAvailable && round < Self.rounds {
                 continue
@@ -131,10 +130,17 @@ extension AssetUploads {
         }
     }
 
+    private func call<Request: Message, Response: Message>(
+        _ endpoint: Endpoint<InAnyDatabase, Request, Response>, _ upload: AssetUpload, _ request: Request
+    ) async throws(SealKitError) -> Response {
+        try await database.core.account.call(
+            endpoint, at: database.assetPath(endpoint.route, of: upload.id.hex, in: scope), request)
+    }
+
     /// Begins, or learns what of it the server has.
-    private func begin(_ upload: AssetUpload, at path: String) async throws(SealKitError) -> Set<UInt64> {
+    private func begin(_ upload: AssetUpload) async throws(SealKitError) -> Set<UInt64> {
         let request = Sealkit_V1_BeginUploadRequest.with { $0.contentBytes = upload.chunks.contentBytes }
-        let state: Sealkit_V1_UploadState = try await database.core.account.call(path + "/begin", request)
+        let state = try await call(Endpoints.assets.begin, upload, request)
         guard state.contentBytes == upload.chunks.contentBytes, Int(state.partChunks) == Limits.assetPartChunks,
             UInt64(state.partCount) == upload.partCount
         else { throw SealKitError(.incompatibleVersion, "the server takes parts of another size", remedy: "update SealKit") }
@@ -161,12 +167,13 @@ extension AssetUploads {
     }
 
     private func send(
-        _ part: UInt64, of upload: AssetUpload, to path: String, progress: @escaping @Sendable (Int64) -> Void
+        _ part: UInt64, of upload: AssetUpload, progress: @escaping @Sendable (Int64) -> Void
     ) async throws(SealKitError) {
         let length = Int64(upload.bytes(ofPart: part)) + Int64(Digest.byteCount)
-        try await database.core.account.exchange("assets/upload", .none) { token throws(SealKitError) in
+        let path = database.partPath(part, of: upload.id.hex, in: scope)
+        try await database.core.account.exchange(Endpoints.assets.part.route, .read) { token throws(SealKitError) in
             let stream = AssetStream(upload.chunks, upload.chunks(ofPart: part), tail: .root, progress: progress)
-            try await send(stream, length: length, to: path + "/parts/\(part)", token: token)
+            try await send(stream, length: length, to: path, token: token)
         }
     }
 }

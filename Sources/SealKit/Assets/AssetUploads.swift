@@ -58,12 +58,13 @@ struct AssetUploads {
         if AssetUpload.isInParts(file, isSealed: isSealed) {
             upload = try await uploadInParts(file, for: field, progress: progress)
         } else {
-            upload = try await database.core.account.exchange("assets/upload", .none) { token throws(SealKitError) in
+            // Every attempt takes an id of its own, and so repeats none.
+            upload = try await database.core.account.exchange(Endpoints.assets.upload.route, .read) { token throws(SealKitError) in
                 let upload = AssetUpload(file, isSealed: isSealed)
                 let stream = AssetStream(
                     upload.chunks, 0..<upload.chunks.count, tail: isSealed ? .leaves : .nothing, progress: progress)
                 try await send(
-                    stream, length: Int64(blobBytes(file)), to: database.assetPath(of: upload.id.hex, in: scope), token: token)
+                    stream, length: Int64(blobBytes(file)), to: database.assetPath(Endpoints.assets.upload.route, of: upload.id.hex, in: scope), token: token)
                 return upload
             }
         }
@@ -87,11 +88,20 @@ struct AssetUploads {
 }
 
 extension Database {
-    /// Where the sealed bytes of an asset are.
-    func assetPath(of blob: String, in zone: SealStatements.Scope) -> String {
+    /// Where the sealed bytes of an asset are, or something is done about them.
+    func assetPath(_ route: Route, of blob: String, in zone: SealStatements.Scope) -> String {
+        core.path(route, in: scope, assetPlace(of: blob, in: zone))
+    }
+
+    /// Where a part of an upload goes.
+    func partPath(_ part: UInt64, of blob: String, in zone: SealStatements.Scope) -> String {
+        core.path(Endpoints.assets.part.route, in: scope, assetPlace(of: blob, in: zone).merging(["part": String(part)]) { $1 })
+    }
+
+    private func assetPlace(of blob: String, in zone: SealStatements.Scope) -> [String: String] {
         let unescaped = CharacterSet.urlPathAllowed.subtracting(CharacterSet(charactersIn: "/;%"))
         let name = zone.zoneName.addingPercentEncoding(withAllowedCharacters: unescaped) ?? ""
-        return core.databasePath(scope, "assets/\(zone.owner.recordName)/\(name)/\(blob)")
+        return ["owner": zone.owner.recordName, "zone": name, "id": blob]
     }
 }
 

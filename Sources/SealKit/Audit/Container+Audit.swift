@@ -90,7 +90,7 @@ extension Scope {
 extension Database {
     /// What the server says that there is; nothing of it is believed before its roster is there.
     func listedScopes() async throws(SealKitError) -> [SealStatements.Scope] {
-        let response: Sealkit_V1_LookupZonesResponse = try await core.call(scope, "zones/lookup", Sealkit_V1_LookupZonesRequest())
+        let response: Sealkit_V1_LookupZonesResponse = try await core.call(scope, Endpoints.zones.lookup, Sealkit_V1_LookupZonesRequest())
         var scopes: [SealStatements.Scope] = []
         for result in response.results {
             guard case .zone(let wire)? = result.outcome else { continue }

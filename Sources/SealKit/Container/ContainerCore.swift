@@ -100,18 +100,23 @@ final class ContainerCore: Sendable {
     // MARK: Calls
 
     /// A call below `/database/1/…`, once the server knows this account's identity in the container.
-    func call<Request: ServerRequest, Response: Message>(
-        _ database: Database.Scope, _ path: String, _ request: Request, as type: Response.Type = Response.self
+    func call<Access: DatabaseAccess, Request: Message, Response: Message>(
+        _ database: Database.Scope, _ endpoint: Endpoint<Access, Request, Response>, _ request: Request
     ) async throws(SealKitError) -> Response {
-        try await call(path: databasePath(database, path), request, as: type, in: database)
+        try await call(endpoint, at: path(endpoint.route, in: database, [:]), request, in: database)
     }
 
-    /// A call outside the databases.
-    /// - Parameter database: nil for a call that needs an account.
-    func call<Request: ServerRequest, Response: Message>(
-        path: String, _ request: Request, as type: Response.Type = Response.self, in database: Database.Scope? = nil
+    /// A call outside the databases, which needs an account.
+    func call<Request: Message, Response: Message>(
+        _ endpoint: Endpoint<BySession, Request, Response>, _ request: Request
     ) async throws(SealKitError) -> Response {
-        try await account.call(path, request, as: type) { () async throws(SealKitError) in
+        try await call(endpoint, at: endpoint.route.template, request, in: nil)
+    }
+
+    private func call<Access, Request: Message, Response: Message>(
+        _ endpoint: Endpoint<Access, Request, Response>, at path: String, _ request: Request, in database: Database.Scope?
+    ) async throws(SealKitError) -> Response {
+        try await account.call(endpoint, at: path, request) { () async throws(SealKitError) in
             try gate()
             try access.check(database)
             if access.isAccount { try await registration.ensure(self) }
@@ -157,8 +162,13 @@ final class ContainerCore: Sendable {
         try await account.client.transport.events(path, token: token, lastEventID: lastEventID, consume: consume)
     }
 
-    func databasePath(_ database: Database.Scope, _ path: String) -> String {
-        "/database/1/\(identifier)/\(environment.name)/\(database.pathComponent)/\(path)"
+    /// A route's path in this container.
+    func path(_ route: Route) -> String { route.path(["container": identifier, "environment": environment.name]) }
+
+    /// - Parameter place: the parameters beside container, environment and database.
+    func path(_ route: Route, in database: Database.Scope, _ place: [String: String]) -> String {
+        let known = ["container": identifier, "environment": environment.name, "database": database.pathComponent]
+        return route.path(known.merging(place) { $1 })
     }
 
     // MARK: Zones
@@ -228,7 +238,7 @@ private actor Registration {
             $0.chain = identity.chain.wire
             $0.loginBinding = Data(identity.keys.signingKey.sign(binding))
         }
-        let response: Sealkit_V1_RegisterIdentityResponse = try await core.account.call("/1/accounts/identity", request)
+        let response: Sealkit_V1_RegisterIdentityResponse = try await core.account.call(Endpoints.accounts.registerIdentity, request)
         guard response.userRecordName == core.userID().recordName else {
             throw await core.noted(
                 SealKitError(.integrityFailure, "the server names this account otherwise than its own keys do"))

@@ -55,7 +55,7 @@ extension Database {
         let (request, known) = try await request(
             zoneID, ZoneChangesConfiguration(previousServerChangeToken: token, resultsLimit: resultsLimit, desiredKeys: desiredKeys))
         let response: Sealkit_V1_RecordChangesResponse
-        do { response = try await core.call(scope, "records/changes", request) } catch { throw await confirmed(error, zoneID) }
+        do { response = try await core.call(scope, Endpoints.records.changes, request) } catch { throw await confirmed(error, zoneID) }
         return try await changes(in: response, zoneID, since: token, desiredKeys: desiredKeys, asked: known, reading(of: known, since: token))
     }
 
@@ -108,7 +108,7 @@ extension Database {
         }
         try zones.throwCommonFailure()
         guard !asked.isEmpty else { return results }
-        let response: Sealkit_V1_ZonesRecordChangesResponse = try await core.call(scope, "changes/zone", message)
+        let response: Sealkit_V1_ZonesRecordChangesResponse = try await core.call(scope, Endpoints.records.changesOfZones, message)
         guard response.zones.count == asked.count else {
             throw SealKitError(.serverRejectedRequest, "the server answered \(response.zones.count) of \(asked.count) zones")
         }
@@ -262,7 +262,7 @@ extension Database {
         }
         let isFromBeginning = token.map { $0.isFromBeginning ?? false } ?? true
         let known = try await isFromBeginning ? knownZones() : [:]
-        let response: Sealkit_V1_DatabaseChangesResponse = try await core.call(scope, "zones/changes", request)
+        let response: Sealkit_V1_DatabaseChangesResponse = try await core.call(scope, Endpoints.zones.changes, request)
         // Only now: another task that reads from the same place may have gone on with it meanwhile.
         let reading = core.readings.reading(of: scope.pathComponent, at: token?.bytes, isWhole: isFromBeginning)
         let items =

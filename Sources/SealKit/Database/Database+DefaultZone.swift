@@ -29,7 +29,7 @@ extension Database {
             $0.zone = RecordZone.ID.wire(zoneID)
         }
         do {
-            let _: Sealkit_V1_ModifyRecordsResponse = try await core.call(scope, "records/modify", request)
+            let _: Sealkit_V1_ModifyRecordsResponse = try await core.call(scope, Endpoints.records.modify, request)
             return SealKitError(.zoneNotFound, "there is no zone \(zoneID)")
         } catch where [.zoneNotFound, .userDeletedZone].contains(error.code) {
             return error

@@ -126,7 +126,7 @@ extension Database {
             }
             ground.asked = try await core.trust.moment()
             let response: Sealkit_V1_LookupRecordsResponse
-            do { response = try await core.call(scope, "records/lookup", request) } catch { throw await confirmed(error, zone) }
+            do { response = try await core.call(scope, Endpoints.records.lookup, request) } catch { throw await confirmed(error, zone) }
             ground = try await ground.settled(by: response.scopes, response.authors, core)
             guard response.results.count == part.count else {
                 throw SealKitError(.serverRejectedRequest, "the server answered \(response.results.count) of \(part.count) records")

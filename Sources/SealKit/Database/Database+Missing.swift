@@ -60,7 +60,7 @@ extension Database {
                 $0.token = place
                 $0.desiredKeys = Sealkit_V1_DesiredKeys([])
             }
-            let response: Sealkit_V1_RecordChangesResponse = try await core.call(scope, "records/changes", request)
+            let response: Sealkit_V1_RecordChangesResponse = try await core.call(scope, Endpoints.records.changes, request)
             let part = FeedReading.Part(
                 response.records.map { FeedReading.Item($0) }, from: place, to: response.token, isMoreComing: response.moreComing)
             try reading.check(part)
@@ -112,7 +112,7 @@ extension Database {
         let (request, known) = try await request(
             zoneID, ZoneChangesConfiguration(previousServerChangeToken: token, desiredKeys: desiredKeys))
         let response: Sealkit_V1_RecordChangesResponse
-        do { response = try await core.call(scope, "records/changes", request) } catch { throw await confirmed(error, zoneID) }
+        do { response = try await core.call(scope, Endpoints.records.changes, request) } catch { throw await confirmed(error, zoneID) }
         return try await changes(
             in: response, zoneID, since: token, desiredKeys: desiredKeys, asked: known, reading, marking: false)
     }

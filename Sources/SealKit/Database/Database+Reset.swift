@@ -50,7 +50,7 @@ extension Database {
                 }
             ]
         }
-        let response: Sealkit_V1_ModifyZonesResponse = try await core.call(scope, "zones/modify", request)
+        let response: Sealkit_V1_ModifyZonesResponse = try await core.call(scope, Endpoints.zones.modify, request)
         for result in response.results {
             // Another device was faster: what it has made counts.
             if case .failure(let failure)? = result.outcome, failure.errorCode != .rosterChanged { throw SealKitError(failure) }

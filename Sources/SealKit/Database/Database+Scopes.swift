@@ -78,7 +78,7 @@ extension Database {
             $0.zone = zone.zoneIDOnWire
             $0.after = named.last
         }
-        let response: Sealkit_V1_LookupSharesResponse = try await core.call(scope, "shares/lookup", request)
+        let response: Sealkit_V1_LookupSharesResponse = try await core.call(scope, Endpoints.sharing.lookupShares, request)
         for share in response.shares {
             named.last = try shareName(share.scope)
             guard named.names.insert(named.last).inserted else { throw FeedReading.circle }

@@ -14,7 +14,7 @@ extension Database {
     public func allRecordZones() async throws(SealKitError) -> [RecordZone] {
         var known = try await knownZones()
         let response: Sealkit_V1_LookupZonesResponse = try await core.call(
-            scope, "zones/lookup", Sealkit_V1_LookupZonesRequest())
+            scope, Endpoints.zones.lookup, Sealkit_V1_LookupZonesRequest())
         var zones: [RecordZone] = []
         for result in response.results {
             guard case .zone(let wire)? = result.outcome else { continue }
@@ -51,7 +51,7 @@ extension Database {
         }
         guard !ids.isEmpty else { return results }
         let request = Sealkit_V1_LookupZonesRequest.with { $0.zones = scopes }
-        let response: Sealkit_V1_LookupZonesResponse = try await core.call(scope, "zones/lookup", request)
+        let response: Sealkit_V1_LookupZonesResponse = try await core.call(scope, Endpoints.zones.lookup, request)
         guard response.results.count == ids.count else {
             throw SealKitError(.serverRejectedRequest, "the server answered \(response.results.count) of \(ids.count) zones")
         }
@@ -231,7 +231,7 @@ extension Database {
             $0.operationID = newOperationID()
             $0.saves = [Sealkit_V1_ZoneSave(zoneScope, draft)]
         }
-        let response: Sealkit_V1_ModifyZonesResponse = try await core.call(scope, "zones/modify", request)
+        let response: Sealkit_V1_ModifyZonesResponse = try await core.call(scope, Endpoints.zones.modify, request)
         // Another device may have been faster: the server's log decides, and it is verified like any other.
         _ = try await keeper.refresh()
         return try await zone(in: response.results.first, zoneID)
@@ -266,7 +266,7 @@ extension Database {
                 }
             ]
         }
-        let response: Sealkit_V1_ModifyZonesResponse = try await core.call(scope, "zones/modify", request)
+        let response: Sealkit_V1_ModifyZonesResponse = try await core.call(scope, Endpoints.zones.modify, request)
         if case .failure(let failure)? = response.results.first?.outcome { throw SealKitError(failure) }
         _ = try await keeper.adopt(draft)
         for closing in closings { _ = try await core.keeper(of: closing.scope).adopt(closing.draft) }

@@ -79,7 +79,7 @@ extension ZoneBatch {
             $0.desiredKeys = Sealkit_V1_DesiredKeys([])
         }
         let response: Sealkit_V1_LookupRecordsResponse = try await database.core.call(
-            database.scope, "records/lookup", request)
+            database.scope, Endpoints.records.lookup, request)
         let ground = try await ground.settled(by: response.scopes, database.core)
         guard response.results.count == ids.count else {
             throw SealKitError(.serverRejectedRequest, "the server answered \(response.results.count) of \(ids.count) records")

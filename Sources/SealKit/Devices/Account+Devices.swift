@@ -12,7 +12,7 @@ extension Account {
     /// - Throws: `integrityFailure` when the server lists one that the account's keys did not sign for; `notAuthenticated`
     ///   when this device was removed from the account.
     public func devices() async throws(SealKitError) -> [Device] {
-        try await look(at: try await call("/1/devices/list", Sealkit_V1_ListDevicesRequest()))
+        try await look(at: try await call(Endpoints.devices.list, Sealkit_V1_ListDevicesRequest()))
     }
 
     /// Gives a device another name, on all devices.
@@ -21,7 +21,7 @@ extension Account {
     @discardableResult
     public func renameDevice(_ id: Device.ID, to name: String) async throws(SealKitError) -> [Device] {
         let id = try Account.deviceID(id)
-        let list: Sealkit_V1_DevicesResponse = try await call("/1/devices/list", Sealkit_V1_ListDevicesRequest())
+        let list: Sealkit_V1_DevicesResponse = try await call(Endpoints.devices.list, Sealkit_V1_ListDevicesRequest())
         guard let device = try verified(list).first(where: { $0.id == id }) else { throw Account.noDevice }
         let key = try verifying("the account's login key") { () throws(SealError) in try seed.loginKey() }
         let request = Sealkit_V1_NameDeviceRequest.with {
@@ -30,7 +30,7 @@ extension Account {
             $0.added = device.added
             $0.signature = Data(key.sign(Challenges.device(id, name: name, added: device.added)))
         }
-        return try await look(at: try await call("/1/devices/name", request))
+        return try await look(at: try await call(Endpoints.devices.name, request))
     }
 
     /// Takes a device off the account: its sessions, event streams and uploads end at once, and the server refuses its logins
@@ -44,7 +44,7 @@ extension Account {
     public func revokeDevice(_ id: Device.ID) async throws(SealKitError) -> [Device] {
         let id = try Account.deviceID(id)
         let request = Sealkit_V1_RevokeDeviceRequest.with { $0.id = Data(id.bytes) }
-        let list: Sealkit_V1_DevicesResponse = try await call("/1/devices/revoke", request)
+        let list: Sealkit_V1_DevicesResponse = try await call(Endpoints.devices.revoke, request)
         // Whoever takes a device off has seen it.
         try await deviceKeeper.trust?.acknowledge([id], account: deviceKeeper.account)
         return try await look(at: list)

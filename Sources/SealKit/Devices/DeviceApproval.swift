@@ -29,7 +29,7 @@ public final class DeviceApproval: Sendable {
             id: id, ticket: nil, client: account.client, account: account, turn: try account.deviceKeeper.enrolments.take())
         loginKey = account.session.publicKey
         let claim = Sealkit_V1_ClaimEnrolmentRequest.with { $0.enrolmentID = Data(id.bytes) }
-        let claimed: Sealkit_V1_ClaimEnrolmentResponse = try await mailbox.send("claim", claim)
+        let claimed: Sealkit_V1_ClaimEnrolmentResponse = try await mailbox.send(Endpoints.devices.claimEnrolment, claim)
         // The nonce is drawn once the commitment is here: whoever stands between had to choose before.
         commitment = try verifying("the new device's commitment") { () throws(SealError) in try Digest(claimed.commitment) }
         var random = SystemRandom()
@@ -40,7 +40,7 @@ public final class DeviceApproval: Sendable {
             $0.answer = Data(answer.bytes)
             $0.loginKey = Data(loginKey.bytes)
         }
-        try await mailbox.send("answer", request)
+        _ = try await mailbox.send(Endpoints.devices.answerEnrolment, request)
     }
 
     /// Waits until the new device has revealed its key.
@@ -104,7 +104,7 @@ public final class DeviceApproval: Sendable {
             $0.enrolmentID = Data(mailbox.id.bytes)
             $0.sealed = Data(sealed)
         }
-        try await mailbox.send("deliver", request)
+        _ = try await mailbox.send(Endpoints.devices.deliverEnrolment, request)
         mailbox.turn.end()
     }
 }

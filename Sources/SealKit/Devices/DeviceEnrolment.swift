@@ -61,7 +61,7 @@ public final class DeviceEnrolment: Sendable {
             $0.enrolmentID = Data(device.enrolmentID.bytes)
             $0.commitment = Data(device.commitment.bytes)
         }
-        let opened: Sealkit_V1_OpenEnrolmentResponse = try await client.call("/1/devices/enrol/open", request)
+        let opened: Sealkit_V1_OpenEnrolmentResponse = try await client.call(Endpoints.devices.openEnrolment, request)
         let mailbox = EnrolmentMailbox(id: device.enrolmentID, ticket: opened.ticket, client: client, account: nil, turn: turn)
         return DeviceEnrolment(device, mailbox, deviceName: deviceName)
     }
@@ -85,7 +85,7 @@ public final class DeviceEnrolment: Sendable {
             $0.grantKey = Data(device.reveal.grantKey)
             $0.nonce = Data(device.reveal.nonce.bytes)
         }
-        try await mailbox.send("reveal", reveal)
+        _ = try await mailbox.send(Endpoints.devices.revealEnrolment, reveal)
         return EnrolmentComparison(first)
     }
 

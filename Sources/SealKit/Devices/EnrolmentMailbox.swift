@@ -23,27 +23,23 @@ struct EnrolmentMailbox: Sendable {
             $0.ticket = ticket ?? Data()
         }
         while true {
-            let state: Sealkit_V1_EnrolmentStateResponse = try await send("state", request)
+            let state: Sealkit_V1_EnrolmentStateResponse = try await send(Endpoints.devices.enrolmentState, request)
             if let found = message(state) { return found }
             do { try await client.pacing.sleep(.milliseconds(500)) } catch { throw .cancelled }
         }
     }
 
-    func send<Request: ServerRequest, Response: Message>(
-        _ step: String, _ request: Request, as: Response.Type = Response.self
+    func send<Access: RootAccess, Request: Message, Response: Message>(
+        _ endpoint: Endpoint<Access, Request, Response>, _ request: Request
     ) async throws(SealKitError) -> Response {
         do throws(SealKitError) {
-            if let account { return try await account.call("/1/devices/enrol/\(step)", request) }
-            return try await client.call("/1/devices/enrol/\(step)", request)
+            if let account { return try await account.call(endpoint, request) }
+            return try await client.call(endpoint, request)
         } catch {
             // The other device has ended it, or its time is over. What begins the next one is its user's word.
             if error.code == .unknownItem { turn.end() }
             throw error
         }
-    }
-
-    func send(_ step: String, _ request: some ServerRequest) async throws(SealKitError) {
-        let _: Sealkit_V1_EnrolmentResponse = try await send(step, request)
     }
 
     /// Nothing is left of it on the server; what fails goes by itself, after ten minutes.
@@ -53,7 +49,7 @@ struct EnrolmentMailbox: Sendable {
             $0.enrolmentID = Data(id.bytes)
             $0.ticket = ticket ?? Data()
         }
-        try? await send("end", request)
+        _ = try? await send(Endpoints.devices.endEnrolment, request)
     }
 }
 

@@ -124,7 +124,7 @@ extension Database {
             }
             ground.asked = try await core.trust.moment()
             let response: Sealkit_V1_RecordChangesResponse
-            do { response = try await core.call(scope, "records/changes", request) } catch { throw await confirmed(error, zoneID) }
+            do { response = try await core.call(scope, Endpoints.records.changes, request) } catch { throw await confirmed(error, zoneID) }
             let came = FeedReading.Part(
                 response.records.map { FeedReading.Item($0) }, from: token, to: response.token, isMoreComing: response.moreComing)
             try reading.check(came)
@@ -187,7 +187,7 @@ extension Database {
             let file = "asset-\(count + assets.count).blob"
             assets.append(.init(record: record.wire.recordName, field: field, file: file))
             do {
-                try await copy(remote, at: assetPath(of: remote.blob, in: try zoneScope(zoneID)), to: file, writer)
+                try await copy(remote, at: assetPath(Endpoints.assets.download.route, of: remote.blob, in: try zoneScope(zoneID)), to: file, writer)
             } catch {
                 for one in assets { writer.remove(one.file) }
                 throw error

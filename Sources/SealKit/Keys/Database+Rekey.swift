@@ -103,7 +103,7 @@ extension Database {
             let (request, known) = try await request(
                 zoneID, ZoneChangesConfiguration(previousServerChangeToken: token, desiredKeys: []))
             let response: Sealkit_V1_RecordChangesResponse
-            do { response = try await core.call(scope, "records/changes", request) } catch { throw await confirmed(error, zoneID) }
+            do { response = try await core.call(scope, Endpoints.records.changes, request) } catch { throw await confirmed(error, zoneID) }
             let changes = try await changes(
                 in: response, zoneID, since: token, desiredKeys: [], asked: known, reading, marking: false)
             token = changes.changeToken

@@ -79,7 +79,7 @@ extension Database {
             $0.counting = place.isCounting
             if let desiredKeys { $0.desiredKeys = Sealkit_V1_DesiredKeys(desiredKeys) }
         }
-        let response: Sealkit_V1_StaleRecordsResponse = try await core.call(scope, "records/stale", request)
+        let response: Sealkit_V1_StaleRecordsResponse = try await core.call(scope, Endpoints.records.stale, request)
         let view = try await keeper.current(citedBy: response.scopes, asked: asked.roster.sequence)
         let outcomes = try await read(
             response.records.map { ($0, nil) }, zone: zoneID, desiredKeys: desiredKeys, ground: .zone(ZoneGround(view, asked: moment)))

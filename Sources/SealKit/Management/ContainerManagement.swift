@@ -40,7 +40,7 @@ public struct ContainerManagement: Sendable {
     /// The schema in CloudKit's language, as the server prints it: the same schema is always the same text.
     public func exportSchema(from environment: Environment) async throws(SealKitError) -> String {
         let answer: Sealkit_V1_ExportSchemaResponse = try await call(
-            "schema/export", environment, Sealkit_V1_ExportSchemaRequest())
+            Endpoints.management.exportSchema, environment, Sealkit_V1_ExportSchemaRequest())
         return answer.schema
     }
 
@@ -51,7 +51,7 @@ public struct ContainerManagement: Sendable {
     @discardableResult
     public func importSchema(_ text: String, dryRun: Bool = false) async throws(SealKitError) -> [SchemaDifference] {
         try await change(
-            "schema/import", .development,
+            Endpoints.management.importSchema, .development,
             Sealkit_V1_ImportSchemaRequest.with {
                 $0.schema = text
                 $0.validateOnly = dryRun
@@ -62,14 +62,14 @@ public struct ContainerManagement: Sendable {
     /// - Throws: `invalidArguments` when production would lose something.
     @discardableResult
     public func deploySchema(dryRun: Bool = false) async throws(SealKitError) -> [SchemaDifference] {
-        try await change("schema/deploy", .production, Sealkit_V1_DeploySchemaRequest.with { $0.dryRun = dryRun })
+        try await change(Endpoints.management.deploySchema, .production, Sealkit_V1_DeploySchemaRequest.with { $0.dryRun = dryRun })
     }
 
     /// Brings development's schema back to production's. Unlike CloudKit's, this keeps development's records: the logs of
     /// their zones are signed by their owners, and no server can end them. Delete the zones with the accounts that own them.
     @discardableResult
     public func resetSchema(dryRun: Bool = false) async throws(SealKitError) -> [SchemaDifference] {
-        try await change("schema/reset", .development, Sealkit_V1_ResetSchemaRequest.with { $0.dryRun = dryRun })
+        try await change(Endpoints.management.resetSchema, .development, Sealkit_V1_ResetSchemaRequest.with { $0.dryRun = dryRun })
     }
 
     // MARK: Roles
@@ -83,14 +83,14 @@ public struct ContainerManagement: Sendable {
     /// - Throws: `unknownItem` for a role that the schema does not have, or a user that the container does not know.
     public func assignRole(_ role: String, toUser name: String, in environment: Environment) async throws(SealKitError) {
         let _: Sealkit_V1_AssignRoleResponse = try await call(
-            "schema/roles/assign", environment, Sealkit_V1_AssignRoleRequest.with { $0.assignment = Self.wire(role, name) })
+            Endpoints.management.assignRole, environment, Sealkit_V1_AssignRoleRequest.with { $0.assignment = Self.wire(role, name) })
     }
 
     /// - Throws: `unknownItem` when the user does not have the role; `serverResponseLost`: revoke it again, and `unknownItem` says
     ///   that it was done.
     public func revokeRole(_ role: String, fromUser name: String, in environment: Environment) async throws(SealKitError) {
         let _: Sealkit_V1_RevokeRoleResponse = try await call(
-            "schema/roles/revoke", environment, Sealkit_V1_RevokeRoleRequest.with { $0.assignment = Self.wire(role, name) })
+            Endpoints.management.revokeRole, environment, Sealkit_V1_RevokeRoleRequest.with { $0.assignment = Self.wire(role, name) })
     }
 
     /// The schema's custom roles, and everybody who has one.
@@ -100,7 +100,7 @@ public struct ContainerManagement: Sendable {
         var assignments: [RoleAssignment] = []
         var request = Sealkit_V1_ListRolesRequest()
         while true {
-            let answer: Sealkit_V1_ListRolesResponse = try await call("schema/roles/list", environment, request)
+            let answer: Sealkit_V1_ListRolesResponse = try await call(Endpoints.management.listRoles, environment, request)
             assignments += answer.assignments.map { RoleAssignment(role: $0.role, userRecordName: $0.userRecordName) }
             // A server that does not move on would keep us for ever.
             guard !answer.next.isEmpty, answer.next != request.after else { return (answer.roles, assignments) }
@@ -114,17 +114,17 @@ public struct ContainerManagement: Sendable {
 
     // MARK: Calls
 
-    private func change(
-        _ call: String, _ environment: Environment, _ request: some ServerRequest
+    private func change<Request: Message>(
+        _ endpoint: Endpoint<Managing, Request, Sealkit_V1_ChangeSchemaResponse>, _ environment: Environment, _ request: Request
     ) async throws(SealKitError) -> [SchemaDifference] {
-        let answer: Sealkit_V1_ChangeSchemaResponse = try await self.call(call, environment, request)
+        let answer = try await call(endpoint, environment, request)
         return answer.differences.map { SchemaDifference(description: $0.description_p, isLoss: $0.loses) }
     }
 
-    private func call<Response: Message>(
-        _ call: String, _ environment: Environment, _ request: some ServerRequest
+    private func call<Request: Message, Response: Message>(
+        _ endpoint: Endpoint<Managing, Request, Response>, _ environment: Environment, _ request: Request
     ) async throws(SealKitError) -> Response {
-        try await client.call(
-            "/database/1/\(containerIdentifier)/\(environment.name)/\(call)", request, token: token.text())
+        let path = endpoint.route.path(["container": containerIdentifier, "environment": environment.name])
+        return try await client.call(endpoint, at: path, request, token: token.text())
     }
 }

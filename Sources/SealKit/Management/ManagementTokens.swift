@@ -48,7 +48,7 @@ public struct ManagementTokens: Sendable {
         }
         // Not repeated: a lost answer would leave a second token.
         let answer: Sealkit_V1_CreateManagementTokenResponse = try await client.call(
-            "/1/management-tokens/create", request, token: token.text())
+            Endpoints.management.createToken, request, token: token.text())
         return (Entry(answer.token), try ManagementToken(answer.secret))
     }
 
@@ -62,7 +62,7 @@ public struct ManagementTokens: Sendable {
         request.container = containerIdentifier ?? ""
         while true {
             let answer: Sealkit_V1_ListManagementTokensResponse = try await client.call(
-                "/1/management-tokens/list", request, token: token.text())
+                Endpoints.management.listTokens, request, token: token.text())
             entries += answer.tokens.map(Entry.init)
             guard answer.moreComing else { return entries }
             // Each part has others than those before, and there is an end to them.
@@ -78,6 +78,6 @@ public struct ManagementTokens: Sendable {
     /// - Throws: `unknownItem`; `serverResponseLost`: revoke it again, and `unknownItem` says that it was done.
     public func revoke(_ id: Entry.ID) async throws(SealKitError) {
         let _: Sealkit_V1_RevokeManagementTokenResponse = try await client.call(
-            "/1/management-tokens/revoke", Sealkit_V1_RevokeManagementTokenRequest.with { $0.id = id }, token: token.text())
+            Endpoints.management.revokeToken, Sealkit_V1_RevokeManagementTokenRequest.with { $0.id = id }, token: token.text())
     }
 }

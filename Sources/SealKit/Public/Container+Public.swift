@@ -98,7 +98,7 @@ extension Container {
             $0.loginBinding = Data(
                 key.sign(Challenges.loginBinding(container: container, loginKey: core.account.session.publicKey)))
         }
-        let response: Sealkit_V1_CreateServerKeyResponse = try await core.call(.public, "server-keys/create", request)
+        let response: Sealkit_V1_CreateServerKeyResponse = try await core.call(.public, Endpoints.management.createServerKey, request)
         guard response.key.userRecordName == credential.chain.userID.recordName else {
             throw SealKitError(.integrityFailure, "the server names the new key otherwise than the key itself does")
         }
@@ -108,7 +108,7 @@ extension Container {
     /// This account's server-to-server keys for this container and environment.
     public func serverKeys() async throws(SealKitError) -> [ServerKey] {
         let response: Sealkit_V1_ListServerKeysResponse = try await core.call(
-            .public, "server-keys/list", Sealkit_V1_ListServerKeysRequest())
+            .public, Endpoints.management.listServerKeys, Sealkit_V1_ListServerKeysRequest())
         return response.keys.map { ServerKey($0) }
     }
 
@@ -117,6 +117,6 @@ extension Container {
     ///   that it was done.
     public func revokeServerKey(_ userRecordID: Record.ID) async throws(SealKitError) {
         let request = Sealkit_V1_RevokeServerKeyRequest.with { $0.userRecordName = userRecordID.recordName }
-        let _: Sealkit_V1_RevokeServerKeyResponse = try await core.call(.public, "server-keys/revoke", request)
+        let _: Sealkit_V1_RevokeServerKeyResponse = try await core.call(.public, Endpoints.management.revokeServerKey, request)
     }
 }

@@ -23,7 +23,7 @@ extension Database {
         let zone = RecordZone.ID.default
         let asked = try await core.trust.moment()
         let request = Sealkit_V1_CreatedRecordsRequest.with { $0.after = name }
-        let response: Sealkit_V1_CreatedRecordsResponse = try await core.call(scope, "records/created", request)
+        let response: Sealkit_V1_CreatedRecordsResponse = try await core.call(scope, Endpoints.records.created, request)
         var last = name
         for result in response.results {
             guard Names.isPlain(result.recordName) else {

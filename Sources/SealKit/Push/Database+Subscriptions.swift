@@ -5,7 +5,7 @@ extension Database {
     /// The user's subscriptions in this database.
     public func allSubscriptions() async throws(SealKitError) -> [any Subscription] {
         let response: Sealkit_V1_ListSubscriptionsResponse = try await core.call(
-            scope, "subscriptions/list", Sealkit_V1_ListSubscriptionsRequest())
+            scope, Endpoints.subscriptions.list, Sealkit_V1_ListSubscriptionsRequest())
         var all: [any Subscription] = []
         for wire in response.subscriptions { all.append(try subscription(wire)) }
         return all
@@ -22,7 +22,7 @@ extension Database {
         for subscriptionIDs: [Subscription.ID]
     ) async throws(SealKitError) -> [Subscription.ID: Result<any Subscription, SealKitError>] {
         let request = Sealkit_V1_LookupSubscriptionsRequest.with { $0.subscriptionIds = Set(subscriptionIDs).sorted() }
-        let response: Sealkit_V1_LookupSubscriptionsResponse = try await core.call(scope, "subscriptions/lookup", request)
+        let response: Sealkit_V1_LookupSubscriptionsResponse = try await core.call(scope, Endpoints.subscriptions.lookup, request)
         var results: [Subscription.ID: Result<any Subscription, SealKitError>] = [:]
         for result in response.results { results[result.subscriptionID] = outcome(result) }
         return results
@@ -59,7 +59,7 @@ extension Database {
             do { request.saves.append(try wire(subscription)) } catch { saveResults[subscription.subscriptionID] = .failure(error) }
         }
         request.deletes = deleting
-        let response: Sealkit_V1_ModifySubscriptionsResponse = try await core.call(scope, "subscriptions/modify", request)
+        let response: Sealkit_V1_ModifySubscriptionsResponse = try await core.call(scope, Endpoints.subscriptions.modify, request)
         guard response.results.count == request.saves.count + request.deletes.count else {
             throw SealKitError(.serverRejectedRequest, "the server did not answer every subscription")
         }

@@ -94,7 +94,7 @@ final class NotificationReader: Sendable {
 
     /// Reads one connection to its end.
     private func connect(_ progress: inout Progress) async throws(SealKitError) {
-        let path = "/database/1/\(core.identifier)/\(core.environment.name)/notifications"
+        let path = core.path(Endpoints.subscriptions.notifications.route)
         var parser = ServerSentEvents()
         var current = progress
         current.isHeard = false

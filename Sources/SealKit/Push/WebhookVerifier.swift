@@ -17,7 +17,7 @@ import Synchronization
 /// answer was lost comes again under the same `id`.
 public final class WebhookVerifier: Sendable {
     /// What a server's webhook keys are published at.
-    public static let keysPath = "/.well-known/sealkit/webhook-keys"
+    public static let keysPath = Endpoints.server.webhookKeys.route.template
     /// How far the sender's clock and this one may be apart, in seconds.
     public static let tolerance: TimeInterval = 300
 

@@ -61,7 +61,7 @@ extension Database {
             if let fetchedKeys { $0.desiredKeys = Sealkit_V1_DesiredKeys(fetchedKeys) }
         }
         let response: Sealkit_V1_QueryRecordsResponse
-        do { response = try await core.call(scope, "records/query", request) } catch {
+        do { response = try await core.call(scope, Endpoints.records.query, request) } catch {
             guard let zoneID = cursor.zoneID else { throw error }
             throw await confirmed(error, zoneID)
         }

@@ -76,7 +76,7 @@ extension ZoneBatch {
             request.records = zip(items, signed).map { $1.wire($0) }
         }
         let response: Sealkit_V1_ModifyRecordsResponse
-        do { response = try await database.core.call(database.scope, "records/modify", request) } catch {
+        do { response = try await database.core.call(database.scope, Endpoints.records.modify, request) } catch {
             throw await database.confirmed(error, zoneID)
         }
         guard response.results.count == items.count else {

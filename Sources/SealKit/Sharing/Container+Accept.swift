@@ -142,7 +142,7 @@ extension Container {
         }
         let response: Sealkit_V1_ShareMetadataResponse
         do throws(SealKitError) {
-            response = try await core.call(path: "/1/share/metadata", request)
+            response = try await core.call(Endpoints.sharing.metadata, request)
         } catch where error.code == .unknownItem {
             // Both look alike to who is not in it, as everything that leads nowhere.
             throw SealKitError(
@@ -261,7 +261,7 @@ extension Container {
                     $0.grant = Sealkit_V1_Grant(subject: grant.subject, epoch: grant.epoch, sealed: grant.sealed)
                 }
             }
-            let _: Sealkit_V1_AcceptShareResponse = try await core.call(path: "/1/share/accept", request)
+            let _: Sealkit_V1_AcceptShareResponse = try await core.call(Endpoints.sharing.accept, request)
             try await adopt(metadata, then: draft.entry)
             return metadata.zoneID
         }

@@ -119,7 +119,7 @@ extension ContainerCore {
             $0.container = identifier
             $0.handles = handles.map(\.wire)
         }
-        let response: Sealkit_V1_LookupIdentitiesResponse = try await call(path: "/1/directory/lookup", request)
+        let response: Sealkit_V1_LookupIdentitiesResponse = try await call(Endpoints.people.lookup, request)
         guard response.results.count == handles.count else { throw Container.incomplete }
         return response.results
     }

@@ -62,7 +62,7 @@ extension Database {
     ) {
         let known = try await zoneGround(zoneID)
         let response: Sealkit_V1_UnsettledRecordsResponse = try await core.call(
-            scope, "shares/unsettled", Sealkit_V1_UnsettledRecordsRequest.with { $0.zone = known.zone.zoneIDOnWire })
+            scope, Endpoints.sharing.unsettledRecords, Sealkit_V1_UnsettledRecordsRequest.with { $0.zone = known.zone.zoneIDOnWire })
         guard !response.records.isEmpty else { return ([], true, nil, known, response.moreComing) }
         let ground = try await known.settled(by: response.scopes, core)
         let records = try await read(

@@ -211,6 +211,6 @@ extension Database {
         request.operationID = newOperationID()
         request.zone = view.scope.zoneIDOnWire
         request.shareRecordName = view.scope.shareRecordName
-        let _: Sealkit_V1_AppendRosterResponse = try await core.call(scope, "rosters/append", request)
+        let _: Sealkit_V1_AppendRosterResponse = try await core.call(scope, Endpoints.sharing.appendRoster, request)
     }
 }

@@ -33,7 +33,7 @@ struct OwnerLinks {
             $0.zone = view.scope.zoneIDOnWire
             $0.shareRecordName = view.scope.shareRecordName
         }
-        return try await database.core.call(database.scope, "links/fetch", request)
+        return try await database.core.call(database.scope, Endpoints.sharing.fetchLinks, request)
     }
 
     static func fetch(_ database: Database, view: ZoneView) async throws(SealKitError) -> OwnerLinks {
@@ -195,7 +195,7 @@ struct OwnerLinks {
             $0.shareRecordName = view.scope.shareRecordName
             $0.links = wires
         }
-        let _: Sealkit_V1_UpdateLinksResponse = try await database.core.call(database.scope, "links/update", request)
+        let _: Sealkit_V1_UpdateLinksResponse = try await database.core.call(database.scope, Endpoints.sharing.updateLinks, request)
     }
 
     private static func context(_ scopeID: Digest, _ routingID: ID16) -> [UInt8] { scopeID.bytes + routingID.bytes }

@@ -93,7 +93,7 @@ extension Database {
             $0.zone = view.scope.zoneIDOnWire
             $0.shareRecordName = view.scope.shareRecordName
         }
-        let response: Sealkit_V1_FetchShareAccessResponse = try await core.call(scope, "share/access/fetch", request)
+        let response: Sealkit_V1_FetchShareAccessResponse = try await core.call(scope, Endpoints.sharing.fetchAccess, request)
         share.allowsAccessRequests = response.allowsRequests
         share.edits.allowsAccessRequests = response.allowsRequests
         for wire in response.requesters {
@@ -130,7 +130,7 @@ extension Database {
             if changesSetting { $0.allowsRequests = share.allowsAccessRequests }
             $0.denied = share.edits.denied.map(\.recordName).sorted()
         }
-        let _: Sealkit_V1_UpdateShareAccessResponse = try await core.call(scope, "share/access/update", request)
+        let _: Sealkit_V1_UpdateShareAccessResponse = try await core.call(scope, Endpoints.sharing.updateAccess, request)
     }
 }
 
@@ -144,7 +144,7 @@ extension Container {
     public func requestShareAccess(_ url: String, contact: String) async throws(SealKitError) {
         let url = try shareURL(url)
         let response: Sealkit_V1_ShareOwnerResponse = try await core.call(
-            path: "/1/share/owner", Sealkit_V1_ShareOwnerRequest.with { $0.routingID = Data(url.routingID.bytes) })
+            Endpoints.sharing.owner, Sealkit_V1_ShareOwnerRequest.with { $0.routingID = Data(url.routingID.bytes) })
         try checkPlace(container: response.container, environment: response.environment)
         var random = SystemRandom()
         let requestID = ID16(random: &random)
@@ -168,6 +168,6 @@ extension Container {
             $0.requestID = Data(requestID.bytes)
             $0.sealedContact = Data(sealed)
         }
-        let _: Sealkit_V1_RequestShareAccessResponse = try await core.call(path: "/1/share/request", request)
+        let _: Sealkit_V1_RequestShareAccessResponse = try await core.call(Endpoints.sharing.requestAccess, request)
     }
 }

@@ -1,17 +1,20 @@
+import SealWire
+
 /// Repeating what failed on the way, or what the server was too busy for.
 extension Client {
     /// Runs one exchange, again while that is safe, of use, and within the time that the operation's configuration gives.
     ///
     /// A mutation is repeated with the same bytes and so with the same operation id: the server gives the first answer again.
     /// - Parameters:
-    ///   - callClass: what a throttle holds back together.
+    ///   - route: what a throttle holds back together, in whichever container, database or zone.
+    ///   - again: what the body does when it is run a second time.
     ///   - body: one whole exchange.
     /// - Throws: `serverResponseLost` when a change may have been made and its answer cannot be had; `operationCancelled`;
     ///   the last failure.
     func attempt<T>(
-        _ callClass: String, _ effect: Effect, _ body: () async throws(SealKitError) -> T
+        _ route: Route, _ again: Repetition, _ body: () async throws(SealKitError) -> T
     ) async throws(SealKitError) -> T {
-        var retry = Retry(client: self, callClass: callClass, effect: effect, context: OperationContext.current)
+        var retry = Retry(client: self, callClass: route.name, again: again, context: OperationContext.current)
         try retry.configuration.check()
         while true {
             try await retry.waitForThrottle()
@@ -33,7 +36,7 @@ extension Client {
 private struct Retry {
     let client: Client
     let callClass: String
-    let effect: Effect
+    let again: Repetition
     let context: OperationContext
     let configuration: OperationConfiguration
     private let start: ContinuousClock.Instant
@@ -47,10 +50,10 @@ private struct Retry {
     /// With somebody waiting, a server that cannot be reached gets this many attempts.
     private static let quickAttempts = 4
 
-    init(client: Client, callClass: String, effect: Effect, context: OperationContext) {
+    init(client: Client, callClass: String, again: Repetition, context: OperationContext) {
         self.client = client
         self.callClass = callClass
-        self.effect = effect
+        self.again = again
         self.context = context
         configuration = context.chosen ?? OperationConfiguration()
         start = client.pacing.now()
@@ -109,7 +112,7 @@ private struct Retry {
     private func isWorthRepeating(_ failure: SealKitError) -> Bool {
         switch failure.code {
         case .networkFailure, .networkUnavailable: configuration.waitsForNetwork || failures < Retry.quickAttempts
-        case .serverResponseLost, .serviceUnavailable: effect != .once
+        case .serverResponseLost, .serviceUnavailable: again != .once
         case .requestRateLimited, .zoneBusy: true
         default: false
         }
@@ -119,16 +122,16 @@ private struct Retry {
         do { try await client.pacing.sleep(duration) } catch { throw cancelled }
     }
 
-    private var cancelled: SealKitError { effect == .none ? .cancelled : .cancelledChange }
+    private var cancelled: SealKitError { again == .read ? .cancelled : .cancelledChange }
 
     /// What the caller is told: a change whose answer was lost may have been made, whatever the last attempt says.
     private func outcome(_ failure: SealKitError) -> SealKitError {
         switch failure.code {
-        case .serverResponseLost where effect == .none:
+        case .serverResponseLost where again == .read:
             SealKitError(
                 .networkFailure, failure.reason, remedy: "check the network, and that the server runs; then try again", retryAfter: 5)
         case .serverResponseLost, .networkFailure, .networkUnavailable, .serviceUnavailable, .requestRateLimited, .zoneBusy:
-            mayHaveHappened && effect != .none && !context.isPartOfAttempt ? .responseLost : failure
+            mayHaveHappened && again != .read && !context.isPartOfAttempt ? .responseLost : failure
         default: failure
         }
     }

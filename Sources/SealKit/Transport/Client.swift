@@ -14,12 +14,27 @@ struct Client: Sendable {
         self.pacing = pacing
     }
 
+    /// A call of nobody, or by a ticket in the message.
+    func call<Access: RootAccess, Request: Message, Response: Message>(
+        _ endpoint: Endpoint<Access, Request, Response>, _ request: Request
+    ) async throws(SealKitError) -> Response {
+        try await call(endpoint, at: endpoint.route.template, request, token: nil)
+    }
+
+    /// The operator's call.
+    func call<Request: Message, Response: Message>(
+        _ endpoint: Endpoint<Operating, Request, Response>, _ request: Request, token: String
+    ) async throws(SealKitError) -> Response {
+        try await call(endpoint, at: endpoint.route.template, request, token: token)
+    }
+
     /// A call with the token as it is: of no session, or of one that is not to be renewed.
-    func call<Request: ServerRequest, Response: Message>(
-        _ path: String, _ request: Request, as: Response.Type = Response.self, token: String? = nil
+    /// - Parameter path: the endpoint's, its parameters filled in.
+    func call<Access, Request: Message, Response: Message>(
+        _ endpoint: Endpoint<Access, Request, Response>, at path: String, _ request: Request, token: String?
     ) async throws(SealKitError) -> Response {
         let body = try Client.encode(request)
-        return try await attempt(Throttles.callClass(path), Request.effect) { () async throws(SealKitError) in
+        return try await attempt(endpoint.route, endpoint.again.kind) { () async throws(SealKitError) in
             try Client.decode(try await transport.post(path, body: body, token: token))
         }
     }

@@ -30,9 +30,4 @@ final class Throttles: Sendable {
             return held
         }
     }
-
-    /// The class of a call: what it does, in whichever container, database or zone.
-    static func callClass(_ path: String) -> String {
-        path.split(separator: "/").suffix(2).joined(separator: "/")
-    }
 }

@@ -105,7 +105,7 @@ extension ZoneKeeper {
             $0.abandoned = abandoned
         }
         let response: Sealkit_V1_RestoreRosterResponse = try await core.call(
-            scope.owner == core.userID() ? .private : .shared, "rosters/restore", request)
+            scope.owner == core.userID() ? .private : .shared, Endpoints.sharing.restoreRoster, request)
         return response.scope.sequence
     }
 

@@ -140,7 +140,7 @@ actor ZoneKeeper {
             ]
         }
         let response: Sealkit_V1_FetchRostersResponse = try await core.call(
-            scope.owner == core.userID() ? .private : .shared, "rosters/fetch", request)
+            scope.owner == core.userID() ? .private : .shared, Endpoints.sharing.fetchRosters, request)
         guard let tail = response.rosters.first else {
             throw SealKitError(.serverRejectedRequest, "the server's answer lacks the roster that was asked for")
         }

@@ -40,7 +40,7 @@ extension Account {
     /// ``Container/beginVerification(of:for:language:)`` and ``Verification/complete(code:discoverable:)`` link one.
     public func linkedAddresses() async throws(SealKitError) -> [LinkedAddress] {
         let response: Sealkit_V1_ListAddressesResponse = try await call(
-            "/1/addresses/list", Sealkit_V1_ListAddressesRequest())
+            Endpoints.people.listAddresses, Sealkit_V1_ListAddressesRequest())
         return response.addresses.map(LinkedAddress.init)
     }
 
@@ -61,7 +61,7 @@ extension Account {
         _ isDiscoverable: Bool, _ handle: Sealkit_V1_AddressHandle
     ) async throws(SealKitError) -> LinkedAddress {
         let response: Sealkit_V1_UpdateAddressResponse = try await call(
-            "/1/addresses/update",
+            Endpoints.people.updateAddress,
             Sealkit_V1_UpdateAddressRequest.with {
                 $0.address = handle
                 $0.isDiscoverable = isDiscoverable
@@ -84,7 +84,7 @@ extension Account {
 
     private func unlink(_ handle: Sealkit_V1_AddressHandle) async throws(SealKitError) -> Bool {
         let response: Sealkit_V1_UnlinkAddressResponse = try await call(
-            "/1/addresses/unlink", Sealkit_V1_UnlinkAddressRequest.with { $0.address = handle })
+            Endpoints.people.unlinkAddress, Sealkit_V1_UnlinkAddressRequest.with { $0.address = handle })
         return response.wasLinked
     }
 }

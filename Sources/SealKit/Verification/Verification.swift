@@ -26,7 +26,7 @@ extension Container {
             $0.address = address
             $0.language = language ?? Verification.deviceLanguage
         }
-        let response: Sealkit_V1_BeginVerificationResponse = try await core.call(path: "/1/verification/begin", request)
+        let response: Sealkit_V1_BeginVerificationResponse = try await core.call(Endpoints.people.beginVerification, request)
         return Verification(
             id: [UInt8](response.verificationID), address: address, routingID: routingID,
             expires: Date(microseconds: response.expires), core: core)
@@ -67,7 +67,7 @@ public struct Verification: Sendable {
             $0.signature = Data(core.identity().keys.signingKey.sign(message))
             $0.isDiscoverable = discoverable
         }
-        let response: Sealkit_V1_CompleteVerificationResponse = try await core.call(path: "/1/verification/complete", request)
+        let response: Sealkit_V1_CompleteVerificationResponse = try await core.call(Endpoints.people.completeVerification, request)
         return VerificationToken(text: response.token)
     }
 

@@ -8,33 +8,34 @@ import SwiftProtobuf
 struct AccountsController: Sendable {
     let services: Services
 
-    func addRoutes(to router: Router<SealRequestContext>) {
-        router.post("1/accounts/challenge") { try await challenge($0, $1) }
-        router.post("1/accounts/create") { try await create($0, $1) }
-        router.post("1/accounts/login") { try await login($0, $1) }
-        router.post("1/accounts/logout") { try await logout($0, $1) }
-        router.get("1/accounts/me") { try await me($0, $1) }
+    func addRoutes(to router: EndpointRouter) {
+        router.on(Endpoints.accounts.challenge) { try await challenge($0, $1) }
+        router.on(Endpoints.accounts.create) { try await create($0, $1) }
+        router.on(Endpoints.accounts.login) { try await login($0, $1) }
+        router.on(Endpoints.accounts.logout) { try await logout($0) }
+        router.on(Endpoints.accounts.me) { try await me($0) }
     }
 
-    private func challenge(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let message = try await request.decode(Sealkit_V1_ChallengeRequest.self, context)
+    private func challenge(
+        _ message: Sealkit_V1_ChallengeRequest, _ call: OpenCall
+    ) async throws -> Sealkit_V1_ChallengeResponse {
         let loginKey = try LoginProof.loginKey(message.loginKey)
         let (challenge, expires) = services.challenges.make(
             for: loginKey, now: services.clock(), nonce: services.randomBytes(16))
-        return try Response(
-            Sealkit_V1_ChallengeResponse.with {
-                $0.challenge = Data(challenge)
-                $0.expires = expires
-            }, for: request)
+        return Sealkit_V1_ChallengeResponse.with {
+            $0.challenge = Data(challenge)
+            $0.expires = expires
+        }
     }
 
     /// The same login key again logs in: an answer that was lost costs nothing.
-    private func create(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let message = try await request.decode(Sealkit_V1_CreateAccountRequest.self, context)
+    private func create(
+        _ message: Sealkit_V1_CreateAccountRequest, _ call: OpenCall
+    ) async throws -> Sealkit_V1_SessionResponse {
         let login = try Login(message)
         let bundle = message.hasRecovery ? try RecoveryBundle(message.recovery) : nil
         let now = services.clock()
-        let client = context.client
+        let client = call.context.client
         try services.limiter.count(.accountCreation, .client(client), rule: services.limits.accountCreation, now: now)
         try await login.verify(services, as: .account)
         if let bundle { try services.countGuesses([bundle], by: [.client(client)]) }
@@ -53,11 +54,11 @@ struct AccountsController: Sendable {
             try bundle?.save(account: account.id, now: now, in: connection)
             return try login.begin(account, token: token, now: now, in: connection)
         }
-        return try Response(answer, for: request)
+        return answer
     }
 
-    private func login(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let login = try Login(try await request.decode(Sealkit_V1_LoginRequest.self, context))
+    private func login(_ message: Sealkit_V1_LoginRequest, _ call: OpenCall) async throws -> Sealkit_V1_SessionResponse {
+        let login = try Login(message)
         try await login.verify(services)
         let now = services.clock()
         let token = services.randomBytes(32)
@@ -69,17 +70,17 @@ struct AccountsController: Sendable {
             }
             return try login.begin(account, token: token, now: now, in: connection)
         }
-        return try Response(answer, for: request)
+        return answer
     }
 
     /// The answer is an empty message.
-    private func logout(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        try await services.sessions.end(try context.requireSession(), services)
-        return try Response(Sealkit_V1_AccountResponse(), for: request)
+    private func logout(_ call: SessionCall) async throws -> Sealkit_V1_AccountResponse {
+        try await services.sessions.end(call.session, services)
+        return Sealkit_V1_AccountResponse()
     }
 
-    private func me(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
+    private func me(_ call: SessionCall) async throws -> Sealkit_V1_AccountResponse {
+        let session = call.session
         let answer = try await services.database.read { connection -> Sealkit_V1_AccountResponse? in
             guard
                 var answer = try connection.first(
@@ -105,6 +106,6 @@ struct AccountsController: Sendable {
         guard let answer else {
             throw ServerError.endedSession
         }
-        return try Response(answer, for: request)
+        return answer
     }
 }

@@ -9,14 +9,15 @@ import SwiftProtobuf
 struct IdentityController: Sendable {
     let services: Services
 
-    func addRoutes(to router: Router<SealRequestContext>) {
-        router.post("1/accounts/identity") { try await register($0, $1) }
+    func addRoutes(to router: EndpointRouter) {
+        router.on(Endpoints.accounts.registerIdentity) { try await register($0, $1) }
     }
 
     /// The same identity again changes nothing; a chain with further generations takes the place of its beginning.
-    private func register(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let message = try await request.decode(Sealkit_V1_RegisterIdentityRequest.self, context)
+    private func register(
+        _ message: Sealkit_V1_RegisterIdentityRequest, _ call: SessionCall
+    ) async throws -> Sealkit_V1_RegisterIdentityResponse {
+        let session = call.session
         let container = try Self.container(message.container)
         let chain = try Identities.chain(message.chain, container: container)
         let binding = [UInt8](message.loginBinding)
@@ -27,8 +28,7 @@ struct IdentityController: Sendable {
             // New keys are always taken.
             if isNew { try StorageUsage.checkRoom(for: 0, on: .init(account: session.accountID), quotas: quotas, connection) }
         }
-        return try Response(
-            Sealkit_V1_RegisterIdentityResponse.with { $0.userRecordName = chain.userID.recordName }, for: request)
+        return .with { $0.userRecordName = chain.userID.recordName }
     }
 
     static func container(_ name: String) throws(ServerError) -> String {

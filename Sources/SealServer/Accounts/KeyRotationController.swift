@@ -6,14 +6,13 @@ import SwiftProtobuf
 struct KeyRotationController: Sendable {
     let services: Services
 
-    func addRoutes(to router: Router<SealRequestContext>) {
-        router.post("1/accounts/rotate") { try await rotate($0, $1) }
+    func addRoutes(to router: EndpointRouter) {
+        router.on(Endpoints.accounts.rotate) { try await rotate($0, $1) }
     }
 
     /// Without a session: both keys sign, which says more than a token, and the first of two answers may be lost together with
     /// every token there was.
-    private func rotate(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let message = try await request.decode(Sealkit_V1_RotateKeysRequest.self, context)
+    private func rotate(_ message: Sealkit_V1_RotateKeysRequest, _ call: OpenCall) async throws -> Sealkit_V1_SessionResponse {
         let rotation = try KeyRotation(message, origin: services.origin.value)
         // Whoever signs with a key of no account is one stranger of many.
         let (formerKey, newKey) = (rotation.formerKey, rotation.login.loginKey)
@@ -22,7 +21,7 @@ struct KeyRotationController: Sendable {
         }
         try await rotation.login.verify(services, as: known == nil ? .stranger : .account)
         let now = services.clock()
-        let client = context.client
+        let client = call.context.client
         try services.countGuesses(rotation.bundles, by: [.client(client)] + (known.map { [.account($0.id)] } ?? []))
         let token = services.randomBytes(32)
         let (answer, account) = try await services.database.write { connection in
@@ -30,6 +29,6 @@ struct KeyRotationController: Sendable {
             return (try rotation.login.begin(account, token: token, now: now, in: connection), account.id)
         }
         services.sessions.forget(account: account)
-        return try Response(answer, for: request)
+        return answer
     }
 }

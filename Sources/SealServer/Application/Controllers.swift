@@ -1,8 +1,6 @@
-import Hummingbird
-
 /// Every controller of the server, one a concern.
 enum Controllers {
-    static func addRoutes(to router: Router<SealRequestContext>, _ services: Services) {
+    static func addRoutes(to router: EndpointRouter, _ services: Services) {
         HealthController(services: services).addRoutes(to: router)
         LimitsController(services: services).addRoutes(to: router)
         AccountsController(services: services).addRoutes(to: router)

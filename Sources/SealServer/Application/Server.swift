@@ -186,7 +186,9 @@ public struct Server: Sendable {
         router.add(middleware: ServerKeyMiddleware(services: services))
         router.add(middleware: SessionMiddleware(services: services))
         router.add(middleware: RateMiddleware(services: services))
-        Controllers.addRoutes(to: router, services)
+        let endpoints = EndpointRouter(router, services)
+        Controllers.addRoutes(to: endpoints, services)
+        try endpoints.requireWhole()
         try addRoutes(router, services)
         routes.fill(from: router)
         return router

@@ -13,19 +13,17 @@ struct AssetsController: Sendable {
 
     let services: Services
 
-    func addRoutes(to router: Router<SealRequestContext>) {
-        let group = router.group(DatabasePath.route)
-        group.put("assets/{owner}/{zone}/{id}") { try await upload($0, $1) }
-        group.get("assets/{owner}/{zone}/{id}") { try await download($0, $1) }
+    func addRoutes(to router: EndpointRouter) {
+        router.on(Endpoints.assets.upload, raw: { try await upload($0) })
+        router.on(Endpoints.assets.download, raw: { try await download($0) })
     }
 
-    private func upload(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let path = try DatabasePath(context, takesPublic: true)
-        let session = try context.requireSession(in: path)
-        let (zoneID, id) = try Self.place(context)
+    private func upload(_ call: DatabaseCall) async throws -> Response {
+        let (session, path) = (call.session, call.path)
+        let (zoneID, id) = try Self.place(call.context)
         // What is sealed is padded, and never empty.
         let least: Int64 = path.database == .public ? 0 : 1
-        guard let length = request.headers[.contentLength].flatMap({ Int64($0) }), length >= least else {
+        guard let length = call.request.headers[.contentLength].flatMap({ Int64($0) }), length >= least else {
             throw ServerError(
                 .invalidArguments, "An upload must announce its length.", remedy: "Send a Content-Length header.",
                 status: .lengthRequired)
@@ -46,7 +44,7 @@ struct AssetsController: Sendable {
         do {
             let check = AssetCheck(layout)
             let body = SessionBody(
-                body: request.body, session: session, services: services, context: context, pace: .asset, mostHeld: Self.mostHeld)
+                body: call.request.body, session: session, services: services, context: call.context, pace: .asset, mostHeld: Self.mostHeld)
             let size = try await services.blobs.receive(stored, from: body, limit: length) { check.take($0) }
             guard size == length else {
                 throw ServerError(
@@ -67,10 +65,9 @@ struct AssetsController: Sendable {
         return Response(status: .created, headers: [.cacheControl: "no-store", .contentLength: "0"])
     }
 
-    private func download(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let path = try DatabasePath(context, takesPublic: true)
-        let session = try context.session(in: path)
-        let (zoneID, id) = try Self.place(context)
+    private func download(_ call: VisitorCall) async throws -> Response {
+        let (session, path) = (call.session, call.path)
+        let (zoneID, id) = try Self.place(call.context)
         let blob = try await services.database.read { connection -> Blobs.Row in
             let (zone, rights) = try Zones.readable(zoneID, by: session, path, services.schemas, in: connection)
             guard let blob = try Blobs.find(id, in: zone, connection), blob.size != nil else { throw Self.notFound }
@@ -94,7 +91,7 @@ struct AssetsController: Sendable {
             .contentType: "application/octet-stream", .acceptRanges: "bytes", .cacheControl: "no-store",
             .xContentTypeOptions: "nosniff",
         ]
-        switch ByteRange(request.headers[.range], size: size) {
+        switch ByteRange(call.request.headers[.range], size: size) {
         case .all:
             return Response(
                 status: .ok, headers: headers, body: ResponseBody(try await services.blobs.read(blob.stored, range: nil)))

@@ -14,13 +14,12 @@ import SwiftProtobuf
 struct UploadsController: Sendable {
     let services: Services
 
-    func addRoutes(to router: Router<SealRequestContext>) {
-        let group = router.group(DatabasePath.route).group("assets/{owner}/{zone}/{id}")
-        group.post("begin") { try await begin($0, $1) }
-        group.get("parts") { try await state($0, $1) }
-        group.put("parts/{part}") { try await part($0, $1) }
-        group.post("finish") { try await finish($0, $1) }
-        group.post("abandon") { try await abandon($0, $1) }
+    func addRoutes(to router: EndpointRouter) {
+        router.on(Endpoints.assets.begin) { try await begin($0, $1) }
+        router.on(Endpoints.assets.parts) { try await state($0) }
+        router.on(Endpoints.assets.part, raw: { try await part($0) })
+        router.on(Endpoints.assets.finish) { try await finish($0, $1) }
+        router.on(Endpoints.assets.abandon) { try await abandon($0, $1) }
     }
 
     /// Whose upload a request is about.
@@ -30,10 +29,9 @@ struct UploadsController: Sendable {
         let zoneID: Sealkit_V1_ZoneID
         let id: String
 
-        init(_ context: SealRequestContext) throws {
-            path = try DatabasePath(context, takesPublic: true)
-            session = try context.requireSession(in: path)
-            (zoneID, id) = try AssetsController.place(context)
+        init(_ call: DatabaseCall) throws {
+            (path, session) = (call.path, call.session)
+            (zoneID, id) = try AssetsController.place(call.context)
         }
     }
 
@@ -46,9 +44,8 @@ struct UploadsController: Sendable {
         return (Uploads(id: place.id, zone: zone, connection: connection), caller)
     }
 
-    private func begin(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let place = try Place(context)
-        let message = try await request.decode(Sealkit_V1_BeginUploadRequest.self, context)
+    private func begin(_ message: Sealkit_V1_BeginUploadRequest, _ call: DatabaseCall) async throws -> Sealkit_V1_UploadState {
+        let place = try Place(call)
         guard let bytes = Int64(exactly: message.contentBytes), bytes <= services.configuration.maximumAssetSize else {
             throw services.tooLargeAsset
         }
@@ -64,21 +61,21 @@ struct UploadsController: Sendable {
         }
         // Also where an earlier beginning was cut short between its row and its file.
         if needsFile { try await services.blobs.beginParts(row.stored) }
-        return try Response(answer, for: request)
+        return answer
     }
 
-    private func state(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let place = try Place(context)
+    private func state(_ call: DatabaseCall) async throws -> Sealkit_V1_UploadState {
+        let place = try Place(call)
         let answer = try await services.database.read { connection in
             let (uploads, caller) = try uploads(place, connection)
             return try uploads.wire(try uploads.open(of: caller))
         }
-        return try Response(answer, for: request)
+        return answer
     }
 
-    private func part(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let place = try Place(context)
-        guard let text = context.parameters.get("part"), let part = Int64(text), part >= 0, String(part) == text else {
+    private func part(_ call: DatabaseCall) async throws -> Response {
+        let place = try Place(call)
+        guard let text = call.context.parameters.get("part"), let part = Int64(text), part >= 0, String(part) == text else {
             throw Self.noSuchPart
         }
         let row = try await services.database.read { connection in
@@ -88,14 +85,14 @@ struct UploadsController: Sendable {
         guard part < row.layout.partCount else { throw Self.noSuchPart }
         let range = row.layout.range(ofPart: part)
         let length = Int64(range.count) + Int64(Digest.byteCount)
-        guard request.headers[.contentLength] == String(length) else {
+        guard call.request.headers[.contentLength] == String(length) else {
             throw ServerError(
                 .invalidArguments, "This part has \(range.count) bytes and a hash of 32 behind them.",
                 remedy: "Send a Content-Length of \(length), and so many bytes.")
         }
         let (content, leaves) = try await receive(
             SessionBody(
-                body: request.body, session: place.session, services: services, context: context, pace: .part, mostHeld: .max),
+                body: call.request.body, session: place.session, services: services, context: call.context, pace: .part, mostHeld: .max),
             range.count, row.layout)
         let isStored = try await services.write(as: place.session) { connection in
             let (uploads, caller) = try uploads(place, connection)
@@ -142,9 +139,10 @@ struct UploadsController: Sendable {
     private static let wrongLength = ServerError(
         .invalidArguments, "The part is not as long as announced; nothing of it was kept.", remedy: "Send it again.")
 
-    private func finish(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let place = try Place(context)
-        let message = try await request.decode(Sealkit_V1_FinishUploadRequest.self, context)
+    private func finish(
+        _ message: Sealkit_V1_FinishUploadRequest, _ call: DatabaseCall
+    ) async throws -> Sealkit_V1_FinishUploadResponse {
+        let place = try Place(call)
         guard let root = try? Digest(message.root) else {
             throw ServerError(.invalidArguments, "A root has 32 bytes.", remedy: "Send that of the tree over all chunks.")
         }
@@ -170,7 +168,7 @@ struct UploadsController: Sendable {
             }
             try await note(row, root, place, zone)
         }
-        return try Response(Sealkit_V1_FinishUploadResponse(), for: request)
+        return Sealkit_V1_FinishUploadResponse()
     }
 
     /// The whole file has its name: its row says so, or it goes.
@@ -196,9 +194,10 @@ struct UploadsController: Sendable {
     }
 
     /// Whatever was abandoned before, or never began, is as good as abandoned.
-    private func abandon(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let place = try Place(context)
-        _ = try await request.decode(Sealkit_V1_AbandonUploadRequest.self, context)
+    private func abandon(
+        _ message: Sealkit_V1_AbandonUploadRequest, _ call: DatabaseCall
+    ) async throws -> Sealkit_V1_AbandonUploadResponse {
+        let place = try Place(call)
         let stored = try await services.write(as: place.session) { connection -> BlobID? in
             let (uploads, caller) = try uploads(place, connection)
             guard let row = try uploads.find(of: caller) else { return nil }
@@ -207,6 +206,6 @@ struct UploadsController: Sendable {
             return row.stored
         }
         if stored != nil { services.jobs.wake(.garbage) }
-        return try Response(Sealkit_V1_AbandonUploadResponse(), for: request)
+        return Sealkit_V1_AbandonUploadResponse()
     }
 }

@@ -7,24 +7,24 @@ import SwiftProtobuf
 struct DevicesController: Sendable {
     let services: Services
 
-    func addRoutes(to router: Router<SealRequestContext>) {
-        router.post("1/devices/list") { try await list($0, $1) }
-        router.post("1/devices/name") { try await name($0, $1) }
-        router.post("1/devices/revoke") { try await revoke($0, $1) }
+    func addRoutes(to router: EndpointRouter) {
+        router.on(Endpoints.devices.list) { try await list($0, $1) }
+        router.on(Endpoints.devices.name) { try await name($0, $1) }
+        router.on(Endpoints.devices.revoke) { try await revoke($0, $1) }
     }
 
-    private func list(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let account = try context.requireSession().accountID
-        _ = try await request.decode(Sealkit_V1_ListDevicesRequest.self, context)
+    private func list(
+        _ message: Sealkit_V1_ListDevicesRequest, _ call: SessionCall
+    ) async throws -> Sealkit_V1_DevicesResponse {
+        let account = call.session.accountID
         let answer = try await services.database.read { connection in
             try Devices.list(account: account, revision: try Devices.revision(account: account, in: connection), in: connection)
         }
-        return try Response(answer, for: request)
+        return answer
     }
 
-    private func name(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let message = try await request.decode(Sealkit_V1_NameDeviceRequest.self, context)
+    private func name(_ message: Sealkit_V1_NameDeviceRequest, _ call: SessionCall) async throws -> Sealkit_V1_DevicesResponse {
+        let session = call.session
         let device = try DeviceStatement(id: message.id, name: message.name, added: message.added, signature: message.signature)
         let now = services.clock()
         let answer = try await services.write(as: session) { connection in
@@ -38,18 +38,20 @@ struct DevicesController: Sendable {
             let revision = try Devices.rename(device, account: session.accountID, loginKey: key, now: now, in: connection)
             return try Devices.list(account: session.accountID, revision: revision, in: connection)
         }
-        return try Response(answer, for: request)
+        return answer
     }
 
-    private func revoke(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let id = try DeviceStatement.id(try await request.decode(Sealkit_V1_RevokeDeviceRequest.self, context).id)
+    private func revoke(
+        _ message: Sealkit_V1_RevokeDeviceRequest, _ call: SessionCall
+    ) async throws -> Sealkit_V1_DevicesResponse {
+        let session = call.session
+        let id = try DeviceStatement.id(message.id)
         let now = services.clock()
         let answer = try await services.write(as: session) { connection in
             let revision = try Devices.revoke(id, account: session.accountID, now: now, in: connection)
             return try Devices.list(account: session.accountID, revision: revision, in: connection)
         }
         services.sessions.forget(account: session.accountID)
-        return try Response(answer, for: request)
+        return answer
     }
 }

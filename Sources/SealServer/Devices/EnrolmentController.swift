@@ -11,70 +11,74 @@ struct EnrolmentController: Sendable {
     /// Of what one device seals to the other: seeds, and the heads of some 29,000 rosters.
     static let mostPackageBytes = 2 << 20
 
-    func addRoutes(to router: Router<SealRequestContext>) {
-        router.post("1/devices/enrol/open") { try await open($0, $1) }
-        router.post("1/devices/enrol/claim") { try await claim($0, $1) }
-        router.post("1/devices/enrol/answer") { try await answer($0, $1) }
-        router.post("1/devices/enrol/reveal") { try await reveal($0, $1) }
-        router.post("1/devices/enrol/deliver") { try await deliver($0, $1) }
-        router.post("1/devices/enrol/state") { try await state($0, $1) }
-        router.post("1/devices/enrol/end") { try await end($0, $1) }
+    func addRoutes(to router: EndpointRouter) {
+        router.on(Endpoints.devices.openEnrolment) { try await open($0, $1) }
+        router.on(Endpoints.devices.claimEnrolment) { try await claim($0, $1) }
+        router.on(Endpoints.devices.answerEnrolment) { try await answer($0, $1) }
+        router.on(Endpoints.devices.revealEnrolment) { try await reveal($0, $1) }
+        router.on(Endpoints.devices.deliverEnrolment) { try await deliver($0, $1) }
+        router.on(Endpoints.devices.enrolmentState) { try await state($0, $1) }
+        router.on(Endpoints.devices.endEnrolment) { try await end($0, $1) }
     }
 
-    private func open(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let message = try await request.decode(Sealkit_V1_OpenEnrolmentRequest.self, context)
+    private func open(
+        _ message: Sealkit_V1_OpenEnrolmentRequest, _ call: OpenCall
+    ) async throws -> Sealkit_V1_OpenEnrolmentResponse {
         let id = try Self.id(message.enrolmentID)
         let commitment = try Self.bytes(message.commitment, Enrolments.nonceBytes)
         let now = services.clock()
-        let client = context.client
+        let client = call.context.client
         try services.limiter.count(.enrolment, .client(client), rule: services.limits.enrolment, now: now)
         let ticket = services.randomBytes(32)
         let expires = try await services.database.write { connection in
             try Enrolments.open(id, ticketHash: Self.hash(ticket), commitment: commitment, now: now, in: connection)
         }
-        return try Response(
-            Sealkit_V1_OpenEnrolmentResponse.with {
-                $0.ticket = Data(ticket)
-                $0.expires = expires
-            }, for: request)
+        return Sealkit_V1_OpenEnrolmentResponse.with {
+            $0.ticket = Data(ticket)
+            $0.expires = expires
+        }
     }
 
-    private func claim(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let id = try Self.id(try await request.decode(Sealkit_V1_ClaimEnrolmentRequest.self, context).enrolmentID)
+    private func claim(
+        _ message: Sealkit_V1_ClaimEnrolmentRequest, _ call: SessionCall
+    ) async throws -> Sealkit_V1_ClaimEnrolmentResponse {
+        let session = call.session
+        let id = try Self.id(message.enrolmentID)
         let now = services.clock()
         try services.limiter.count(.enrolment, .account(session.accountID), rule: services.limits.enrolment, now: now)
         let found = try await services.write(as: session) { try Enrolments.claim(id, account: session.accountID, now: now, in: $0) }
-        return try Response(
-            Sealkit_V1_ClaimEnrolmentResponse.with {
-                $0.commitment = found.commitment
-                $0.expires = found.expires
-            }, for: request)
+        return Sealkit_V1_ClaimEnrolmentResponse.with {
+            $0.commitment = found.commitment
+            $0.expires = found.expires
+        }
     }
 
-    private func answer(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let message = try await request.decode(Sealkit_V1_AnswerEnrolmentRequest.self, context)
+    private func answer(
+        _ message: Sealkit_V1_AnswerEnrolmentRequest, _ call: SessionCall
+    ) async throws -> Sealkit_V1_EnrolmentResponse {
+        let session = call.session
         let id = try Self.id(message.enrolmentID)
         let answer = try Self.bytes(message.answer, Enrolments.nonceBytes)
         let loginKey = try LoginProof.loginKey(message.loginKey)
         try await put([("answer", answer), ("login_key", loginKey.bytes)], after: nil, id, by: .old(session))
-        return try Response(Sealkit_V1_EnrolmentResponse(), for: request)
+        return Sealkit_V1_EnrolmentResponse()
     }
 
-    private func reveal(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let message = try await request.decode(Sealkit_V1_RevealEnrolmentRequest.self, context)
+    private func reveal(
+        _ message: Sealkit_V1_RevealEnrolmentRequest, _ call: OpenCall
+    ) async throws -> Sealkit_V1_EnrolmentResponse {
         let id = try Self.id(message.enrolmentID)
         let key = try Self.bytes(message.grantKey, Enrolments.grantKeyBytes)
         let nonce = try Self.bytes(message.nonce, Enrolments.nonceBytes)
-        let side = try Self.side(message.ticket, context)
+        let side = try Self.side(message.ticket, call.context)
         try await put([("grant_key", key), ("nonce", nonce)], after: "answer", id, by: side)
-        return try Response(Sealkit_V1_EnrolmentResponse(), for: request)
+        return Sealkit_V1_EnrolmentResponse()
     }
 
-    private func deliver(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let message = try await request.decode(Sealkit_V1_DeliverEnrolmentRequest.self, context)
+    private func deliver(
+        _ message: Sealkit_V1_DeliverEnrolmentRequest, _ call: SessionCall
+    ) async throws -> Sealkit_V1_EnrolmentResponse {
+        let session = call.session
         let id = try Self.id(message.enrolmentID)
         guard !message.sealed.isEmpty else {
             throw ServerError(.invalidArguments, "There is nothing to deliver.", remedy: "Send the sealed package.")
@@ -85,24 +89,24 @@ struct EnrolmentController: Sendable {
                 remedy: "Leave heads of rosters out that are seldom read.")
         }
         try await put([("sealed", [UInt8](message.sealed))], after: "nonce", id, by: .old(session))
-        return try Response(Sealkit_V1_EnrolmentResponse(), for: request)
+        return Sealkit_V1_EnrolmentResponse()
     }
 
-    private func state(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let message = try await request.decode(Sealkit_V1_EnrolmentStateRequest.self, context)
+    private func state(
+        _ message: Sealkit_V1_EnrolmentStateRequest, _ call: OpenCall
+    ) async throws -> Sealkit_V1_EnrolmentStateResponse {
         let id = try Self.id(message.enrolmentID)
-        let side = try Self.side(message.ticket, context)
+        let side = try Self.side(message.ticket, call.context)
         let now = services.clock()
         let answer = try await services.database.read { try Enrolments.state(id, of: side, now: now, in: $0) }
-        return try Response(answer, for: request)
+        return answer
     }
 
-    private func end(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let message = try await request.decode(Sealkit_V1_EndEnrolmentRequest.self, context)
+    private func end(_ message: Sealkit_V1_EndEnrolmentRequest, _ call: OpenCall) async throws -> Sealkit_V1_EnrolmentResponse {
         let id = try Self.id(message.enrolmentID)
-        let side = try Self.side(message.ticket, context)
+        let side = try Self.side(message.ticket, call.context)
         try await write(by: side) { try Enrolments.end(id, by: side, in: $0) }
-        return try Response(Sealkit_V1_EnrolmentResponse(), for: request)
+        return Sealkit_V1_EnrolmentResponse()
     }
 
     private func put(

@@ -10,8 +10,8 @@ struct DirectoryController: Sendable {
 
     let services: Services
 
-    func addRoutes(to router: Router<SealRequestContext>) {
-        router.post("1/directory/lookup") { try await lookup($0, $1) }
+    func addRoutes(to router: EndpointRouter) {
+        router.on(Endpoints.people.lookup) { try await lookup($0, $1) }
     }
 
     /// What a handle is looked up by. Addresses are hashed before the database is asked.
@@ -22,9 +22,10 @@ struct DirectoryController: Sendable {
 
     /// One result a handle, in order; one without a chain for a person whom nobody here is known to be. Who has an address is
     /// told only where they allowed it: everything else about it is as if nobody had it.
-    private func lookup(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let message = try await request.decode(Sealkit_V1_LookupIdentitiesRequest.self, context)
+    private func lookup(
+        _ message: Sealkit_V1_LookupIdentitiesRequest, _ call: SessionCall
+    ) async throws -> Sealkit_V1_LookupIdentitiesResponse {
+        let session = call.session
         let container = try IdentityController.container(message.container)
         guard message.handles.count <= Self.mostHandles else {
             throw ServerError(
@@ -56,7 +57,7 @@ struct DirectoryController: Sendable {
                 }
             }
         }
-        return try Response(answer, for: request)
+        return answer
     }
 
     private func handle(_ info: Sealkit_V1_LookupInfo) throws(ServerError) -> Handle {

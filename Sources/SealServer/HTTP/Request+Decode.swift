@@ -7,13 +7,18 @@ import SealWire
 import SwiftProtobuf
 
 extension Request {
-    /// Reads the body as a wire message, in the encoding that its content type names.
+    /// Reads the body as an endpoint's message, in the encoding that its content type names, and counts its work, before anything is
+    /// done about it.
     ///
     /// Throws `limitExceeded` for a body above the context's limit (as soon as that is known, without holding it), for one that comes too
     /// slowly or would take too much memory for its length, `serviceUnavailable` where there is no room for it, `invalidArguments` for a
-    /// wrong type or a malformed body, and `sessionExpired` where the session ended before the body came.
-    func decode<M: Message>(_ type: M.Type, _ context: SealRequestContext) async throws -> M {
-        try await read(context)
+    /// wrong type or a malformed body, `sessionExpired` where the session ended before the body came, and `requestRateLimited`.
+    func message<Access, M: Message, Answer>(
+        of endpoint: Endpoint<Access, M, Answer>, _ context: SealRequestContext
+    ) async throws -> M {
+        let message: M = try await read(context)
+        try context.meter?.count(endpoint.work.rate, endpoint.work.amount(message))
+        return message
     }
 
     private func read<M: Message>(_ context: SealRequestContext) async throws -> M {
@@ -46,15 +51,6 @@ extension Request {
                 "The body is not a valid \(M.protoMessageName) in \(encoding == .json ? "JSON" : "protobuf") encoding.",
                 remedy: "Compare it with the wire schema; in JSON, field names and types have to match.")
         }
-    }
-
-    /// Also counts the message's work against its account, before anything is done about it.
-    ///
-    /// Throws `requestRateLimited` too.
-    func decode<M: CountedMessage>(_ type: M.Type, _ context: SealRequestContext) async throws -> M {
-        let message: M = try await read(context)
-        try context.meter?.count(message)
-        return message
     }
 
     /// The whole body. Its bytes are counted as they arrive.

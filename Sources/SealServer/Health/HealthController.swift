@@ -9,8 +9,8 @@ import SealWire
 struct HealthController: Sendable {
     let services: Services
 
-    func addRoutes(to router: Router<SealRequestContext>) {
-        router.get("health") { request, context in try await health(request, context) }
+    func addRoutes(to router: EndpointRouter) {
+        router.on(Endpoints.server.health, raw: { try await health($0.request, $0.context) })
     }
 
     private func health(_ request: Request, _ context: SealRequestContext) async throws -> Response {

@@ -37,7 +37,7 @@ struct Job: Sendable {
     let work: @Sendable (JobTurn) async throws -> Int64?
 
     init(
-        _ name: Name, _ schedule: Schedule, leavesWork: [Name] = [], _ work: @escaping @Sendable (JobTurn) async throws -> Void
+        _ name: Name, _ schedule: Schedule, leavesWork: [Name], _ work: @escaping @Sendable (JobTurn) async throws -> Void
     ) {
         (self.name, self.schedule, self.leavesWork) = (name, schedule, leavesWork)
         self.work = { turn in

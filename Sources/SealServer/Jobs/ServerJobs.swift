@@ -12,22 +12,22 @@ enum ServerJobs {
         let (sweep, garbage) = (Sweep(blobs: blobs, tombstoneAge: tombstoneAge), BlobGarbage(blobs: blobs))
         return [
             Job(.sweep, .every(sweepInterval), leavesWork: [.garbage]) { try await sweep.run($0) },
-            Job(.garbage, .whenThereIs { try ZoneRemains.areThere(in: $0) || BlobGarbage.isThere(in: $0) }) { turn in
+            Job(.garbage, .whenThereIs { try ZoneRemains.areThere(in: $0) || BlobGarbage.isThere(in: $0) }, leavesWork: []) { turn in
                 try await turn.steps { try ZoneRemains.step(in: $0) }
                 try await garbage.collect(turn)
             },
             Job(.erasure, .whenThereIs { try AccountErasure.isDue(in: $0) }, leavesWork: [.garbage]) { turn in
                 try await turn.steps { try AccountErasure.step(in: $0) }
             },
-            Job(.indexes, .whenThereIs { try IndexBuilds.areThere(in: $0) }) { turn in
+            Job(.indexes, .whenThereIs { try IndexBuilds.areThere(in: $0) }, leavesWork: []) { turn in
                 try await turn.steps { try IndexBuilder.step(schemas, in: $0) }
             },
-            Job(.publicNotifications, .whenThereIs { try PublicChanges.areThere(in: $0) }) { turn in
+            Job(.publicNotifications, .whenThereIs { try PublicChanges.areThere(in: $0) }, leavesWork: []) { turn in
                 try await turn.steps { try publicNotifier.step(in: $0) }
             },
             Job(.webhooks, .whenThereIs { try webhooks.hasWork(in: $0) }, nextDue: { try await webhooks.run($0) }),
-            Job(.outbox, .whenThereIs { try outbox.hasLeftOvers(in: $0) }) { try await outbox.resume($0) },
-            Job(.recount, .every(recountInterval)) { try await StorageUsage.recountIfDrifted($0, logger: logger) },
+            Job(.outbox, .whenThereIs { try outbox.hasLeftOvers(in: $0) }, leavesWork: []) { try await outbox.resume($0) },
+            Job(.recount, .every(recountInterval), leavesWork: []) { try await StorageUsage.recountIfDrifted($0, logger: logger) },
         ]
     }
 }

@@ -6,24 +6,23 @@ import SwiftProtobuf
 struct LimitsController: Sendable {
     let services: Services
 
-    func addRoutes(to router: Router<SealRequestContext>) {
-        router.get("1/limits") { request, _ in try limits(request) }
-        router.get("1/accounts/usage") { try await usage($0, $1) }
+    func addRoutes(to router: EndpointRouter) {
+        router.on(Endpoints.server.limits) { _ in limits() }
+        router.on(Endpoints.accounts.usage) { try await usage($0) }
     }
 
-    private func limits(_ request: Request) throws -> Response {
-        let answer = Sealkit_V1_LimitsResponse.with {
+    private func limits() -> Sealkit_V1_LimitsResponse {
+        .with {
             $0.limits = LimitTable.all(services.configuration, services.limits)
             $0.registration = services.configuration.registration.rawValue
             $0.origin = services.origin.value
             if services.outbox.carries(.email) { $0.codes.append("mail") }
             if services.outbox.carries(.phone) { $0.codes.append("text") }
         }
-        return try Response(answer, for: request)
     }
 
-    private func usage(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
+    private func usage(_ call: SessionCall) async throws -> Sealkit_V1_StorageUsageResponse {
+        let session = call.session
         let quotas = services.quotas
         let answer = try await services.database.read { connection in
             var answer = Sealkit_V1_StorageUsageResponse()
@@ -35,6 +34,6 @@ struct LimitsController: Sendable {
             answer.containers = try StorageUsage.containers(of: session.accountID, in: connection)
             return answer
         }
-        return try Response(answer, for: request)
+        return answer
     }
 }

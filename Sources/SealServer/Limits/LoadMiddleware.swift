@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import SealWire
 
 /// Lets requests in as far as there is room for them, and puts the limit of wire messages into each one's context. What comes of a
 /// request is counted where it is read.
@@ -15,13 +16,13 @@ struct LoadMiddleware: RouterMiddleware {
         context.client = ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy)
         context.maxUploadSize = services.configuration.maximumMessageSize
         // Load balancers ask whether the server is alive, not whether it is busy.
-        guard context.endpointPath != "/health" else { return try await next(request, context) }
+        guard context.endpointPath != Endpoints.server.health.route.template else { return try await next(request, context) }
         let pass = try services.gate.enter(context.client)
         defer { pass.end() }
         context.pass = pass
         var response = try await next(request, context)
         // Downloads of assets are read as they are taken.
-        if let count = response.body.contentLength, count > LoadGate.countedAnswer, context.endpointPath?.contains("/assets/") != true {
+        if let count = response.body.contentLength, count > LoadGate.countedAnswer, context.endpointPath != Endpoints.assets.download.route.template {
             let hold = try pass.hold(answer: count)
             let body = response.body
             response.body = ResponseBody(contentLength: count) { [transfers = services.transfers, channel = context.channel] writer in

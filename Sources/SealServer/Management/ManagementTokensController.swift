@@ -11,16 +11,15 @@ struct ManagementTokensController: Sendable {
     /// Two hundred years: no sum with it overflows.
     static let longestLifetime: UInt64 = 200 * 366 * 86_400
 
-    func addRoutes(to router: Router<SealRequestContext>) {
-        let group = router.group("1/management-tokens")
-        group.post("create") { try await create($0, $1) }
-        group.post("list") { try await list($0, $1) }
-        group.post("revoke") { try await revoke($0, $1) }
+    func addRoutes(to router: EndpointRouter) {
+        router.on(Endpoints.management.createToken) { try await create($0, $1) }
+        router.on(Endpoints.management.listTokens) { try await list($0, $1) }
+        router.on(Endpoints.management.revokeToken) { try await revoke($0, $1) }
     }
 
-    private func create(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        try await services.management.requireOperator(request, services)
-        let message = try await request.decode(Sealkit_V1_CreateManagementTokenRequest.self, context)
+    private func create(
+        _ message: Sealkit_V1_CreateManagementTokenRequest, _ call: OpenCall
+    ) async throws -> Sealkit_V1_CreateManagementTokenResponse {
         try Self.check(container: message.container)
         guard Names.isPlain(message.name) else {
             throw ServerError(
@@ -65,16 +64,15 @@ struct ManagementTokensController: Sendable {
                     made.expires == 0 ? .null : .integer(made.expires),
                 ])
         }
-        return try Response(
-            Sealkit_V1_CreateManagementTokenResponse.with {
-                $0.token = made
-                $0.secret = token
-            }, for: request)
+        return Sealkit_V1_CreateManagementTokenResponse.with {
+            $0.token = made
+            $0.secret = token
+        }
     }
 
-    private func list(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        try await services.management.requireOperator(request, services)
-        let message = try await request.decode(Sealkit_V1_ListManagementTokensRequest.self, context)
+    private func list(
+        _ message: Sealkit_V1_ListManagementTokensRequest, _ call: OpenCall
+    ) async throws -> Sealkit_V1_ListManagementTokensResponse {
         if !message.container.isEmpty { try Self.check(container: message.container) }
         let (now, after) = (services.clock(), message.after)
         var tokens = try await services.database.read { connection in
@@ -98,17 +96,16 @@ struct ManagementTokensController: Sendable {
         }
         let moreComing = tokens.count > ManagementTokens.mostPerPage
         if moreComing { tokens.removeLast() }
-        return try Response(
-            Sealkit_V1_ListManagementTokensResponse.with { [tokens] in
-                $0.tokens = tokens
-                $0.moreComing = moreComing
-            }, for: request)
+        return Sealkit_V1_ListManagementTokensResponse.with { [tokens] in
+            $0.tokens = tokens
+            $0.moreComing = moreComing
+        }
     }
 
     /// At once, on every route.
-    private func revoke(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        try await services.management.requireOperator(request, services)
-        let message = try await request.decode(Sealkit_V1_RevokeManagementTokenRequest.self, context)
+    private func revoke(
+        _ message: Sealkit_V1_RevokeManagementTokenRequest, _ call: OpenCall
+    ) async throws -> Sealkit_V1_RevokeManagementTokenResponse {
         guard message.id.utf8.count == 16, (try? Hex.decode(message.id)) != nil else {
             throw ServerError(
                 .invalidArguments, "A management token's id has 16 hexadecimal digits.", remedy: "List the tokens to see their ids.")
@@ -119,7 +116,7 @@ struct ManagementTokensController: Sendable {
                     .unknownItem, "There is no such management token any more.", remedy: "List the tokens to see their ids.")
             }
         }
-        return try Response(Sealkit_V1_RevokeManagementTokenResponse(), for: request)
+        return Sealkit_V1_RevokeManagementTokenResponse()
     }
 
     private static func check(container: String) throws(ServerError) {

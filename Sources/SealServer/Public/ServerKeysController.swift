@@ -9,16 +9,16 @@ import SwiftProtobuf
 struct ServerKeysController: Sendable {
     let services: Services
 
-    func addRoutes(to router: Router<SealRequestContext>) {
-        let group = router.group(DatabasePath.route)
-        group.post("server-keys/create") { try await create($0, $1) }
-        group.post("server-keys/list") { try await list($0, $1) }
-        group.post("server-keys/revoke") { try await revoke($0, $1) }
+    func addRoutes(to router: EndpointRouter) {
+        router.on(Endpoints.management.createServerKey) { try await create($0, $1) }
+        router.on(Endpoints.management.listServerKeys) { try await list($0, $1) }
+        router.on(Endpoints.management.revokeServerKey) { try await revoke($0, $1) }
     }
 
-    private func create(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let (session, path) = try Self.place(context)
-        let message = try await request.decode(Sealkit_V1_CreateServerKeyRequest.self, context)
+    private func create(
+        _ message: Sealkit_V1_CreateServerKeyRequest, _ call: DatabaseCall
+    ) async throws -> Sealkit_V1_CreateServerKeyResponse {
+        let (session, path) = (call.session, call.path)
         let (name, binding) = (message.name, [UInt8](message.loginBinding))
         guard (1...255).contains(name.utf8.count), !name.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 }) else {
             throw ServerError(
@@ -39,30 +39,23 @@ struct ServerKeysController: Sendable {
             return try ServerKeys.create(
                 chain, name: name, by: session, path, accountName: accountName, now: now, in: connection)
         }
-        return try Response(Sealkit_V1_CreateServerKeyResponse.with { $0.key = key }, for: request)
+        return Sealkit_V1_CreateServerKeyResponse.with { $0.key = key }
     }
 
-    private func list(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let (session, path) = try Self.place(context)
-        _ = try await request.decode(Sealkit_V1_ListServerKeysRequest.self, context)
+    private func list(
+        _ message: Sealkit_V1_ListServerKeysRequest, _ call: DatabaseCall
+    ) async throws -> Sealkit_V1_ListServerKeysResponse {
+        let (session, path) = (call.session, call.path)
         let keys = try await services.database.read { try ServerKeys.list(of: session, path, in: $0) }
-        return try Response(Sealkit_V1_ListServerKeysResponse.with { $0.keys = keys }, for: request)
+        return Sealkit_V1_ListServerKeysResponse.with { $0.keys = keys }
     }
 
-    private func revoke(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let (session, path) = try Self.place(context)
-        let user = try await request.decode(Sealkit_V1_RevokeServerKeyRequest.self, context).userRecordName
+    private func revoke(
+        _ message: Sealkit_V1_RevokeServerKeyRequest, _ call: DatabaseCall
+    ) async throws -> Sealkit_V1_RevokeServerKeyResponse {
+        let (session, path) = (call.session, call.path)
+        let user = message.userRecordName
         try await services.write(as: session) { try ServerKeys.revoke(user, by: session, path, in: $0) }
-        return try Response(Sealkit_V1_RevokeServerKeyResponse(), for: request)
-    }
-
-    /// An account's session: a key makes and revokes no keys.
-    private static func place(_ context: SealRequestContext) throws(ServerError) -> (Session, DatabasePath) {
-        let path = try DatabasePath(context, takesPublic: true)
-        guard path.database == .public else {
-            throw ServerError(
-                .badDatabase, "Server-to-server keys are for public databases.", remedy: "Use the public database's path.")
-        }
-        return (try context.requireSession(), path)
+        return Sealkit_V1_RevokeServerKeyResponse()
     }
 }

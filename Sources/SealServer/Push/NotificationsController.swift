@@ -7,17 +7,16 @@ import SealWire
 struct NotificationsController: Sendable {
     let services: Services
 
-    func addRoutes(to router: Router<SealRequestContext>) {
-        router.get("database/1/{container}/{environment}/notifications") { try await stream($0, $1) }
+    func addRoutes(to router: EndpointRouter) {
+        router.on(Endpoints.subscriptions.notifications, raw: { try await stream($0) })
     }
 
-    private func stream(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let (container, environment) = try DatabasePath.place(context)
-        let lastEventID = try Self.lastEventID(request)
+    private func stream(_ call: ContainerCall) async throws -> Response {
+        let (session, container, environment) = (call.session, call.container, call.environment)
+        let lastEventID = try Self.lastEventID(call.request)
         let caller = try await services.database.read { try Caller(session, container: container, in: $0) }
         let opened = try services.streams.open(
-            viewer: caller.id, account: caller.accountID, channel: context.channel,
+            viewer: caller.id, account: caller.accountID, channel: call.context.channel,
             limit: services.limits.streamsPerAccount)
         let stream = EventStream(
             services: services, session: session, caller: caller, environment: environment, opened: opened,
@@ -26,7 +25,7 @@ struct NotificationsController: Sendable {
         let lease = StreamLease(streams: services.streams, id: opened.id)
         let body = ResponseBody { writer in
             defer { lease.end() }
-            try await request.body.consumeWithInboundCloseHandler { _ in
+            try await call.request.body.consumeWithInboundCloseHandler { _ in
                 try await stream.run(&writer)
             } onInboundClosed: {
                 lease.end()

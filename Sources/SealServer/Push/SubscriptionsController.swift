@@ -7,23 +7,18 @@ import SwiftProtobuf
 struct SubscriptionsController: Sendable {
     let services: Services
 
-    private static let kind = "subscriptions/modify"
-
-    func addRoutes(to router: Router<SealRequestContext>) {
-        let group = router.group(DatabasePath.route)
-        group.post("subscriptions/modify") { try await modify($0, $1) }
-        group.post("subscriptions/lookup") { try await lookup($0, $1) }
-        group.post("subscriptions/list") { try await list($0, $1) }
-        router.get(".well-known/sealkit/webhook-keys") { request, _ in
-            try VerificationController.answer(services.webhookKeys, to: request)
-        }
+    func addRoutes(to router: EndpointRouter) {
+        router.on(Endpoints.subscriptions.modify) { try await modify($0, $1) }
+        router.on(Endpoints.subscriptions.lookup) { try await lookup($0, $1) }
+        router.on(Endpoints.subscriptions.list) { try await list($0, $1) }
+        router.on(Endpoints.server.webhookKeys) { _ in VerificationController.published(services.webhookKeys) }
     }
 
-    private func modify(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let path = try DatabasePath(context, takesPublic: true)
-        let session = try context.requireSession(in: path)
-        let message = try await request.decode(Sealkit_V1_ModifySubscriptionsRequest.self, context)
-        let operation = try RepeatableOperation(message.operationID, kind: Self.kind, path, try message.serializedBytes())
+    private func modify(
+        _ message: Sealkit_V1_ModifySubscriptionsRequest, _ call: DatabaseCall
+    ) async throws -> Sealkit_V1_ModifySubscriptionsResponse {
+        let (session, path) = (call.session, call.path)
+        let operation = try RepeatableOperation(message, of: Endpoints.subscriptions.modify, path, try message.serializedBytes())
         try Self.checkCount(message.saves.count + message.deletes.count)
         let drafts = message.saves.map { save in
             (save.subscriptionID, Result { () throws(ServerError) in
@@ -54,13 +49,13 @@ struct SubscriptionsController: Sendable {
             }
             return response
         }
-        return try Response(response, for: request)
+        return response
     }
 
-    private func lookup(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let path = try DatabasePath(context, takesPublic: true)
-        let session = try context.requireSession(in: path)
-        let message = try await request.decode(Sealkit_V1_LookupSubscriptionsRequest.self, context)
+    private func lookup(
+        _ message: Sealkit_V1_LookupSubscriptionsRequest, _ call: DatabaseCall
+    ) async throws -> Sealkit_V1_LookupSubscriptionsResponse {
+        let (session, path) = (call.session, call.path)
         try Self.checkCount(message.subscriptionIds.count)
         let response = try await services.database.read { connection -> Sealkit_V1_LookupSubscriptionsResponse in
             let caller = try Caller(session, container: path.container, in: connection)
@@ -71,18 +66,18 @@ struct SubscriptionsController: Sendable {
             }
             return response
         }
-        return try Response(response, for: request)
+        return response
     }
 
-    private func list(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let path = try DatabasePath(context, takesPublic: true)
-        let session = try context.requireSession(in: path)
-        _ = try await request.decode(Sealkit_V1_ListSubscriptionsRequest.self, context)
+    private func list(
+        _ message: Sealkit_V1_ListSubscriptionsRequest, _ call: DatabaseCall
+    ) async throws -> Sealkit_V1_ListSubscriptionsResponse {
+        let (session, path) = (call.session, call.path)
         let all = try await services.database.read { connection in
             let caller = try Caller(session, container: path.container, in: connection)
             return try Subscriptions(caller: caller, path: path, connection: connection).all()
         }
-        return try Response(Sealkit_V1_ListSubscriptionsResponse.with { $0.subscriptions = all }, for: request)
+        return Sealkit_V1_ListSubscriptionsResponse.with { $0.subscriptions = all }
     }
 
     private static func checkCount(_ count: Int) throws(ServerError) {

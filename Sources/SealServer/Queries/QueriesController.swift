@@ -16,15 +16,14 @@ struct QueriesController: Sendable {
     /// Zones that one request is asked over.
     static let mostZones = 10_000
 
-    func addRoutes(to router: Router<SealRequestContext>) {
-        let group = router.group(DatabasePath.route)
-        group.post("records/query") { try await query($0, $1) }
+    func addRoutes(to router: EndpointRouter) {
+        router.on(Endpoints.records.query) { try await query($0, $1) }
     }
 
-    private func query(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let path = try DatabasePath(context, takesPublic: true)
-        let session = try context.session(in: path)
-        let message = try await request.decode(Sealkit_V1_QueryRecordsRequest.self, context)
+    private func query(
+        _ message: Sealkit_V1_QueryRecordsRequest, _ call: VisitorCall
+    ) async throws -> WrittenMessage<Sealkit_V1_QueryRecordsResponse> {
+        let (session, path) = (call.session, call.path)
         guard message.hasQuery else {
             throw ServerError(.invalidArguments, "The request has no query.", remedy: "Send one.")
         }
@@ -47,10 +46,7 @@ struct QueriesController: Sendable {
             services.jobs.wake(.indexes)
             throw IndexBuilds.unfinished
         }
-        switch WireEncoding(answerTo: request) {
-        case .protobuf: return try Response(serialized: answer)
-        case .json: return try Response(try Sealkit_V1_QueryRecordsResponse(serializedBytes: answer), for: request)
-        }
+        return WrittenMessage(answer)
     }
 
     /// Over what a query goes, and what the caller may see of it.

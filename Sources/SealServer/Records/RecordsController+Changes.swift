@@ -5,24 +5,24 @@ import SwiftProtobuf
 
 /// Zones' feeds, of one zone or of many in one request.
 extension RecordsController {
-    func changes(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let path = try DatabasePath(context)
-        let message = try await request.decode(Sealkit_V1_RecordChangesRequest.self, context)
+    func changes(
+        _ message: Sealkit_V1_RecordChangesRequest, _ call: DatabaseCall
+    ) async throws -> WrittenMessage<Sealkit_V1_RecordChangesResponse> {
+        let (session, path) = (call.session, call.path)
         let feedNames = services.feedNames
         let answer = try await services.database.read { connection -> [UInt8] in
             let caller = try Caller(session, container: path.container, in: connection)
             return try Self.page(message, caller, path, feedNames, room: RecordFeed.pageBytes, connection)
         }
-        return try Self.answer(answer, as: Sealkit_V1_RecordChangesResponse.self, to: request)
+        return WrittenMessage(answer)
     }
 
     /// All zones from one snapshot, and together no larger than one zone's page: those that found no room say that more is
     /// coming.
-    func changesOfZones(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let path = try DatabasePath(context)
-        let message = try await request.decode(Sealkit_V1_ZonesRecordChangesRequest.self, context)
+    func changesOfZones(
+        _ message: Sealkit_V1_ZonesRecordChangesRequest, _ call: DatabaseCall
+    ) async throws -> WrittenMessage<Sealkit_V1_ZonesRecordChangesResponse> {
+        let (session, path) = (call.session, call.path)
         guard message.zones.count <= Limits.itemsPerRequest else {
             throw ServerError(
                 .limitExceeded, "A request takes at most \(Limits.itemsPerRequest) zones.", remedy: "Ask in parts.")
@@ -46,7 +46,7 @@ extension RecordsController {
             }
             return writer.bytes
         }
-        return try Self.answer(answer, as: Sealkit_V1_ZonesRecordChangesResponse.self, to: request)
+        return WrittenMessage(answer)
     }
 
     private static func checkDistinct(_ zones: [Sealkit_V1_ZoneID], _ caller: Caller) throws(ServerError) {

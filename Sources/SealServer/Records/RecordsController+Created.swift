@@ -5,14 +5,10 @@ import SwiftProtobuf
 
 /// What the caller has made in the public database: the way to have all of it, which no feed and no look-up by name gives.
 extension RecordsController {
-    func created(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let path = try DatabasePath(context, takesPublic: true)
-        guard path.database == .public else {
-            throw ServerError(
-                .badDatabase, "Records by their creator are for public databases.", remedy: "Fetch the changes of each zone.")
-        }
-        let session = try context.requireSession(in: path)
-        let message = try await request.decode(Sealkit_V1_CreatedRecordsRequest.self, context)
+    func created(
+        _ message: Sealkit_V1_CreatedRecordsRequest, _ call: DatabaseCall
+    ) async throws -> WrittenMessage<Sealkit_V1_CreatedRecordsResponse> {
+        let (session, path) = (call.session, call.path)
         guard message.after.isEmpty || Names.isPlain(message.after) else {
             throw ServerError(
                 .invalidArguments, "A record's name has 1 to \(Limits.nameBytes) printable ASCII characters.",
@@ -27,6 +23,6 @@ extension RecordsController {
                 of: caller.userID, in: try PublicZone.find(path, in: connection), rights: rights, after: message.after, limit: limit,
                 connection)
         }
-        return try Self.answer(answer, as: Sealkit_V1_CreatedRecordsResponse.self, to: request)
+        return WrittenMessage(answer)
     }
 }

@@ -5,10 +5,10 @@ import SwiftProtobuf
 
 /// What is left to be sealed under the newest key.
 extension RecordsController {
-    func stale(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let path = try DatabasePath(context)
-        let message = try await request.decode(Sealkit_V1_StaleRecordsRequest.self, context)
+    func stale(
+        _ message: Sealkit_V1_StaleRecordsRequest, _ call: DatabaseCall
+    ) async throws -> WrittenMessage<Sealkit_V1_StaleRecordsResponse> {
+        let (session, path) = (call.session, call.path)
         guard let place = Int64(exactly: message.after) else {
             throw ServerError(
                 .invalidArguments, "There is no such place in a feed.", remedy: "Send the position of a record of the answer before.")
@@ -24,6 +24,6 @@ extension RecordsController {
                 of: zone, try rosters.roster(of: zone, in: connection), after: place, limit: limit, desired: desired,
                 counting: message.counting, in: connection)
         }
-        return try Self.answer(answer, as: Sealkit_V1_StaleRecordsResponse.self, to: request)
+        return WrittenMessage(answer)
     }
 }

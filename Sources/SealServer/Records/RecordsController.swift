@@ -8,16 +8,13 @@ import SwiftProtobuf
 struct RecordsController: Sendable {
     let services: Services
 
-    private static let kind = "records/modify"
-
-    func addRoutes(to router: Router<SealRequestContext>) {
-        let group = router.group(DatabasePath.route)
-        group.post("records/modify") { try await modify($0, $1) }
-        group.post("records/lookup") { try await lookup($0, $1) }
-        group.post("records/changes") { try await changes($0, $1) }
-        group.post("changes/zone") { try await changesOfZones($0, $1) }
-        group.post("records/stale") { try await stale($0, $1) }
-        group.post("records/created") { try await created($0, $1) }
+    func addRoutes(to router: EndpointRouter) {
+        router.on(Endpoints.records.modify) { try await modify($0, $1) }
+        router.on(Endpoints.records.lookup) { try await lookup($0, $1) }
+        router.on(Endpoints.records.changes) { try await changes($0, $1) }
+        router.on(Endpoints.records.changesOfZones) { try await changesOfZones($0, $1) }
+        router.on(Endpoints.records.stale) { try await stale($0, $1) }
+        router.on(Endpoints.records.created) { try await created($0, $1) }
     }
 
     // MARK: Saving
@@ -28,11 +25,11 @@ struct RecordsController: Sendable {
         case fresh(Caller, SaveJudge, ShareChanges, StoredSchema, predecessors: [String: StoredRecord])
     }
 
-    private func modify(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let path = try DatabasePath(context, takesPublic: true)
-        let session = try context.requireSession(in: path)
-        let message = try await request.decode(Sealkit_V1_ModifyRecordsRequest.self, context)
-        let operation = try RepeatableOperation(message.operationID, kind: Self.kind, path, message.operationContent)
+    private func modify(
+        _ message: Sealkit_V1_ModifyRecordsRequest, _ call: DatabaseCall
+    ) async throws -> WrittenMessage<Sealkit_V1_ModifyRecordsResponse> {
+        let (session, path) = (call.session, call.path)
+        let operation = try RepeatableOperation(message, of: Endpoints.records.modify, path, message.operationContent)
         try Self.checkCount(message.records.count + message.openings.count + message.closings.count)
         try message.checkBytes()
         let carrying = message.records.filter { record in
@@ -40,7 +37,7 @@ struct RecordsController: Sendable {
         }.map(\.recordName).filter(Names.isPlain)
 
         if carrying.isEmpty, let answer = try await saveAgain(message, operation, session, path) {
-            return try Self.answer(answer, as: Sealkit_V1_ModifyRecordsResponse.self, to: request)
+            return WrittenMessage(answer)
         }
         let (rosters, schemas, grounds) = (services.rosters, services.schemas, services.saveGrounds)
         let (addresses, quotas) = (services.addresses, services.quotas)
@@ -72,9 +69,7 @@ struct RecordsController: Sendable {
         }
         guard case .fresh(let caller, let judge, let changes, let schema, let predecessors) = snapshot else {
             guard case .answered(let answer) = snapshot else { throw CancellationError() }
-            return try Self.answer(
-                try await addingServerRecords(to: [UInt8](answer), message, session, path),
-                as: Sealkit_V1_ModifyRecordsResponse.self, to: request)
+            return WrittenMessage(try await addingServerRecords(to: [UInt8](answer), message, session, path))
         }
         // Decoding, hashing and the signature: here, beside other requests, not on the writer's thread.
         let batch = try RecordBatch(
@@ -101,7 +96,7 @@ struct RecordsController: Sendable {
         }
         if wantsRecords { answer = try await addingServerRecords(to: answer, message, session, path) }
         if leftGarbage { services.jobs.wake(.garbage) }
-        return try Self.answer(answer, as: Sealkit_V1_ModifyRecordsResponse.self, to: request)
+        return WrittenMessage(answer)
     }
 
     /// The same answer, where the caller does not see the zone any more.
@@ -127,10 +122,10 @@ struct RecordsController: Sendable {
 
     // MARK: Reading
 
-    private func lookup(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let path = try DatabasePath(context, takesPublic: true)
-        let session = try context.session(in: path)
-        let message = try await request.decode(Sealkit_V1_LookupRecordsRequest.self, context)
+    private func lookup(
+        _ message: Sealkit_V1_LookupRecordsRequest, _ call: VisitorCall
+    ) async throws -> WrittenMessage<Sealkit_V1_LookupRecordsResponse> {
+        let (session, path) = (call.session, call.path)
         try Self.checkCount(message.recordNames.count)
         try RecordLookup.check(message.recordNames)
         let desired = message.hasDesiredKeys ? try message.desiredKeys.fields() : nil
@@ -138,21 +133,13 @@ struct RecordsController: Sendable {
             let (zone, rights) = try Zones.readable(message.zone, by: session, path, services.schemas, in: connection)
             return try RecordLookup.answer(message.recordNames, in: zone, desired: desired, rights: rights, connection)
         }
-        return try Self.answer(answer, as: Sealkit_V1_LookupRecordsResponse.self, to: request)
+        return WrittenMessage(answer)
     }
 
     static func checkCount(_ count: Int) throws(ServerError) {
         guard count <= Limits.itemsPerRequest else {
             throw ServerError(
                 .limitExceeded, "A request takes at most \(Limits.itemsPerRequest) records.", remedy: "Send half of them at once.")
-        }
-    }
-
-    /// Bytes that are an answer already; parsed only for those who want JSON.
-    static func answer<M: Message>(_ bytes: [UInt8], as type: M.Type, to request: Request) throws -> Response {
-        switch WireEncoding(answerTo: request) {
-        case .protobuf: try Response(serialized: bytes)
-        case .json: try Response(try M(serializedBytes: bytes), for: request)
         }
     }
 }

@@ -10,15 +10,16 @@ struct RolesController: Sendable {
 
     private static let pageSize = 1_000
 
-    func addRoutes(to router: Router<SealRequestContext>) {
-        let group = router.group(SchemaController.route).group("roles")
-        group.post("assign") { try await assign($0, $1) }
-        group.post("revoke") { try await revoke($0, $1) }
-        group.post("list") { try await list($0, $1) }
+    func addRoutes(to router: EndpointRouter) {
+        router.on(Endpoints.management.assignRole) { try await assign($0, $1) }
+        router.on(Endpoints.management.revokeRole) { try await revoke($0, $1) }
+        router.on(Endpoints.management.listRoles) { try await list($0, $1) }
     }
 
-    private func assign(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let (message, container, environment) = try await services.managed(Sealkit_V1_AssignRoleRequest.self, request, context)
+    private func assign(
+        _ message: Sealkit_V1_AssignRoleRequest, _ call: ManagementCall
+    ) async throws -> Sealkit_V1_AssignRoleResponse {
+        let (container, environment) = (call.container, call.environment)
         let user = try Self.user(message.assignment)
         let role = message.assignment.role
         let schemas = services.schemas
@@ -37,11 +38,13 @@ struct RolesController: Sendable {
             }
             try RoleAssignments.assign(role, to: user, container, environment, in: connection)
         }
-        return try Response(Sealkit_V1_AssignRoleResponse(), for: request)
+        return Sealkit_V1_AssignRoleResponse()
     }
 
-    private func revoke(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let (message, container, environment) = try await services.managed(Sealkit_V1_RevokeRoleRequest.self, request, context)
+    private func revoke(
+        _ message: Sealkit_V1_RevokeRoleRequest, _ call: ManagementCall
+    ) async throws -> Sealkit_V1_RevokeRoleResponse {
+        let (container, environment) = (call.container, call.environment)
         let user = try Self.user(message.assignment)
         try await services.database.write { connection in
             guard
@@ -51,11 +54,13 @@ struct RolesController: Sendable {
                     .unknownItem, "The user does not have this role.", remedy: "List the roles to see who has which.")
             }
         }
-        return try Response(Sealkit_V1_RevokeRoleResponse(), for: request)
+        return Sealkit_V1_RevokeRoleResponse()
     }
 
-    private func list(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let (message, container, environment) = try await services.managed(Sealkit_V1_ListRolesRequest.self, request, context)
+    private func list(
+        _ message: Sealkit_V1_ListRolesRequest, _ call: ManagementCall
+    ) async throws -> Sealkit_V1_ListRolesResponse {
+        let (container, environment) = (call.container, call.environment)
         let last = try Self.position(message.after)
         let schemas = services.schemas
         let answer = try await services.database.read { connection -> Sealkit_V1_ListRolesResponse in
@@ -71,7 +76,7 @@ struct RolesController: Sendable {
                 if found.count > page.count, let end = page.last { $0.next = "\(end.user) \(end.role)" }
             }
         }
-        return try Response(answer, for: request)
+        return answer
     }
 
     private static func user(_ assignment: Sealkit_V1_RoleAssignment) throws(ServerError) -> UserID {

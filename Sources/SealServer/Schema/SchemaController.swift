@@ -9,26 +9,27 @@ import SwiftProtobuf
 struct SchemaController: Sendable {
     let services: Services
 
-    static let route = RouterPath("database/1/{container}/{environment}/schema")
-
-    func addRoutes(to router: Router<SealRequestContext>) {
-        let group = router.group(Self.route)
-        group.post("export") { try await export($0, $1) }
-        group.post("import") { try await importing($0, $1) }
-        group.post("deploy") { try await deploy($0, $1) }
-        group.post("reset") { try await reset($0, $1) }
+    func addRoutes(to router: EndpointRouter) {
+        router.on(Endpoints.management.exportSchema) { try await export($0, $1) }
+        router.on(Endpoints.management.importSchema) { try await importing($0, $1) }
+        router.on(Endpoints.management.deploySchema) { try await deploy($0, $1) }
+        router.on(Endpoints.management.resetSchema) { try await reset($0, $1) }
     }
 
-    private func export(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let (_, container, environment) = try await services.managed(Sealkit_V1_ExportSchemaRequest.self, request, context)
+    private func export(
+        _ message: Sealkit_V1_ExportSchemaRequest, _ call: ManagementCall
+    ) async throws -> Sealkit_V1_ExportSchemaResponse {
+        let (container, environment) = (call.container, call.environment)
         let schemas = services.schemas
         let stored = try await services.database.read { try schemas.schema(container, environment, in: $0) }
-        return try Response(Sealkit_V1_ExportSchemaResponse.with { $0.schema = stored.schema.text }, for: request)
+        return Sealkit_V1_ExportSchemaResponse.with { $0.schema = stored.schema.text }
     }
 
     /// Replaces development's schema. Records stay as they are; those of types or fields that went can still be read.
-    private func importing(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let (message, container, environment) = try await services.managed(Sealkit_V1_ImportSchemaRequest.self, request, context)
+    private func importing(
+        _ message: Sealkit_V1_ImportSchemaRequest, _ call: ManagementCall
+    ) async throws -> Sealkit_V1_ChangeSchemaResponse {
+        let (container, environment) = (call.container, call.environment)
         guard environment == .development else {
             throw ServerError(
                 .invalidArguments, "Schemas are imported into development only.",
@@ -40,7 +41,7 @@ struct SchemaController: Sendable {
                 .invalidArguments, "The schema is wrong at \(error).",
                 remedy: "Mend it there; sealkit schema validate checks a file without a server.")
         }
-        return try await change(request, container, .development, dryRun: message.validateOnly) { _, production in
+        return try await change(container, .development, dryRun: message.validateOnly) { _, production in
             let losses = SchemaDifference(from: production, to: target).losses
             guard losses.isEmpty else {
                 throw ServerError(
@@ -52,13 +53,15 @@ struct SchemaController: Sendable {
     }
 
     /// Brings production to development's schema: additive only.
-    private func deploy(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let (message, container, environment) = try await services.managed(Sealkit_V1_DeploySchemaRequest.self, request, context)
+    private func deploy(
+        _ message: Sealkit_V1_DeploySchemaRequest, _ call: ManagementCall
+    ) async throws -> Sealkit_V1_ChangeSchemaResponse {
+        let (container, environment) = (call.container, call.environment)
         guard environment == .production else {
             throw ServerError(
                 .invalidArguments, "A deployment changes production.", remedy: "Name production in the path.")
         }
-        return try await change(request, container, .production, dryRun: message.dryRun) { development, production in
+        return try await change(container, .production, dryRun: message.dryRun) { development, production in
             let losses = SchemaDifference(from: production, to: development).losses
             guard losses.isEmpty else {
                 throw ServerError(
@@ -71,20 +74,22 @@ struct SchemaController: Sendable {
 
     /// Brings development back to production's schema. Records stay: the logs of their zones are signed by their owners,
     /// and no server can close them.
-    private func reset(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let (message, container, environment) = try await services.managed(Sealkit_V1_ResetSchemaRequest.self, request, context)
+    private func reset(
+        _ message: Sealkit_V1_ResetSchemaRequest, _ call: ManagementCall
+    ) async throws -> Sealkit_V1_ChangeSchemaResponse {
+        let (container, environment) = (call.container, call.environment)
         guard environment == .development else {
             throw ServerError(
                 .invalidArguments, "Production cannot be reset.", remedy: "Name development in the path.")
         }
-        return try await change(request, container, .development, dryRun: message.dryRun) { _, production in production }
+        return try await change(container, .development, dryRun: message.dryRun) { _, production in production }
     }
 
     /// - Parameter target: what the environment is to have, from development's and production's schemas.
     private func change(
-        _ request: Request, _ container: String, _ environment: SealStatements.Environment, dryRun: Bool,
+        _ container: String, _ environment: SealStatements.Environment, dryRun: Bool,
         to target: @escaping @Sendable (_ development: Schema, _ production: Schema) throws -> Schema
-    ) async throws -> Response {
+    ) async throws -> Sealkit_V1_ChangeSchemaResponse {
         let schemas = services.schemas
         let now = services.clock()
         let judge: @Sendable (any SQLConnection) throws -> (StoredSchema, Schema, SchemaDifference) = { connection in
@@ -108,38 +113,20 @@ struct SchemaController: Sendable {
             }
             services.jobs.wake(.indexes)
         }
-        return try Response(
-            Sealkit_V1_ChangeSchemaResponse.with {
-                $0.applied = !dryRun
-                $0.differences = difference.changes.map { change in
-                    .with {
-                        $0.description_p = change.description
-                        $0.loses = change.isLoss
-                    }
+        return .with {
+            $0.applied = !dryRun
+            $0.differences = difference.changes.map { change in
+                .with {
+                    $0.description_p = change.description
+                    $0.loses = change.isLoss
                 }
-            }, for: request)
+            }
+        }
     }
 
     /// The first few, as people read them.
     private static func list(_ changes: [SchemaDifference.Change]) -> String {
         let shown = changes.prefix(5).map(\.description).joined(separator: ", ")
         return changes.count > 5 ? shown + " and \(changes.count - 5) more" : shown
-    }
-}
-
-extension Services {
-    /// A management call's message, and the container and environment that it is about: by a token that is good for them when the
-    /// request comes, and still is when its body has come.
-    func managed<M: Message>(
-        _ type: M.Type, _ request: Request, _ context: SealRequestContext
-    ) async throws -> (message: M, container: String, environment: SealStatements.Environment) {
-        let (container, environment) = try DatabasePath.place(context)
-        try await management.require(request, for: container, self)
-        var context = context
-        context.pass?.countAsKnown()
-        context.maxUploadSize = configuration.maximumMessageSize
-        let message = try await request.decode(type, context)
-        try await management.require(request, for: container, self)
-        return (message, container, environment)
     }
 }

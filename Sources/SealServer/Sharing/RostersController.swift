@@ -8,22 +8,20 @@ import SwiftProtobuf
 struct RostersController: Sendable {
     let services: Services
 
-    private static let kind = "rosters/append"
     static let rostersPerRequest = 100
 
-    func addRoutes(to router: Router<SealRequestContext>) {
-        let group = router.group(DatabasePath.route)
-        group.post("rosters/fetch") { try await fetch($0, $1) }
-        group.post("rosters/append") { try await append($0, $1) }
-        group.post("rosters/restore") { try await restore($0, $1) }
-        group.post("links/fetch") { try await links($0, $1) }
-        group.post("links/update") { try await updateLinks($0, $1) }
+    func addRoutes(to router: EndpointRouter) {
+        router.on(Endpoints.sharing.fetchRosters) { try await fetch($0, $1) }
+        router.on(Endpoints.sharing.appendRoster) { try await append($0, $1) }
+        router.on(Endpoints.sharing.restoreRoster) { try await restore($0, $1) }
+        router.on(Endpoints.sharing.fetchLinks) { try await links($0, $1) }
+        router.on(Endpoints.sharing.updateLinks) { try await updateLinks($0, $1) }
     }
 
-    private func fetch(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let path = try DatabasePath(context)
-        let message = try await request.decode(Sealkit_V1_FetchRostersRequest.self, context)
+    private func fetch(
+        _ message: Sealkit_V1_FetchRostersRequest, _ call: DatabaseCall
+    ) async throws -> Sealkit_V1_FetchRostersResponse {
+        let (session, path) = (call.session, call.path)
         guard message.rosters.count <= Self.rostersPerRequest else {
             throw ServerError(
                 .limitExceeded, "A request takes at most \(Self.rostersPerRequest) rosters.", remedy: "Send fewer at once.")
@@ -47,7 +45,7 @@ struct RostersController: Sendable {
             }
             return response
         }
-        return try Response(response, for: request)
+        return response
     }
 
     /// Every roster once: a small request must not make the server copy one log a hundred times.
@@ -86,10 +84,10 @@ struct RostersController: Sendable {
         tail.ungranted = try RosterRestore.lacksGrants(zone, for: caller, rosters, connection)
     }
 
-    private func restore(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let path = try DatabasePath(context)
-        let message = try await request.decode(Sealkit_V1_RestoreRosterRequest.self, context)
+    private func restore(
+        _ message: Sealkit_V1_RestoreRosterRequest, _ call: DatabaseCall
+    ) async throws -> Sealkit_V1_RestoreRosterResponse {
+        let (session, path) = (call.session, call.path)
         let restore = try RosterRestore(message, container: path.container)
         let now = services.clock()
         let response = try await services.write(as: session) { [services] connection -> Sealkit_V1_RestoreRosterResponse in
@@ -99,14 +97,14 @@ struct RostersController: Sendable {
         }
         // Of a zone that has ended.
         services.jobs.wake(.garbage)
-        return try Response(response, for: request)
+        return response
     }
 
-    private func append(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let path = try DatabasePath(context)
-        let message = try await request.decode(Sealkit_V1_AppendRosterRequest.self, context)
-        let operation = try RepeatableOperation(message.operationID, kind: Self.kind, path, try message.serializedBytes())
+    private func append(
+        _ message: Sealkit_V1_AppendRosterRequest, _ call: DatabaseCall
+    ) async throws -> Sealkit_V1_AppendRosterResponse {
+        let (session, path) = (call.session, call.path)
+        let operation = try RepeatableOperation(message, of: Endpoints.sharing.appendRoster, path, try message.serializedBytes())
         let append = try RosterAppend(message, container: path.container, hasher: services.addresses)
         let now = services.clock()
         let rosters = services.rosters
@@ -132,13 +130,11 @@ struct RostersController: Sendable {
             try operation.keep(try response.serializedData(), of: caller.accountID, now: now, in: connection)
             return response
         }
-        return try Response(response, for: request)
+        return response
     }
 
-    private func links(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let path = try DatabasePath(context)
-        let message = try await request.decode(Sealkit_V1_LinksRequest.self, context)
+    private func links(_ message: Sealkit_V1_LinksRequest, _ call: DatabaseCall) async throws -> Sealkit_V1_LinksResponse {
+        let (session, path) = (call.session, call.path)
         let rosters = services.rosters
         let response = try await services.database.read { connection -> Sealkit_V1_LinksResponse in
             let caller = try Caller(session, container: path.container, in: connection)
@@ -150,14 +146,14 @@ struct RostersController: Sendable {
             response.sealedLink = try SealedLinkSet.sealed(to: caller.userID, zone: zone, in: connection)
             return response
         }
-        return try Response(response, for: request)
+        return response
     }
 
     /// Previews that are sealed anew, and the share-wide secret for administrators who lack it.
-    private func updateLinks(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let path = try DatabasePath(context)
-        let message = try await request.decode(Sealkit_V1_UpdateLinksRequest.self, context)
+    private func updateLinks(
+        _ message: Sealkit_V1_UpdateLinksRequest, _ call: DatabaseCall
+    ) async throws -> Sealkit_V1_UpdateLinksResponse {
+        let (session, path) = (call.session, call.path)
         guard message.links.count <= Limits.participantsPerScope + 1 else {
             throw ServerError(.limitExceeded, "Too many links.", remedy: "Send no more than a share has.")
         }
@@ -176,7 +172,7 @@ struct RostersController: Sendable {
                 try sealedLinks.store(zone: zone, in: connection)
             }
         }
-        return try Response(Sealkit_V1_UpdateLinksResponse(), for: request)
+        return Sealkit_V1_UpdateLinksResponse()
     }
 
     /// The roster of a zone whose owner or administrator the caller is.

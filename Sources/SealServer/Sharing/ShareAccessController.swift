@@ -15,19 +15,19 @@ struct ShareAccessController: Sendable {
 
     static let mostContactBytes = Limits.sealedAddressBytes
 
-    func addRoutes(to router: Router<SealRequestContext>) {
-        router.post("1/share/owner") { try await owner($0, $1) }
-        router.post("1/share/request") { try await ask($0, $1) }
-        let group = router.group(DatabasePath.route)
-        group.post("share/access/fetch") { try await fetch($0, $1) }
-        group.post("share/access/update") { try await update($0, $1) }
+    func addRoutes(to router: EndpointRouter) {
+        router.on(Endpoints.sharing.owner) { try await owner($0, $1) }
+        router.on(Endpoints.sharing.requestAccess) { try await ask($0, $1) }
+        router.on(Endpoints.sharing.fetchAccess) { try await fetch($0, $1) }
+        router.on(Endpoints.sharing.updateAccess) { try await update($0, $1) }
     }
 
     // MARK: Strangers
 
-    private func owner(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let message = try await request.decode(Sealkit_V1_ShareOwnerRequest.self, context)
+    private func owner(
+        _ message: Sealkit_V1_ShareOwnerRequest, _ call: SessionCall
+    ) async throws -> Sealkit_V1_ShareOwnerResponse {
+        let session = call.session
         let (now, rosters) = (services.clock(), services.rosters)
         let response = try await services.database.read { connection -> Sealkit_V1_ShareOwnerResponse in
             let (zone, _, _) = try Self.open(message.routingID, to: session, rosters, now: now, in: connection)
@@ -41,12 +41,13 @@ struct ShareAccessController: Sendable {
             }
             return response
         }
-        return try Response(response, for: request)
+        return response
     }
 
-    private func ask(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let message = try await request.decode(Sealkit_V1_RequestShareAccessRequest.self, context)
+    private func ask(
+        _ message: Sealkit_V1_RequestShareAccessRequest, _ call: SessionCall
+    ) async throws -> Sealkit_V1_RequestShareAccessResponse {
+        let session = call.session
         guard message.requestID.count == ID16.byteCount, (1...Self.mostContactBytes).contains(message.sealedContact.count) else {
             throw ServerError(
                 .invalidArguments, "The request's id or contact is not well formed.",
@@ -68,7 +69,7 @@ struct ShareAccessController: Sendable {
             // Last, as with epochs. Asking again wakes nobody, but writes.
             try limiter.count(.accessRequest, .account(session.accountID), rule: rule, now: now)
         }
-        return try Response(Sealkit_V1_RequestShareAccessResponse(), for: request)
+        return Sealkit_V1_RequestShareAccessResponse()
     }
 
     /// The share behind a URL, to somebody who may ask for access to it.
@@ -97,10 +98,10 @@ struct ShareAccessController: Sendable {
 
     // MARK: Owner and administrators
 
-    private func fetch(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let path = try DatabasePath(context)
-        let message = try await request.decode(Sealkit_V1_FetchShareAccessRequest.self, context)
+    private func fetch(
+        _ message: Sealkit_V1_FetchShareAccessRequest, _ call: DatabaseCall
+    ) async throws -> Sealkit_V1_FetchShareAccessResponse {
+        let (session, path) = (call.session, call.path)
         let rosters = services.rosters
         let response = try await services.database.read { connection -> Sealkit_V1_FetchShareAccessResponse in
             let caller = try Caller(session, container: path.container, in: connection)
@@ -113,13 +114,13 @@ struct ShareAccessController: Sendable {
             response.approved = try AccessRequests.approved(zone, in: connection)
             return response
         }
-        return try Response(response, for: request)
+        return response
     }
 
-    private func update(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let path = try DatabasePath(context)
-        let message = try await request.decode(Sealkit_V1_UpdateShareAccessRequest.self, context)
+    private func update(
+        _ message: Sealkit_V1_UpdateShareAccessRequest, _ call: DatabaseCall
+    ) async throws -> Sealkit_V1_UpdateShareAccessResponse {
+        let (session, path) = (call.session, call.path)
         guard message.denied.count <= AccessRequests.mostPerShare else {
             throw ServerError(
                 .limitExceeded, "Too many requests to deny at once.",
@@ -146,6 +147,6 @@ struct ShareAccessController: Sendable {
                 try AccessRequests.allow(message.allowsRequests, zone: zone, in: connection)
             }
         }
-        return try Response(Sealkit_V1_UpdateShareAccessResponse(), for: request)
+        return Sealkit_V1_UpdateShareAccessResponse()
     }
 }

@@ -10,16 +10,15 @@ import SwiftProtobuf
 struct ShareController: Sendable {
     let services: Services
 
-    private static let kind = "share/accept"
-
-    func addRoutes(to router: Router<SealRequestContext>) {
-        router.post("1/share/metadata") { try await metadata($0, $1) }
-        router.post("1/share/accept") { try await accept($0, $1) }
+    func addRoutes(to router: EndpointRouter) {
+        router.on(Endpoints.sharing.metadata) { try await metadata($0, $1) }
+        router.on(Endpoints.sharing.accept) { try await accept($0, $1) }
     }
 
-    private func metadata(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let message = try await request.decode(Sealkit_V1_ShareMetadataRequest.self, context)
+    private func metadata(
+        _ message: Sealkit_V1_ShareMetadataRequest, _ call: SessionCall
+    ) async throws -> Sealkit_V1_ShareMetadataResponse {
+        let session = call.session
         let now = services.clock()
         let rosters = services.rosters
         let response = try await services.database.read { connection -> Sealkit_V1_ShareMetadataResponse in
@@ -50,13 +49,14 @@ struct ShareController: Sendable {
             }
             return response
         }
-        return try Response(response, for: request)
+        return response
     }
 
-    private func accept(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let message = try await request.decode(Sealkit_V1_AcceptShareRequest.self, context)
-        let operation = try RepeatableOperation(message.operationID, kind: Self.kind, nil, try message.serializedBytes())
+    private func accept(
+        _ message: Sealkit_V1_AcceptShareRequest, _ call: SessionCall
+    ) async throws -> Sealkit_V1_AcceptShareResponse {
+        let session = call.session
+        let operation = try RepeatableOperation(message, of: Endpoints.sharing.accept, nil, try message.serializedBytes())
         let now = services.clock()
         let rosters = services.rosters
         let (verifier, quotas) = (services.tokenVerifier, services.quotas)
@@ -108,7 +108,7 @@ struct ShareController: Sendable {
             try operation.keep(try response.serializedData(), of: caller.accountID, now: now, in: connection)
             return response
         }
-        return try Response(response, for: request)
+        return response
     }
 
     private static func check(

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import SealWire
 
 /// `GET /s/{routing id}`: what a share URL shows in a browser. It consumes nothing, needs no script, and is the same for
 /// every id, so that it tells nobody which shares exist. What follows the `#` never reaches the server.
@@ -15,9 +16,9 @@ struct SharePageController: Sendable {
         html = Self.html(fallbackURLs)
     }
 
-    func addRoutes(to router: Router<SealRequestContext>) {
-        router.get("s/{routing}") { _, _ in page(withBody: true) }
-        router.head("s/{routing}") { _, _ in page(withBody: false) }
+    func addRoutes(to router: EndpointRouter) {
+        router.on(Endpoints.server.sharePage, raw: { _ in page(withBody: true) })
+        router.on(Endpoints.server.sharePageHead, raw: { _ in page(withBody: false) })
     }
 
     private func page(withBody: Bool) -> Response {

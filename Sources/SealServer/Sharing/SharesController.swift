@@ -8,16 +8,15 @@ import SwiftProtobuf
 struct SharesController: Sendable {
     let services: Services
 
-    func addRoutes(to router: Router<SealRequestContext>) {
-        let group = router.group(DatabasePath.route)
-        group.post("shares/lookup") { try await lookup($0, $1) }
-        group.post("shares/unsettled") { try await unsettled($0, $1) }
+    func addRoutes(to router: EndpointRouter) {
+        router.on(Endpoints.sharing.lookupShares) { try await lookup($0, $1) }
+        router.on(Endpoints.sharing.unsettledRecords) { try await unsettled($0, $1) }
     }
 
-    private func lookup(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let path = try DatabasePath(context)
-        let message = try await request.decode(Sealkit_V1_LookupSharesRequest.self, context)
+    private func lookup(
+        _ message: Sealkit_V1_LookupSharesRequest, _ call: DatabaseCall
+    ) async throws -> Sealkit_V1_LookupSharesResponse {
+        let (session, path) = (call.session, call.path)
         try RecordsController.checkCount(message.shareRecordNames.count)
         try RecordLookup.check(message.shareRecordNames)
         let response = try await services.database.read { connection -> Sealkit_V1_LookupSharesResponse in
@@ -36,7 +35,7 @@ struct SharesController: Sendable {
             }
             return response
         }
-        return try Response(response, for: request)
+        return response
     }
 
     private static func shares(
@@ -63,11 +62,10 @@ struct SharesController: Sendable {
         return try Shares.open(in: zone, after: after, limit: limit, connection)
     }
 
-    private func unsettled(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let path = try DatabasePath(context)
-        try path.requirePrivate("Moving records between scopes")
-        let message = try await request.decode(Sealkit_V1_UnsettledRecordsRequest.self, context)
+    private func unsettled(
+        _ message: Sealkit_V1_UnsettledRecordsRequest, _ call: DatabaseCall
+    ) async throws -> WrittenMessage<Sealkit_V1_UnsettledRecordsResponse> {
+        let (session, path) = (call.session, call.path)
         let limit = message.resultsLimit == 0 ? Limits.itemsPerRequest : min(Int(message.resultsLimit), Limits.itemsPerRequest)
         // It forgets what is settled.
         let answer = try await services.write(as: session) { connection -> [UInt8] in
@@ -76,6 +74,6 @@ struct SharesController: Sendable {
             guard zone.shares > 0 else { return [] }
             return try UnsettledRecords.answer(in: zone, limit: limit, connection)
         }
-        return try RecordsController.answer(answer, as: Sealkit_V1_UnsettledRecordsResponse.self, to: request)
+        return WrittenMessage(answer)
     }
 }

@@ -8,23 +8,25 @@ import SwiftProtobuf
 struct AddressesController: Sendable {
     let services: Services
 
-    func addRoutes(to router: Router<SealRequestContext>) {
-        router.post("1/addresses/list") { try await list($0, $1) }
-        router.post("1/addresses/update") { try await update($0, $1) }
-        router.post("1/addresses/unlink") { try await unlink($0, $1) }
+    func addRoutes(to router: EndpointRouter) {
+        router.on(Endpoints.people.listAddresses) { try await list($0, $1) }
+        router.on(Endpoints.people.updateAddress) { try await update($0, $1) }
+        router.on(Endpoints.people.unlinkAddress) { try await unlink($0, $1) }
     }
 
-    private func list(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        _ = try await request.decode(Sealkit_V1_ListAddressesRequest.self, context)
+    private func list(
+        _ message: Sealkit_V1_ListAddressesRequest, _ call: SessionCall
+    ) async throws -> Sealkit_V1_ListAddressesResponse {
+        let session = call.session
         let addresses = services.addresses
         let found = try await services.database.read { try LinkedAddresses.all(of: session.accountID, addresses, in: $0) }
-        return try Response(Sealkit_V1_ListAddressesResponse.with { $0.addresses = found }, for: request)
+        return Sealkit_V1_ListAddressesResponse.with { $0.addresses = found }
     }
 
-    private func update(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let message = try await request.decode(Sealkit_V1_UpdateAddressRequest.self, context)
+    private func update(
+        _ message: Sealkit_V1_UpdateAddressRequest, _ call: SessionCall
+    ) async throws -> Sealkit_V1_UpdateAddressResponse {
+        let session = call.session
         let (addresses, wanted) = (services.addresses, message.isDiscoverable)
         let handle = try Handle(message.address, addresses)
         let changed = try await services.write(as: session) { connection -> Sealkit_V1_LinkedAddress? in
@@ -35,19 +37,20 @@ struct AddressesController: Sendable {
             throw ServerError(
                 .unknownItem, "This address is not linked to the account.", remedy: "Prove it first: begin a verification of it.")
         }
-        return try Response(Sealkit_V1_UpdateAddressResponse.with { $0.address = changed }, for: request)
+        return Sealkit_V1_UpdateAddressResponse.with { $0.address = changed }
     }
 
-    private func unlink(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let message = try await request.decode(Sealkit_V1_UnlinkAddressRequest.self, context)
+    private func unlink(
+        _ message: Sealkit_V1_UnlinkAddressRequest, _ call: SessionCall
+    ) async throws -> Sealkit_V1_UnlinkAddressResponse {
+        let session = call.session
         let addresses = services.addresses
         let handle = try Handle(message.address, addresses)
         let wasLinked = try await services.write(as: session) { connection in
             guard let hash = try handle.hash(of: session.accountID, addresses, in: connection) else { return false }
             return try LinkedAddresses.unlink(hash, from: session.accountID, in: connection)
         }
-        return try Response(Sealkit_V1_UnlinkAddressResponse.with { $0.wasLinked = wasLinked }, for: request)
+        return Sealkit_V1_UnlinkAddressResponse.with { $0.wasLinked = wasLinked }
     }
 
     /// Which of the account's addresses is meant.

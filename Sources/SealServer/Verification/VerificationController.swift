@@ -15,17 +15,18 @@ struct VerificationController: Sendable {
         codes = services.addresses.codeHasher()
     }
 
-    func addRoutes(to router: Router<SealRequestContext>) {
-        router.post("1/verification/begin") { try await begin($0, $1) }
-        router.post("1/verification/complete") { try await complete($0, $1) }
-        router.get(".well-known/sealkit/token-keys") { request, _ in try Self.answer(services.tokenIssuer.keys, to: request) }
+    func addRoutes(to router: EndpointRouter) {
+        router.on(Endpoints.people.beginVerification) { try await begin($0, $1) }
+        router.on(Endpoints.people.completeVerification) { try await complete($0, $1) }
+        router.on(Endpoints.server.tokenKeys) { _ in Self.published(services.tokenIssuer.keys) }
     }
 
     /// Sends a code. Whether the address was invited, or is anybody's, is not even looked up here, so neither the answer nor
     /// its time can tell; and the sending happens after the answer.
-    private func begin(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let message = try await request.decode(Sealkit_V1_BeginVerificationRequest.self, context)
+    private func begin(
+        _ message: Sealkit_V1_BeginVerificationRequest, _ call: SessionCall
+    ) async throws -> Sealkit_V1_BeginVerificationResponse {
+        let session = call.session
         let container = try IdentityController.container(message.container)
         let routingID = [UInt8](message.routingID)
         guard routingID.isEmpty || routingID.count == ID16.byteCount else {
@@ -34,7 +35,7 @@ struct VerificationController: Sendable {
                 remedy: "Send the one from the share's URL, or none to link an address to the account.")
         }
         let address = try Address(message.address)
-        let language = try MessageTexts.language(message.language, acceptLanguage: request.headers[.acceptLanguage])
+        let language = try MessageTexts.language(message.language, acceptLanguage: call.request.headers[.acceptLanguage])
         try checkOutbox(for: address)
 
         let now = services.clock()
@@ -44,7 +45,7 @@ struct VerificationController: Sendable {
         let expires = now + PendingVerification.lifetime
         let subjects = subjects(
             account: session.accountID, routingID: routingID, address: address,
-            client: context.client)
+            client: call.context.client)
         try services.sendingRefusals.check(subjects, now: now)
         let (codeHash, limits, outbox) = (codes.hash(code, verification: id, address: message.address), services.limits.sending, services.outbox)
         let waiting = WaitingMessage(
@@ -71,11 +72,10 @@ struct VerificationController: Sendable {
         services.sendingRefusals.note(blocked, now: now)
         if let until = blocked.values.max() { throw ServerError.rateLimited(until: until, now: now) }
         outbox.send(waiting)
-        return try Response(
-            Sealkit_V1_BeginVerificationResponse.with {
-                $0.verificationID = Data(id)
-                $0.expires = expires
-            }, for: request)
+        return Sealkit_V1_BeginVerificationResponse.with {
+            $0.verificationID = Data(id)
+            $0.expires = expires
+        }
     }
 
     private func checkOutbox(for address: Address) throws(ServerError) {
@@ -115,9 +115,10 @@ struct VerificationController: Sendable {
     }
 
     /// Takes a code back. Every try counts, also one that fails: so the transaction never throws for it.
-    private func complete(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let message = try await request.decode(Sealkit_V1_CompleteVerificationRequest.self, context)
+    private func complete(
+        _ message: Sealkit_V1_CompleteVerificationRequest, _ call: SessionCall
+    ) async throws -> Sealkit_V1_CompleteVerificationResponse {
+        let session = call.session
         let now = services.clock()
         try services.limiter.count(
             .verificationTry, .account(session.accountID), rule: services.limits.verificationTry, now: now)
@@ -155,7 +156,7 @@ struct VerificationController: Sendable {
                 routingID: verification.routingID, invitationID: seat, now: now, randomID: jti)
         }
         guard let token else { throw ServerError.verificationFailed }
-        return try Response(Sealkit_V1_CompleteVerificationResponse.with { $0.token = token }, for: request)
+        return Sealkit_V1_CompleteVerificationResponse.with { $0.token = token }
     }
 
     private static func isSigned(_ signature: [UInt8], by key: VerificationKey, _ message: PAE) -> Bool {
@@ -168,8 +169,8 @@ struct VerificationController: Sendable {
     }
 
     /// The public halves.
-    static func answer(_ keys: TokenKeys, to request: Request) throws -> Response {
-        let answer = Sealkit_V1_TokenKeysResponse.with {
+    static func published(_ keys: TokenKeys) -> Sealkit_V1_TokenKeysResponse {
+        .with {
             $0.keys = keys.all.map { key in
                 .with {
                     $0.keyID = key.id
@@ -177,6 +178,5 @@ struct VerificationController: Sendable {
                 }
             }
         }
-        return try Response(answer, for: request)
     }
 }

@@ -15,8 +15,6 @@ struct DatabasePath: Sendable, Hashable {
         case `public`, `private`, shared
     }
 
-    static let route = RouterPath("database/1/{container}/{environment}/{database}")
-
     init(container: String, environment: SealStatements.Environment, database: Database) {
         self.container = container
         self.environment = environment
@@ -31,17 +29,11 @@ struct DatabasePath: Sendable, Hashable {
         (try container(context), try environment(context))
     }
 
-    /// - Parameter takesPublic: the call is one for the public database as well.
     /// - Throws: `badContainer`, `badDatabase`, `invalidArguments`.
-    init(_ context: SealRequestContext, takesPublic: Bool = false) throws(ServerError) {
+    init(_ context: SealRequestContext) throws(ServerError) {
         let (container, environment) = try Self.place(context)
         guard let database = Database(rawValue: context.parameters.get("database") ?? "") else {
             throw ServerError(.badDatabase, "The path does not name a database.", remedy: "Use public, private or shared.")
-        }
-        guard takesPublic || database != .public else {
-            throw ServerError(
-                .badDatabase, "The public database has one zone, no rosters and no change feed.",
-                remedy: "Use the private or the shared database; look records of the public one up, or query them.")
         }
         self.init(container: container, environment: environment, database: database)
     }
@@ -64,11 +56,29 @@ struct DatabasePath: Sendable, Hashable {
         return environment
     }
 
+    /// For calls that need rosters.
+    func requireNotPublic() throws(ServerError) {
+        guard database != .public else {
+            throw ServerError(
+                .badDatabase, "The public database has one zone, no rosters and no change feed.",
+                remedy: "Use the private or the shared database; look records of the public one up, or query them.")
+        }
+    }
+
     /// For calls that only the private database takes.
-    func requirePrivate(_ what: String) throws(ServerError) {
+    func requirePrivate() throws(ServerError) {
         guard database == .private else {
             throw ServerError(
-                .badDatabase, "\(what) is not possible in the \(database.rawValue) database.", remedy: "Use the private database.")
+                .badDatabase, "This is not possible in the \(database.rawValue) database.", remedy: "Use the private database.")
+        }
+    }
+
+    /// For calls that only the public database takes.
+    func requirePublic() throws(ServerError) {
+        guard database == .public else {
+            throw ServerError(
+                .badDatabase, "This is for public databases, not for the \(database.rawValue) one.",
+                remedy: "Use the public database's path.")
         }
     }
 }

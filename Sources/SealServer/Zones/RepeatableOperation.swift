@@ -18,10 +18,14 @@ struct RepeatableOperation: Sendable {
     private let request: [UInt8]
 
     /// - Parameters:
+    ///   - endpoint: the same id at another one is another operation.
     ///   - path: the database that the request is about; nil for one that names that itself.
     ///   - content: what it asks for, the same in every spelling.
     /// - Throws: `invalidArguments` unless the id has 16 bytes.
-    init(_ id: Data, kind: String, _ path: DatabasePath?, _ content: [UInt8]) throws(ServerError) {
+    init<Access, Request: OperationRequest, Answer>(
+        _ message: Request, of endpoint: Endpoint<Access, Request, Answer>, _ path: DatabasePath?, _ content: [UInt8]
+    ) throws(ServerError) {
+        let (id, kind) = (message.operationID, endpoint.route.name)
         guard id.count == ID16.byteCount else {
             throw ServerError(
                 .invalidArguments, "The operation id must have 16 bytes.",

@@ -7,23 +7,20 @@ import SwiftProtobuf
 struct ZonesController: Sendable {
     let services: Services
 
-    private static let kind = "zones/modify"
     /// Shares that end with the zones that one request deletes: each by an entry of its own roster.
     static let mostShares = 400
 
-    func addRoutes(to router: Router<SealRequestContext>) {
-        let group = router.group(DatabasePath.route)
-        group.post("zones/modify") { try await modify($0, $1) }
-        group.post("zones/lookup") { try await lookup($0, $1) }
-        group.post("zones/changes") { try await changes($0, $1) }
+    func addRoutes(to router: EndpointRouter) {
+        router.on(Endpoints.zones.modify) { try await modify($0, $1) }
+        router.on(Endpoints.zones.lookup) { try await lookup($0, $1) }
+        router.on(Endpoints.zones.changes) { try await changes($0, $1) }
     }
 
-    private func modify(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let path = try DatabasePath(context)
-        try path.requirePrivate("Making or deleting zones")
-        let message = try await request.decode(Sealkit_V1_ModifyZonesRequest.self, context)
-        let operation = try RepeatableOperation(message.operationID, kind: Self.kind, path, try message.serializedBytes())
+    private func modify(
+        _ message: Sealkit_V1_ModifyZonesRequest, _ call: DatabaseCall
+    ) async throws -> Sealkit_V1_ModifyZonesResponse {
+        let (session, path) = (call.session, call.path)
+        let operation = try RepeatableOperation(message, of: Endpoints.zones.modify, path, try message.serializedBytes())
         guard message.saves.count + message.deletes.count <= Limits.itemsPerRequest else {
             throw ServerError(
                 .limitExceeded, "A request takes at most \(Limits.itemsPerRequest) zones.", remedy: "Send fewer at once.")
@@ -61,13 +58,13 @@ struct ZonesController: Sendable {
             return response
         }
         if !message.deletes.isEmpty { services.jobs.wake(.garbage) }
-        return try Response(response, for: request)
+        return response
     }
 
-    private func lookup(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let path = try DatabasePath(context)
-        let message = try await request.decode(Sealkit_V1_LookupZonesRequest.self, context)
+    private func lookup(
+        _ message: Sealkit_V1_LookupZonesRequest, _ call: DatabaseCall
+    ) async throws -> Sealkit_V1_LookupZonesResponse {
+        let (session, path) = (call.session, call.path)
         guard message.zones.count <= Limits.itemsPerRequest else {
             throw ServerError(
                 .limitExceeded, "A request takes at most \(Limits.itemsPerRequest) zones.", remedy: "Send fewer at once.")
@@ -90,13 +87,13 @@ struct ZonesController: Sendable {
             }
             return response
         }
-        return try Response(response, for: request)
+        return response
     }
 
-    private func changes(_ request: Request, _ context: SealRequestContext) async throws -> Response {
-        let session = try context.requireSession()
-        let path = try DatabasePath(context)
-        let message = try await request.decode(Sealkit_V1_DatabaseChangesRequest.self, context)
+    private func changes(
+        _ message: Sealkit_V1_DatabaseChangesRequest, _ call: DatabaseCall
+    ) async throws -> Sealkit_V1_DatabaseChangesResponse {
+        let (session, path) = (call.session, call.path)
         let limit = message.resultsLimit == 0 ? Limits.itemsPerRequest : min(Int(message.resultsLimit), Limits.itemsPerRequest)
         let feedNames = services.feedNames
         let response = try await services.database.read { connection -> Sealkit_V1_DatabaseChangesResponse in
@@ -126,7 +123,7 @@ struct ZonesController: Sendable {
                 ChangeToken.database(name: name, .init(position: position, end: place.end, run: place.run)).data
             return response
         }
-        return try Response(response, for: request)
+        return response
     }
 }
 

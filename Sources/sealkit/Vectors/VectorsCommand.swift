@@ -4,8 +4,8 @@ import Foundation
 /// `sealkit vectors`: the checked-in bytes that every implementation has to meet.
 struct VectorsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "vectors", abstract: "Generates and verifies the protocol's test vectors, and runs published ones.",
-        subcommands: [Generate.self, Verify.self, Published.self, SealGrants.self])
+        commandName: "vectors", abstract: "Generates and verifies the protocol's test vectors and its tables of routes, and runs published vectors.",
+        subcommands: [Generate.self, Verify.self, Published.self, Routes.self, SealGrants.self])
 
     struct Generate: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Writes every vector file.")

@@ -94,7 +94,7 @@ import Testing
             let routing = try ShareURL(url).routingID
             await expectRefused(.participantMayNeedVerification) {
                 let _: Sealkit_V1_ShareMetadataResponse = try await stranger.container.core.call(
-                    path: "/1/share/metadata", Sealkit_V1_ShareMetadataRequest.with { $0.routingID = Data(routing.bytes) })
+                    Endpoints.sharing.metadata, Sealkit_V1_ShareMetadataRequest.with { $0.routingID = Data(routing.bytes) })
             }
         }
     }

@@ -130,7 +130,7 @@ extension KeyAttacks {
                 $0.chain = chain
             }
             await expectRefused(.invalidArguments) {
-                let _: Sealkit_V1_RegisterIdentityResponse = try await mallory.account.call("/1/accounts/identity", request)
+                let _: Sealkit_V1_RegisterIdentityResponse = try await mallory.account.call(Endpoints.accounts.registerIdentity, request)
             }
             // In an invitation by an administrator; and in an enrolment.
             let draft = try Forgery.invitation(of: mallory, to: roster)

@@ -177,7 +177,7 @@ extension LinkAttacks {
             $0.records = [.with { $0 = forged; $0.clearProof() }]
         }
         await expectRefused(.zoneNotFound) {
-            let _: Sealkit_V1_ModifyRecordsResponse = try await bob.container.core.call(.shared, "records/modify", request)
+            let _: Sealkit_V1_ModifyRecordsResponse = try await bob.container.core.call(.shared, Endpoints.records.modify, request)
         }
         let (reader, hostile) = try ann.behindAttacker()
         hostile.show([forged])

@@ -88,7 +88,7 @@ import Testing
             $0.token = token
             $0.grant = Sealkit_V1_Grant(subject: .member(person.userID), epoch: epoch, sealed: [1, 2, 3])
         }
-        let _: Sealkit_V1_AcceptShareResponse = try await person.container.core.call(path: "/1/share/accept", request)
+        let _: Sealkit_V1_AcceptShareResponse = try await person.container.core.call(Endpoints.sharing.accept, request)
     }
 
     @Test("No request, header, redirect, log line or mail holds a byte of the link secret.")
@@ -154,7 +154,7 @@ import Testing
         let token = try await place.token(mallory)
         let routing = try ShareURL(place.url).routingID
         let metadata: Sealkit_V1_ShareMetadataResponse = try await mallory.container.core.call(
-            path: "/1/share/metadata", Sealkit_V1_ShareMetadataRequest.with { $0.routingID = Data(routing.bytes) })
+            Endpoints.sharing.metadata, Sealkit_V1_ShareMetadataRequest.with { $0.routingID = Data(routing.bytes) })
         #expect(try ID16(metadata.invitationID) == place.seat && !metadata.grant.sealed.isEmpty)
         // With the URL's secret that would be all: without it the grant does not open, and nobody believes the acceptance.
         let roster = try await place.roster()
@@ -195,7 +195,7 @@ import Testing
             let (victim, network) = try dave.behindAttacker()
             let routing = try ShareURL(try #require(other.url)).routingID
             let swapped: Sealkit_V1_ShareMetadataResponse = try await victim.container.core.call(
-                path: "/1/share/metadata", Sealkit_V1_ShareMetadataRequest.with { $0.routingID = Data(routing.bytes) })
+                Endpoints.sharing.metadata, Sealkit_V1_ShareMetadataRequest.with { $0.routingID = Data(routing.bytes) })
             #expect(try await dave.container.shareMetadata(for: try #require(other.url)).title == other.title, "good under its own URL")
             network.rewrite("share/metadata", Sealkit_V1_ShareMetadataResponse.self) { $0 = swapped }
             await expectRefused(.invalidArguments) { _ = try await victim.container.shareMetadata(for: url) }

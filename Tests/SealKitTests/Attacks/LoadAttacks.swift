@@ -84,7 +84,7 @@ import Testing
         #expect(status == 413 && failure.errorCode == .limitExceeded && failure.reason.contains("too many elements"), "\(failure)")
         let request = Sealkit_V1_ModifyRecordsRequest.with { $0.records = Array(repeating: .init(), count: 2_000_000) }
         let refusal = await expectRefused(.limitExceeded) {
-            _ = try await ann.own.core.call(ann.own.scope, "records/modify", request) as Sealkit_V1_ModifyRecordsResponse
+            _ = try await ann.own.core.call(ann.own.scope, Endpoints.records.modify, request) as Sealkit_V1_ModifyRecordsResponse
         }
         #expect(refusal?.reason.contains("too many elements") == true)
         // A client.

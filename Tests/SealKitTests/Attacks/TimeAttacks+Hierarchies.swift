@@ -168,7 +168,7 @@ extension TimeAttacks {
                 }
             ]
         }
-        let response: Sealkit_V1_ModifyRecordsResponse = try await person.container.core.call(.shared, "records/modify", request)
+        let response: Sealkit_V1_ModifyRecordsResponse = try await person.container.core.call(.shared, Endpoints.records.modify, request)
         guard case .failure? = response.results.first?.outcome else {
             Issue.record("the honest server took it")
             return

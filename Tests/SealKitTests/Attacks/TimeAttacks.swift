@@ -101,7 +101,7 @@ import Testing
                 $0.records = [.with { $0 = wire; $0.clearProof() }]
             }
             await expectRefused(.zoneNotFound, "the honest server") {
-                let _: Sealkit_V1_ModifyRecordsResponse = try await world.bob.container.core.call(.shared, "records/modify", request)
+                let _: Sealkit_V1_ModifyRecordsResponse = try await world.bob.container.core.call(.shared, Endpoints.records.modify, request)
             }
         }
         #expect(try await world.ann.body(of: letter.recordID) == "private")

@@ -92,7 +92,7 @@ struct Insider {
             $0.signature = wire.proof.signature
             $0.records = [record]
         }
-        let response: Sealkit_V1_ModifyRecordsResponse = try await core.call(.shared, "records/modify", request)
+        let response: Sealkit_V1_ModifyRecordsResponse = try await core.call(.shared, Endpoints.records.modify, request)
         guard case .record? = response.results.first?.outcome else {
             throw SealKitError(response.results.first?.failure ?? Sealkit_V1_Failure())
         }

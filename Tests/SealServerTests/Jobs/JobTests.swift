@@ -74,7 +74,7 @@ import Testing
 
     @Test func aRunThatWasCutShortIsDueStill() async throws {
         let database = try open()
-        let runner = JobRunner(Job(.sweep, .every(.seconds(3_600))) { _ in throw TestFailure("half way") }, around(database))
+        let runner = JobRunner(Job(.sweep, .every(.seconds(3_600)), leavesWork: []) { _ in throw TestFailure("half way") }, around(database))
         await #expect(throws: TestFailure.self) { try await runner.once() }
         #expect(try await runner.untilDue() == nil)
         try await database.close()
@@ -84,7 +84,7 @@ import Testing
         let database = try open()
         let isThere = Mutex(false)
         let runs = Counter()
-        let job = Job(.garbage, .whenThereIs { _ in isThere.withLock { $0 } }) { _ in
+        let job = Job(.garbage, .whenThereIs { _ in isThere.withLock { $0 } }, leavesWork: []) { _ in
             isThere.withLock { $0 = false }
             runs.increment()
         }
@@ -120,7 +120,7 @@ import Testing
         let database = try open()
         let registry = MetricsRegistry()
         let tries = Mutex(0)
-        let failing = Job(.recount, Self.always) { _ in
+        let failing = Job(.recount, Self.always, leavesWork: []) { _ in
             if tries.withLock({ tries in
                 tries += 1
                 return tries < 3
@@ -145,7 +145,7 @@ import Testing
     @Test func aJobThatHangsHoldsNeitherAnotherNorAServerThatStops() async throws {
         let database = try open()
         let hanging = Mutex<CheckedContinuation<Void, Never>?>(nil)
-        let hung = Job(.webhooks, Self.always) { _ in
+        let hung = Job(.webhooks, Self.always, leavesWork: []) { _ in
             // It does not hear that it is cancelled.
             await withCheckedContinuation { continuation in hanging.withLock { $0 = continuation } }
         }
@@ -163,7 +163,7 @@ import Testing
         let database = try open()
         let steps = Counter()
         let isOver = Mutex<Bool?>(nil)
-        let endless = Job(.erasure, Self.always) { turn in
+        let endless = Job(.erasure, Self.always, leavesWork: []) { turn in
             do {
                 while true { try await turn.step { _ in steps.increment() } }
             } catch {
@@ -183,7 +183,7 @@ import Testing
     @Test func aJobRunsOnceAtATime() async throws {
         let database = try open()
         let atOnce = Mutex((now: 0, most: 0))
-        let job = Job(.sweep, .every(.seconds(3_600))) { _ in
+        let job = Job(.sweep, .every(.seconds(3_600)), leavesWork: []) { _ in
             atOnce.withLock { ($0.now, $0.most) = ($0.now + 1, max($0.most, $0.now + 1)) }
             for _ in 0..<10 { await Task.yield() }
             atOnce.withLock { $0.now -= 1 }
@@ -285,7 +285,7 @@ import Testing
 
     private func counted(_ name: Job.Name, _ schedule: Job.Schedule) -> (runs: Counter, job: Job) {
         let runs = Counter()
-        return (runs, Job(name, schedule) { _ in runs.increment() })
+        return (runs, Job(name, schedule, leavesWork: []) { _ in runs.increment() })
     }
 
     /// How often something ran.

@@ -238,7 +238,7 @@ extension RefusalTableTests {
 
     @Test func numbersOutOfRangeAndOddJSON() async throws {
         try await withServer { client, _, _ in
-            let changes = RefusalRoute.inDatabase("zones/changes", Sealkit_V1_DatabaseChangesRequest()).filled()
+            let changes = RefusalRoute(Endpoints.zones.changes.route, nil).filled()
             for number in ["-1", "4294967296", "1e400", "1.5", "99999999999999999999999999", "NaN", #""x""#, "[]", "{}", "true"] {
                 let answer = try await client.send(
                     "POST", changes, type: RefusalClient.json, bytes: Array("{\"resultsLimit\":\(number)}".utf8))
@@ -267,12 +267,12 @@ extension RefusalTableTests {
         try await withServer { client, _, counter in
             for name in Self.badNames {
                 let json = "{\"zones\":[{\"zoneName\":\"\(name)\"},{\"zoneName\":\"notes\"}]}"
-                let path = RefusalRoute.inDatabase("zones/lookup", Sealkit_V1_LookupZonesRequest()).filled()
+                let path = RefusalRoute(Endpoints.zones.lookup.route, nil).filled()
                 let answer = try await client.send("POST", path, type: RefusalClient.json, bytes: Array(json.utf8))
                 let results = try Sealkit_V1_LookupZonesResponse(jsonUTF8Bytes: answer.body).results
                 #expect(results.count == 2 && results[0].failure.errorCode == .invalidArguments && results[1].zone.capabilities == 15)
             }
-            let path = RefusalRoute.inDatabase("rosters/fetch", Sealkit_V1_FetchRostersRequest()).filled()
+            let path = RefusalRoute(Endpoints.sharing.fetchRosters.route, nil).filled()
             let json = "{\"rosters\":[{\"zone\":{\"zoneName\":\"\(Self.long)\"}},{\"zone\":{\"zoneName\":\"notes\"},\"after\":\"18446744073709551615\"}]}"
             let answer = try await client.send("POST", path, type: RefusalClient.json, bytes: Array(json.utf8))
             let rosters = try Sealkit_V1_FetchRostersResponse(jsonUTF8Bytes: answer.body).rosters
