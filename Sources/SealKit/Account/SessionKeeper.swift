@@ -106,8 +106,8 @@ actor SessionKeeper {
 
     /// Ends a session. That it has ended says as much as an answer that was lost.
     private func end(_ token: String) async throws(SealKitError) {
-        let route = Endpoints.accounts.logout.route
-        let _: Sealkit_V1_AccountResponse = try await client.attempt(route, .read) { () async throws(SealKitError) in
+        let (client, route) = (client, Endpoints.accounts.logout.route)
+        let _: Sealkit_V1_AccountResponse = try await client.attempt(route, .read) { @Sendable () async throws(SealKitError) in
             try Client.decode(try await client.transport.post(route.template, body: Data(), token: token))
         }
     }
