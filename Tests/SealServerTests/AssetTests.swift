@@ -245,6 +245,12 @@ import Testing
             #expect(first.code == nil)
             #expect(try await put(anna, 49, zone).code == .quotaExceeded)
             #expect(try await put(anna, 49, other).code == .quotaExceeded)
+            // The account's, whichever container it is for.
+            try await anna.register(in: "org.example.elsewhere")
+            let elsewhere = try await send(
+                anna, .PUT, "", in: zone, .bytes(ByteBuffer(bytes: [1, 2, 3])),
+                path: "/database/1/org.example.elsewhere/development/public/assets/-/_defaultZone/\(Hex.encode(randomBytes(16)))")
+            #expect(elsewhere.code == .quotaExceeded)
             #expect(try await put(bert, 900, zone).code == nil)
             #expect(try await anna.codes([try write("x", blob: first.id, root: Self.root(of: Self.blob([UInt8](repeating: 1, count: 2000))))], in: zone) == [nil])
             #expect(try await put(anna, 600, zone).code == nil)
