@@ -135,6 +135,18 @@ import Testing
         try await away.account.logOut()
     }
 
+    /// What the server could not be told has ended here all the same.
+    @Test func aDeviceThatCannotSayThatItLogsOutIsLoggedOut() async throws {
+        let ann = try await Person()
+        let (away, network, _) = try lossy(ann, "accounts/logout", Array(repeating: .request, count: 20))
+        try await away.account.requireSession()
+        #expect(await failure { try await away.account.logOut() } == .networkFailure)
+        let before = network.calls
+        _ = try await away.own.allRecordZones()
+        let since = network.calls.dropFirst(before.count)
+        #expect(since.contains("/1/accounts/login"), "the session that it had is not used again")
+    }
+
     /// A second mail would be a second effect, so a lost answer is told.
     @Test func aCodeIsAskedForOnce() async throws {
         let ann = try await Person()
