@@ -128,6 +128,17 @@ import Testing
         #expect(network.bodies.count >= 3)
     }
 
+    /// A failure is the call's that meets with it, not all those that follow.
+    @Test(arguments: ["accounts/login", "accounts/identity"])
+    func whatCouldNotBeSaidIsSaidByTheNextCall(call: String) async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let (away, network, _) = try lossy(ann, call, Array(repeating: .request, count: 100))
+        #expect(await failure { _ = try await away.own.recordZone(for: zone) } == .networkFailure)
+        network.lose([])
+        #expect(try await away.own.recordZone(for: zone).zoneID == zone)
+    }
+
     @Test func loggingOutTwiceIsLoggingOut() async throws {
         let ann = try await Person()
         let (away, _, _) = try lossy(ann, "accounts/logout", [.answer])
