@@ -191,6 +191,19 @@ import Testing
         withExtendedLifetime(cache) {}
     }
 
+    @Test func whatWasUsedLongestAgoGoesFirst() async throws {
+        let cache = AssetCache(limit: 3_000)
+        let drawer = TemporaryAssets.Drawer()
+        defer { drawer.close() }
+        func wasFetched(_ name: String) async throws -> Bool { try await fetch(remote(name, size: 1_000), cache, drawer).wasFetched }
+        for name in ["one", "two", "three"] { #expect(try await wasFetched(name)) }
+        #expect(try await wasFetched("one") == false)
+        #expect(try await wasFetched("four"))
+        #expect(try await wasFetched("one") == false)
+        #expect(try await wasFetched("three") == false)
+        #expect(try await wasFetched("two"), "it was used longest ago")
+    }
+
     @Test func aFailedDownloadTakesNoRoom() async throws {
         let cache = AssetCache(limit: 1_000)
         let drawer = TemporaryAssets.Drawer()

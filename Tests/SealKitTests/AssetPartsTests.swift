@@ -88,6 +88,24 @@ import Testing
         #expect(try await content(of: saved.recordID, ann) == pattern(2 * Self.part + 5))
     }
 
+    /// Whoever cancels a save pauses its uploads: what was sent is not given up.
+    @Test func aSaveThatWasCancelledIsGoneOnWith() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let network = LossyTransport(
+            try HTTPTransport(server: ann.server.origin), losing: "/parts/1", [.refusal(SealKitError(.operationCancelled, "the user waits no longer"))])
+        let device = try ann.through(network)
+        var record = device.note(in: zone, "with a file")
+        record["file"] = Asset(fileURL: try file(pattern(2 * Self.part + 5)))
+        let draft = record
+        #expect(await failure { try await device.own.save(draft) } == .operationCancelled)
+        let saved = try await device.own.save(draft)
+        #expect(parts(network) == ["0", "1", "1", "2"])
+        let given = network.calls.filter { $0.hasSuffix("/abandon") }
+        #expect(given.isEmpty)
+        #expect(try await content(of: saved.recordID, ann) == pattern(2 * Self.part + 5))
+    }
+
     /// A connection still pulls for a request that was answered early, while the next one is on its way.
     @Test func chunksThatAreAskedForAtOnceStayWhatTheyAre() async throws {
         let upload = AssetUpload(try AssetFile(try file(pattern(Self.part))), isSealed: true)

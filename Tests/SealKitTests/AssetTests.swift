@@ -159,12 +159,16 @@ import Testing
         let blob = try #require(blobs.compactMap { $0 as? URL }.first { url in
             (try? url.resourceValues(forKeys: [.fileSizeKey]).fileSize) ?? 0 > 200_000 && !url.path.contains("sqlite")
         })
+        let (id, copy) = (record.recordID, folder.appendingPathComponent("copy"))
+        let saved = try #require(record["file"] as Asset?)
         for offset in [100, 70_000, 199_999] {
             let before = try Data(contentsOf: blob)
             var altered = before
             altered[offset] ^= 1
             try altered.write(to: blob)
             #expect(await failure { _ = try await ann.own.record(for: record.recordID) } == .integrityFailure)
+            #expect(await failure { try await ann.own.download(saved, of: id, to: copy) } == .integrityFailure)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["original"], "nor is a part of it left")
             try before.write(to: blob)
         }
         let whole: Asset? = try await ann.own.record(for: record.recordID)["file"]

@@ -191,6 +191,22 @@ import Testing
         #expect(rows.allSatisfy { $0.reason.utf8.count == 500 })
     }
 
+    /// Whoever has looked at those of one environment, or container, has not looked at those of another.
+    @Test func violationsAreForgottenWhereTheyWereLookedAt() async throws {
+        let store = try TrustStore()
+        let places: [(String, SealStatements.Environment)] = [("a", .development), ("a", .production), ("b", .development)]
+        for (container, environment) in places {
+            try await store.note(.rollback, "seen", container: container, environment: environment, zone: nil, record: nil, time: 1)
+        }
+        try await store.note(.rollback, "later", container: "a", environment: .development, zone: nil, record: nil, time: 3)
+        try await store.forgetViolations(container: "a", environment: .development, until: 2)
+        var left: [[String]] = []
+        for (container, environment) in places {
+            left.append(try await store.violations(container: container, environment: environment).map(\.reason))
+        }
+        #expect(left == [["later"], ["seen"], ["seen"]])
+    }
+
     @Test func errorsThatAreNoViolationAreNotKept() async throws {
         let ann = try await Person()
         let zone = try await ann.makeZone()

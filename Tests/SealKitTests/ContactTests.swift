@@ -138,6 +138,26 @@ import Testing
         _ = try await zone.view(of: try restarted(ann))
     }
 
+    /// Yet other keys come between looking and accepting: nobody accepts what was not looked at.
+    @Test func onlyTheOtherKeysThatWereLookedAtAreAccepted() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        var zones: [SharedZone] = []
+        for _ in 0..<3 { zones.append(try await SharedZone(of: ann, with: [(bob, .readWrite)])) }
+        try await zones[0].changeKeys(of: bob)
+        try await zones[0].view(of: ann)
+        try await zones[1].changeKeys(of: bob)
+        #expect(await failure { try await zones[1].view(of: ann) } == .integrityFailure)
+        let looked = try await contact(bob, of: ann)
+        let forged = try await zones[2].changeKeys(of: bob)
+        #expect(await failure { try await zones[2].view(of: ann) } == .integrityFailure)
+        #expect(await failure { try await ann.container.contacts.accept(looked) } == .serverRecordChanged)
+        let now = try await contact(bob, of: ann)
+        #expect(now.safetyNumber == looked.safetyNumber && now.conflict?.safetyNumber != looked.conflict?.safetyNumber)
+        #expect(now.conflict?.safetyNumber == SafetyNumber.groups(of: ann.container.core.identity().chain, forged))
+        let accepted = try await ann.container.contacts.accept(now)
+        #expect(accepted.conflict == nil && accepted.safetyNumber == now.conflict?.safetyNumber)
+    }
+
     @Test func aDirectoryThatAnswersWithOtherOrReplacedKeysIsRefused() async throws {
         let (ann, bob) = (try await Person(), try await Person())
         _ = try await ann.container.shareParticipant(forUserRecordID: bob.container.userRecordID())

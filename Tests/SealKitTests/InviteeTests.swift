@@ -193,8 +193,10 @@ import Testing
         #expect(!placeholder.userIdentity.hasAccount && placeholder.permission == .readWrite)
         #expect(placeholder.userIdentity.lookupInfo == .phoneNumber("+4930123456"))
         // By one kind, as CloudKit has them; and more than one request takes.
-        let byMail = try await ann.container.shareParticipants(forEmailAddresses: [mail] + (0..<120).map { "a\($0)-\(mail)" })
+        let byMail = try await ann.container.shareParticipants(forEmailAddresses: (0..<120).map { "a\($0)-\(mail)" } + [mail])
         #expect(byMail.count == 121 && byMail.values.filter { (try? $0.get())?.userIdentity.hasAccount == true }.count == 1)
+        #expect(try byMail[mail]?.get().userIdentity.userRecordID?.recordName == bob.name)
+        #expect(byMail.values.allSatisfy { (try? $0.get()) != nil })
         let bobs = Record.ID(recordName: bob.name)
         #expect(try await ann.container.shareParticipants(forUserRecordIDs: [bobs])[bobs]?.get().userIdentity.userRecordID == bobs)
         #expect(try await ann.container.shareParticipants(forPhoneNumbers: ["+4930123456"]).count == 1)

@@ -147,6 +147,27 @@ import Testing
         try await world.check(again)
     }
 
+    /// What an owner's devices take back by themselves does not wait for that.
+    @Test func whatIsOverIsTakenBackBeforeTheKeysAreStated() async throws {
+        let world = try await World()
+        _ = try await world.ann.edit(world.anns.zoneID) { share in
+            var once = Share.Participant.oneTimeURLParticipant()
+            once.expirationDate = Date(timeIntervalSinceNow: 86_400)
+            share.addParticipant(once)
+        }
+        let network = LossyTransport(
+            try HTTPTransport(server: world.ann.server.origin), losing: "rosters/append", Array(repeating: .request, count: 20))
+        #expect(await failure { try await world.ann.through(network).rotateKeys(world.kept) } != nil)
+        let again = try world.ann.restarted(world.kept)
+        let before = try await again.own.recordZoneChanges(inZoneWith: world.anns.zoneID)
+        #expect(try await world.anns.view(of: world.bob).roster.invitations.count == 1)
+        _ = try await WallClock.$offset.withValue(2 * 86_400_000_000) {
+            try await again.own.recordZoneChanges(inZoneWith: world.anns.zoneID, since: before.changeToken)
+        }
+        let roster = try await world.anns.view(of: world.bob).roster
+        #expect(roster.invitations.isEmpty && roster.members[again.container.core.userID()]?.identity.signed.count == 1)
+    }
+
     // MARK: Before the server has heard of it
 
     @Test func whatCannotBeKeptIsNotTold() async throws {

@@ -88,6 +88,9 @@ import Testing
 
         try await store.changePassphrase(to: "battery staple")
         #expect(try await FileKeyStore(file: file) { () throws(SealKitError) in "battery staple" }.load()?.isSame(as: try #require(try await store.load())) == true)
+        // The store that changed it goes on with the new one.
+        try await store.update { $0.deviceName = "again" }
+        #expect(try await FileKeyStore(file: file) { () throws(SealKitError) in "battery staple" }.load()?.deviceName == "again")
         #expect(await failure { _ = try await FileKeyStore(file: file, passphrase: ask).load() } == .wrongPassphrase)
         #expect(await failure { _ = try await FileKeyStore(file: file).load() } == .wrongPassphrase)
         #expect(await failure { try await store.changePassphrase(to: "") } == .invalidArguments)

@@ -128,11 +128,34 @@ import Testing
         #expect(network.bodies.count >= 3)
     }
 
+    /// A failure is the call's that meets with it, not all those that follow.
+    @Test(arguments: ["accounts/login", "accounts/identity"])
+    func whatCouldNotBeSaidIsSaidByTheNextCall(call: String) async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let (away, network, _) = try lossy(ann, call, Array(repeating: .request, count: 100))
+        #expect(await failure { _ = try await away.own.recordZone(for: zone) } == .networkFailure)
+        network.lose([])
+        #expect(try await away.own.recordZone(for: zone).zoneID == zone)
+    }
+
     @Test func loggingOutTwiceIsLoggingOut() async throws {
         let ann = try await Person()
         let (away, _, _) = try lossy(ann, "accounts/logout", [.answer])
         try await away.account.requireSession()
         try await away.account.logOut()
+    }
+
+    /// What the server could not be told has ended here all the same.
+    @Test func aDeviceThatCannotSayThatItLogsOutIsLoggedOut() async throws {
+        let ann = try await Person()
+        let (away, network, _) = try lossy(ann, "accounts/logout", Array(repeating: .request, count: 20))
+        try await away.account.requireSession()
+        #expect(await failure { try await away.account.logOut() } == .networkFailure)
+        let before = network.calls
+        _ = try await away.own.allRecordZones()
+        let since = network.calls.dropFirst(before.count)
+        #expect(since.contains("/1/accounts/login"), "the session that it had is not used again")
     }
 
     /// A second mail would be a second effect, so a lost answer is told.

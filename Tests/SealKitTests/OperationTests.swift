@@ -115,6 +115,16 @@ import Testing
         #expect(network.bodies.count == 2)
     }
 
+    /// It is one zone that has much to do: calls about others are not held back for it.
+    @Test func aBusyZoneHoldsNothingElseBack() async throws {
+        let ann = try await Person()
+        let (busy, free) = (try await ann.makeZone(), try await ann.makeZone())
+        let (away, network, pacing) = try away(ann, losing: "records/modify", [refusal(.zoneBusy, after: 90)])
+        #expect(await failure { try await away.own.save(ann.note(in: busy, "x")) } == .zoneBusy)
+        try await away.own.save(ann.note(in: free, "y"))
+        #expect(network.bodies.count == 2 && pacing.sleeps.isEmpty)
+    }
+
     @Test func whatTheServerRefusesForGoodIsNotRepeated() async throws {
         let ann = try await Person()
         let zone = try await ann.makeZone()

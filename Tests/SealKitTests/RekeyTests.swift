@@ -92,6 +92,20 @@ import Testing
         #expect(try await device.own.keyStatus(of: zone).staleRecordCount == 0)
     }
 
+    /// It has time: where the server asks for more than a call waits, it waits.
+    @Test(arguments: ["records/stale", "records/modify"]) func itWaitsAsLongAsTheServerAsksFor(call: String) async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        try await ann.own.save(ann.note(in: zone, "body", name: "note"))
+        try await ann.own.rotateKeys(of: zone)
+        let refusal = LossyTransport.Loss.refusal(SealKitError(.requestRateLimited, "the test refused it", retryAfter: 600))
+        let network = LossyTransport(try HTTPTransport(server: ann.server.origin), losing: call, [refusal])
+        let pacing = FakePacing()
+        let result = try await ann.through(network, pacing: pacing.pacing).own.rekey(zone)
+        #expect(result.rekeyed == 1 && result.failures.isEmpty)
+        #expect(pacing.sleeps.contains { $0 >= .seconds(600) })
+    }
+
     @Test func aKilledProcessGoesOnWhereItStopped() async throws {
         let ann = try await Person()
         let zone = try await ann.makeZone("Notes")

@@ -1,3 +1,4 @@
+import SealLab
 import SealStatements
 import Testing
 
@@ -78,6 +79,31 @@ extension RestoredServerTests {
             #expect(try await zone.view(of: bob).roster.abandonments.map(\.head.sequence) == [head.sequence])
             // The device that made the branch goes over as well.
             #expect(try await zone.view(of: device).roster.abandonments.count == 1)
+        }
+    }
+
+    /// The shares in the zone end by the keys that their rosters know.
+    @Test func aForkEndsBeforeNewKeysAreStated() async throws {
+        try await with { server, _, ann, _ in
+            let zone = try await ann.makeZone()
+            let list = try await ann.own.save(ann.note(in: zone, "list", name: "list"))
+            _ = try await ann.own.save(Share(rootRecord: list), rootRecord: list)
+            let other = try ann.onFreshDevice()
+            _ = try await other.own.recordZoneChanges(inZoneWith: zone)
+            try server.backUp()
+            try await ann.own.rotateKeys(of: zone)
+            try server.restore()
+            try await other.own.rotateKeys(of: zone)
+            let kept = KeptKeys(ann)
+            let network = LossyTransport(
+                try HTTPTransport(server: ann.server.origin), losing: "rosters/append", Array(repeating: .request, count: 40))
+            #expect(await failure { try await ann.through(network).rotateKeys(kept) } != nil)
+            #expect(kept.seeds.count == 2)
+            let again = try ann.restarted(kept)
+            try await again.own.endFork(of: zone)
+            let core = again.container.core
+            let roster = try await core.keeper(of: core.scope(of: zone)).refresh().roster
+            #expect(roster.abandonments.count == 1 && roster.members[core.userID()]?.identity.signed.count == 2)
         }
     }
 

@@ -31,6 +31,36 @@ import Testing
         try await bob.join(share.url)
     }
 
+    /// The share moves on between looking at it and accepting it: it is looked at again, not refused.
+    @Test func aShareThatMovedOnSinceItWasLookedAtIsAccepted() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let (zone, note, share) = try await ann.share(with: [(bob, .readWrite)])
+        let metadata = try await bob.container.shareMetadata(for: try #require(share.url))
+        try await ann.edit(zone) { $0.addParticipant(.oneTimeURLParticipant()) }
+        try await ann.own.rotateKeys(of: zone)
+        let joined = try await bob.container.accept(metadata)
+        let id = Record.ID(recordName: note.recordID.recordName, zoneID: joined)
+        #expect(try await bob.shared.record(for: id).encryptedValues["body"] == "from the owner")
+        #expect(try await ann.share(of: zone).participant(bob)?.acceptanceStatus == .accepted)
+    }
+
+    /// What two devices change of a share goes together: what one has not changed it does not put back.
+    @Test func aDevicePutsNothingBackThatItHasNotChanged() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let (zone, _, share) = try await ann.share(with: [(bob, .readOnly)])
+        let joined = try await bob.join(share.url)
+        var seen = try await ann.share(of: zone)
+        try await ann.onFreshDevice().edit(zone) { share in
+            var participant = try #require(share.participant(bob))
+            participant.permission = .readWrite
+            share.addParticipant(participant)
+        }
+        seen.title = "Vegetables"
+        let saved = try await ann.own.save(seen)
+        #expect(saved.title == "Vegetables" && saved.participant(bob)?.permission == .readWrite)
+        try await bob.shared.save(bob.note(in: joined, "written by right"))
+    }
+
     /// Carol leaves, so that a new key is due. The owner opens it, and deletes the zone then; bob's device has heard of the first
     /// alone.
     @Test func aZoneThatWentAfterItsKeyWasRenewedIsNotThere() async throws {

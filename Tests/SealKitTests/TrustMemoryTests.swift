@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SealEnvelope
 import SealPrimitives
 import SealStatements
 import Testing
@@ -259,6 +260,45 @@ import Testing
         let gone = sighting(statement(), role: .gone(with: .init(statement(2, name: "list", kind: .delete), hash: share)))
         let error = Database.late(gone, in: .publicDatabase(PublicGround(scope: Scope(container: "org.example.notes", environment: .development, owner: ann, zoneName: "notes"))), .default)
         #expect(error.code == .rollback && error.lateRecord == nil && !error.remedy.contains("accept"))
+    }
+
+    // MARK: What came from other devices
+
+    /// Enrolled again, by a device that knows less, this one believes nothing older for it.
+    @Test func aFloorIsOnlyEverRaised() async throws {
+        func head(_ sequence: UInt64, in scope: Digest) -> Enrolment.Head {
+            Enrolment.Head(scopeID: scope, sequence: sequence, hash: Hash.digest(.link, [UInt8(sequence)]))
+        }
+        let trust = try TrustStore(file: file)
+        try await trust.raiseFloors(to: [head(5, in: zone), head(1, in: share)])
+        try await trust.raiseFloors(to: [head(3, in: zone), head(2, in: share)])
+        let again = try TrustStore(file: file)
+        #expect(try await again.floor(scope: zone) == head(5, in: zone))
+        #expect(try await again.floor(scope: share) == head(2, in: share))
+        #expect(try await Set(again.heads()) == [head(5, in: zone), head(2, in: share)])
+    }
+
+    /// A list of devices that another answer has overtaken takes nothing from the newer one: what is in that stays known.
+    @Test func anOvertakenListOfDevicesTakesNothingBack() async throws {
+        let account = Array(repeating: UInt8(7), count: 32)
+        func device(_ number: UInt8) throws -> ListedDevice {
+            ListedDevice(id: try ID16(Array(repeating: number, count: 16)), name: "device \(number)", added: Int64(number), lastSeen: 1)
+        }
+        let (own, desk, guest) = (try device(1), try device(2), try device(3))
+        let trust = try TrustStore(file: file)
+        _ = try await trust.adopt(DeviceKeeper.Identity(id: own.id, added: own.added), account: account)
+        func note(_ listed: [ListedDevice], _ revision: UInt64) async throws -> [Set<ID16>] {
+            let found = try await trust.note(listed, own: own.id, revision: revision, account: account)
+            return [found.new, found.fresh]
+        }
+        #expect(try await note([own, desk], 5) == [[], []], "the first list holds no news")
+        #expect(try await note([own], 4) == [[], []])
+        #expect(try await note([own, desk, guest], 6) == [[guest.id], [guest.id]])
+        let (_, revision) = try await TrustStore(file: file).adopt(DeviceKeeper.Identity(id: own.id, added: own.added), account: account)
+        #expect(revision == 6)
+        // Whom a newer list leaves out is gone, and news when it comes again.
+        #expect(try await note([own], 7) == [[], []])
+        #expect(try await note([own, desk], 8) == [[desk.id], [desk.id]])
     }
 
     // MARK: Power cuts

@@ -150,6 +150,30 @@ import Testing
         }
     }
 
+    /// What a deleted account has left for one more person to see the end of goes with that person.
+    @Test func whatOnlyOneMoreHadSeenGoesWithThatOne() async throws {
+        try await RunningServer.with { server in
+            let (anna, bert) = (try await Person.ready(server), try await Person.ready(server))
+            var zone = try await anna.makeSharedZone()
+            try await anna.share(&zone, with: bert, .readWrite)
+            let leaving = try bert.author.plain(.leave, on: zone.roster, time: 1)
+            _ = try await bert.send(bert.appendRequest(leaving, to: zone), to: zone)
+            let shared = zone
+            let entries = try await anna.fetchRoster(shared).entries.map { SignedRosterEntry($0) }
+            zone.roster = try #require(try Roster(replaying: entries, scope: shared.roster.scope))
+            #expect(try await anna.deleteZone(zone).deleted)
+            let hers = try await ids(anna, server)
+            _ = try await delete(anna.client)
+            try await waitUntilErased(server)
+            // He may come back and ask what became of it.
+            #expect(try await rows(hers.account, [hers.identity], names: [anna.name], server)["roster_entry"] != nil)
+            _ = try await delete(bert.client)
+            try await waitUntilErased(server)
+            let left = try await rows(hers.account, [hers.identity], names: [anna.name], server)
+            #expect(Set(left.keys).isSubset(of: Self.kept), "\(left)")
+        }
+    }
+
     // MARK: Cut short
 
     @Test func anErasureThatWasCutShortGoesOnAtTheNextStart() async throws {

@@ -102,6 +102,25 @@ import Testing
         }
     }
 
+    @Test func whoIsRemovedDuringAnUploadDoesNotFinishIt() async throws {
+        try await RunningServer.with { server in
+            let (anna, bert) = (try await Person.ready(server), try await Person.ready(server))
+            var zone = try await anna.makeSharedZone()
+            try await anna.share(&zone, with: bert)
+            let shared = zone
+            let (id, body) = (Hex.encode(randomBytes(16)), Self.blob(randomBytes(100)))
+            let (parts, continuation) = AsyncStream<ByteBuffer>.makeStream()
+            async let answer = send(bert, .PUT, id, in: shared, .stream(parts, length: .known(Int64(body.count))))
+            continuation.yield(ByteBuffer(bytes: body.prefix(50)))
+            try await waitUntil("the upload has begun") { try await rows("SELECT id FROM blob", server) == [id] }
+            try await anna.remove(bert, from: &zone)
+            continuation.yield(ByteBuffer(bytes: body.dropFirst(50)))
+            continuation.finish()
+            #expect(try await answer.code == .zoneNotFound)
+            #expect(try await rows("SELECT id FROM blob", server).isEmpty)
+        }
+    }
+
     @Test func badUploadsAreRefusedAndLeaveNothing() async throws {
         try await withZone { anna, zone, server in
             let id = try await upload(anna, [UInt8](repeating: 1, count: 100), in: zone)
@@ -245,6 +264,12 @@ import Testing
             #expect(first.code == nil)
             #expect(try await put(anna, 49, zone).code == .quotaExceeded)
             #expect(try await put(anna, 49, other).code == .quotaExceeded)
+            // The account's, whichever container it is for.
+            try await anna.register(in: "org.example.elsewhere")
+            let elsewhere = try await send(
+                anna, .PUT, "", in: zone, .bytes(ByteBuffer(bytes: [1, 2, 3])),
+                path: "/database/1/org.example.elsewhere/development/public/assets/-/_defaultZone/\(Hex.encode(randomBytes(16)))")
+            #expect(elsewhere.code == .quotaExceeded)
             #expect(try await put(bert, 900, zone).code == nil)
             #expect(try await anna.codes([try write("x", blob: first.id, root: Self.root(of: Self.blob([UInt8](repeating: 1, count: 2000))))], in: zone) == [nil])
             #expect(try await put(anna, 600, zone).code == nil)

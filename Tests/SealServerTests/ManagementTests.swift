@@ -135,6 +135,13 @@ import Testing
             for _ in 0..<ManagementTokens.mostPerContainer { _ = try await create(boss) }
             #expect(try await refusal { try await create(boss) } == .limitExceeded)
             _ = try await create(boss, "org.other")
+            // Those that have expired take no room.
+            for token in try await list(boss, TestClient.container).prefix(3) { try await revoke(boss, token.id) }
+            for _ in 0..<3 { _ = try await create(boss, lifetime: 60) }
+            #expect(try await refusal { try await create(boss) } == .limitExceeded)
+            server.clock.advance(seconds: 61)
+            for _ in 0..<3 { _ = try await create(boss) }
+            #expect(try await refusal { try await create(boss) } == .limitExceeded)
         }
     }
 
@@ -158,6 +165,10 @@ import Testing
             #expect(try await roles(anna) == ["Editor", "Reader"])
             #expect(try await roles(bert) == ["Editor"])
             #expect(try await roles(anna, .production).isEmpty)
+            // From a place among one user's.
+            let rest = try await boss.roles(after: "\(anna.name) Editor").assignments
+            let expected = ["\(anna.name) Reader"] + (anna.name < bert.name ? ["\(bert.name) Editor"] : [])
+            #expect(rest.map { "\($0.userRecordName) \($0.role)" } == expected)
             // A deployment brings the role, not who has it.
             _ = try await boss.deploy()
             #expect(try await boss.roles(.production).roles == ["Editor", "Reader"])

@@ -33,6 +33,26 @@ import Testing
         }
     }
 
+    /// A stream is of one environment, whatever the user's devices do in the other.
+    @Test func theOtherEnvironmentIsNotTold() async throws {
+        try await RunningServer.with { server in
+            let phone = try await Person.ready(server)
+            let inProduction = Sealkit_V1_ModifySubscriptionsRequest.with {
+                $0.operationID = Data(randomBytes(16))
+                $0.saves = [.database("production")]
+            }
+            let answer = try await phone.client.call(
+                phone.inProduction.path("subscriptions/modify"), inProduction, as: Sealkit_V1_ModifySubscriptionsResponse.self)
+            #expect(answer.results.map(\.subscription.subscriptionID) == ["production"])
+            try await phone.subscribe(.database("development"))
+            let desk = try await phone.onAnotherDevice().listen(after: "0")
+            _ = try await phone.inProduction.makeZone("theirs")
+            _ = try await phone.makeZone("ours")
+            let told = try await desk.notification()
+            #expect(told.environment == "development" && told.subscriptionID == "development" && told.zone.zoneName == "ours")
+        }
+    }
+
     /// The phone's change must not hide the desk's, nor the desk's the phone's.
     @Test func changesOfSeveralDevicesAreToldTogether() async throws {
         try await RunningServer.with { server in

@@ -121,6 +121,20 @@ import Testing
         }
     }
 
+    /// What a maker keeps of a link is the maker's alone: an administrator seals its preview anew and changes nothing else.
+    @Test func anAdministratorLeavesTheSecretThatTheOwnerKeeps() async throws {
+        try await withBert(.administrator) { anna, bert, zone, _ in
+            var link = try await anna.links(zone).links[0]
+            let kept = link.keptSecret
+            #expect(!kept.isEmpty)
+            (link.preview, link.keptSecret) = (Data([9]), Data([8, 8]))
+            let sent = link
+            try await bert.updateLinks(zone, .with { $0.links = [sent] })
+            let after = try await anna.links(zone).links[0]
+            #expect(after.preview == Data([9]) && after.keptSecret == kept)
+        }
+    }
+
     @Test func anAdministratorReplacesTheShareWideLinkOnlyByRenewingIt() async throws {
         try await withBert(.administrator) { anna, bert, made, _ in
             var zone = made

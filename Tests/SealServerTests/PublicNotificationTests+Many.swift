@@ -138,6 +138,34 @@ extension PublicNotificationTests {
         }
     }
 
+    /// Each public database has room of its own for what waits to be told.
+    @Test func whatWaitsInOneDatabaseTakesNoRoomInAnother() async throws {
+        try await withPeople { anna, bert, server in
+            try await bert.subscribe(.query(), in: "public")
+            let inProduction = Sealkit_V1_ModifySubscriptionsRequest.with {
+                $0.operationID = Data(randomBytes(16))
+                $0.saves = [.query()]
+            }
+            _ = try await bert.client.call(
+                Person.publicPath("subscriptions/modify", environment: "production"), inProduction,
+                as: Sealkit_V1_ModifySubscriptionsResponse.self)
+            let production = DatabasePath(container: TestClient.container, environment: .production, database: .public)
+            let reasons = try await server.services.database.write { connection in
+                let caller = try anna.caller(connection)
+                for (path, name) in [(Self.path, "a"), (production, "b"), (production, "c")] {
+                    try PublicChanges.note(
+                        [Self.change(name, by: anna.user)], in: PublicZone.find(path, in: connection), by: caller, now: server.clock.now,
+                        most: 1, connection: connection)
+                }
+                return try connection.rows("SELECT record, reason FROM public_change ORDER BY record") {
+                    "\(try $0.text(0)) \(try $0.int64(1))"
+                }
+            }
+            // What is too much there is told as an overflow, without a record.
+            #expect(reasons == [" 0", "a 1", "b 1"])
+        }
+    }
+
     @Test func whoWouldHaveToHearOfTooMuchIsToldToFetch() async throws {
         try await withPeople { anna, bert, server in
             _ = try await anna.savePublic([PublicWrite("first")])

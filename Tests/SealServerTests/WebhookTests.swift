@@ -51,6 +51,9 @@ import Testing
                 #expect(opened.notifications.map(\.recordID?.recordName) == ["a"])
                 // Again, late, early, altered, unsigned, by another key, to another place: refused.
                 #expect(throws: SealKitError.self) { try verified(by: verifier) }
+                // Also later, for as long as its signature is good.
+                for seconds in [1, 299, 300] { #expect(throws: SealKitError.self) { try verified(at: now + Double(seconds), by: verifier) } }
+                #expect(try verified(at: now + 300).id == opened.id)
                 #expect(throws: SealKitError.self) { try verified(at: now + 301) }
                 #expect(throws: SealKitError.self) { try verified(at: now - 302) }
                 #expect(throws: SealKitError.self) { try verified(delivery.body + Data(" ".utf8)) }
@@ -135,6 +138,31 @@ import Testing
                 receiver.hold(false)
                 let next = try await receiver.delivery(2).message
                 #expect(first.notifications.map(\.recordName) == ["a"] && next.notifications.map(\.recordName) == ["b", "c"])
+                try await Self.failures(0, server)
+                #expect(receiver.count == 2)
+            }
+        }
+    }
+
+    /// A subscription is put in the place of one whose receiver fails at that moment: the new receiver waits for nothing of that.
+    @Test func aFailureOfTheReceiverBeforeIsNotTheNextOnes() async throws {
+        try await WebhookReceiver.with { receiver in
+            try await RunningServer.with(webhookOrigins: [receiver.origin]) { server in
+                let anna = try await Person.ready(server)
+                let zone = try await anna.makeZone()
+                try await anna.subscribe(Self.subscription(receiver))
+                receiver.hold(true)
+                receiver.answer([.internalServerError])
+                _ = try await anna.save([Write("a")], in: zone)
+                _ = try await receiver.delivery(1)
+                var next = Self.subscription(receiver)
+                next.webhook = receiver.origin + "/next"
+                try await anna.subscribe(next)
+                _ = try await anna.save([Write("b")], in: zone)
+                receiver.hold(false)
+                let told = try await receiver.delivery(2)
+                #expect(told.path == "/next")
+                #expect(try told.message.notifications.map(\.recordName) == ["b"])
                 try await Self.failures(0, server)
                 #expect(receiver.count == 2)
             }

@@ -40,7 +40,7 @@ extension Database {
             let key = try view.newestKey()
             var random = SystemRandom()
             let draft = try verifying("the revocation") { () throws(SealError) in
-                try core.author.next(
+                try core.author(on: view.roster).next(
                     on: view.roster, changes: changes, rotating: true, current: key, time: currentTime(), random: &random)
             }
             try await append(draft, view: view)

@@ -25,7 +25,7 @@ extension Database {
         // They end with the zone's life.
         for view in try await openShares(in: zone) {
             let keeper = core.keeper(of: view.scope)
-            let draft = core.author.plain(.close, on: view.roster, time: currentTime())
+            let draft = core.author(on: view.roster).plain(.close, on: view.roster, time: currentTime())
             try await keeper.send([draft.entry.wire], grants: [])
             _ = try await keeper.adopt(draft)
         }

@@ -40,6 +40,29 @@ import Testing
         }
     }
 
+    /// Restarts give a relay that is out of order no more tries than it has.
+    @Test func howOftenItWasTriedOutlivesARestart() async throws {
+        try await RunningServer.with { server in
+            var random = SystemRandom()
+            let rows = OutgoingMessages(key: SecretBytes(random: &random))
+            let now = server.clock.now
+            let waiting = WaitingMessage(
+                id: ID16(random: &random), kind: .email,
+                message: CodeMessage(recipient: "a@example.org", code: "12345678", language: "en"), attempts: 0, expires: now + 60_000_000)
+            let left = try await server.services.database.write { connection in
+                try rows.insert(waiting, in: connection)
+                for _ in 0..<2 { try rows.countAttempt(waiting.id, in: connection) }
+                return try rows.takeOver(now: now, in: connection)
+            }
+            #expect(left.map(\.attempts) == [2] && left.map(\.id) == [waiting.id])
+            // It goes on counting there: of three tries two were made.
+            server.mail.fail(with: [.notSent(code: 7, status: 0, reason: "")])
+            server.services.outbox.send(try #require(left.first))
+            try await waitUntil("it was given up") { try await Self.waiting(server).isEmpty && server.services.outbox.count == 0 }
+            #expect(server.mail.tries == 1 && server.mail.sent.isEmpty)
+        }
+    }
+
     @Test func theCodeInItCountsAfterTheRestart() async throws {
         let (folder, clock) = (TemporaryFolder(), TestClock())
         let client = Mutex<TestClient?>(nil)

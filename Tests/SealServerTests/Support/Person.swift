@@ -36,6 +36,13 @@ struct Person: Sendable {
         return Person(client: client, keys: keys, chain: chain)
     }
 
+    /// Makes this account's user in another container.
+    func register(in container: String) async throws {
+        var random = SystemRandom()
+        let keys = try AccountSeed(random: &random).identityKeys(container: container, using: XWingHPKE.self)
+        _ = try await client.register(chain: keys.firstIdentity(time: 1).wire, container: container, signer: keys.signingKey)
+    }
+
     /// The same person in production.
     var inProduction: Person {
         var person = self

@@ -89,6 +89,13 @@ import Testing
             let late = try await token("a@example.org")
             server.clock.advance(seconds: 900)
             #expect(try await !spend(late), "expired")
+            // A clock that ran ahead and was set back gives none a second life.
+            let ahead = try await token("a@example.org")
+            #expect(try await spend(ahead))
+            server.clock.advance(seconds: 901)
+            #expect(try await spend(token("a@example.org")))
+            server.clock.advance(seconds: -901)
+            #expect(try await !spend(ahead))
         }
     }
 }
