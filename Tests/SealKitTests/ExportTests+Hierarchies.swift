@@ -53,7 +53,7 @@ extension ExportTests {
         let export = try await ann.own.exportRaw(zone, to: folder)
         // Five records, the share's record, and the tombstone of the one that ended.
         #expect(export.records == 7)
-        let (lines, status) = try verify(folder, keyFile: keyFile, url: url)
+        let (lines, status) = try await verify(folder, keyFile: keyFile, url: url)
         #expect(status == 0)
         #expect(lines.compactMap { $0["shareRecordName"] as? String } == ["", "share-diary", "share-list"])
         let all = ["list": "the list", "item": "the item", "diary": "the diary", "page": "a page", "note": "the note"]
@@ -65,11 +65,11 @@ extension ExportTests {
         let part = server.folder.appendingPathComponent("part")
         let joined = RecordZone.ID(zoneName: "Lists", ownerName: ann.name)
         #expect(try await bob.shared.exportRaw(joined, to: part).records == 3)
-        let (seen, bobsStatus) = try verify(part, keyFile: bobs)
+        let (seen, bobsStatus) = try await verify(part, keyFile: bobs)
         #expect(bobsStatus == 0)
         #expect(seen.compactMap { $0["shareRecordName"] as? String } == ["share-list"])
         #expect(bodies(seen) == ["list": "the list", "item": "the item"])
-        #expect(try verify(part, keyFile: keyFile).status == 1)
+        #expect(try await verify(part, keyFile: keyFile).status == 1)
     }
 
     @Test func `An export whose scopes were exchanged or left out is refused`() async throws {
@@ -98,10 +98,10 @@ extension ExportTests {
         ]
         for (what, key, value) in lies {
             try JSONSerialization.data(withJSONObject: whole.merging([key: value]) { $1 }).write(to: file)
-            let told = try verify(folder, keyFile: keyFile)
+            let told = try await verify(folder, keyFile: keyFile)
             #expect(told.status == 1 && told.lines.isEmpty, "\(what)")
         }
         try JSONSerialization.data(withJSONObject: whole).write(to: file)
-        #expect(try verify(folder, keyFile: keyFile).status == 0)
+        #expect(try await verify(folder, keyFile: keyFile).status == 0)
     }
 }

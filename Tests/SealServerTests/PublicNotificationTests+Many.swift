@@ -1,3 +1,4 @@
+import Foundation
 import SealCoding
 import SealEnvelope
 import SealQuery

@@ -1,5 +1,6 @@
 import Hummingbird
 import NIOCore
+import SealWire
 
 /// What belongs to one request.
 struct SealRequestContext: RequestContext {
@@ -36,11 +37,9 @@ struct SealRequestContext: RequestContext {
         maxUploadSize = ServerConfiguration.defaultMaximumMessageSize
     }
 
-    /// The route's method and the template of its path, so that neither an id nor anything else of the request is in it; one name for
-    /// whatever no route took.
+    /// What the table of endpoints calls the route, so that nothing of the request is in it; one name for whatever is not in the table.
     func endpointName(_ request: Request) -> String {
-        guard hasRoute, let endpointPath else { return "unknown" }
-        return "\(request.method.rawValue) \(endpointPath)"
+        endpointPath.flatMap { Endpoints.route(request.method.rawValue, template: $0)?.name } ?? "unknown"
     }
 
     /// False when no route took the request.

@@ -32,7 +32,8 @@ public struct SharingEndpoints: Sendable {
         refusals: [.message, .user, .path, .zone, .roster, .stored, .code(.unknownItem), .code(.quotaExceeded)],
         about: """
             gives entries back that a server has lost, or ends a fork (PROTOCOL.md, "Forks"); those that it has are \
-            passed over
+            passed over. An `open` that follows a `close` waits until what the zone held is gone: the answer's head says \
+            that the entries before it were taken, and where it is the first one, the answer is `zoneBusy`
             """)
 
     public let fetchLinks = Endpoint<InDatabase, Sealkit_V1_LinksRequest, Sealkit_V1_LinksResponse>(

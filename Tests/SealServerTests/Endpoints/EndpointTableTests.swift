@@ -6,7 +6,7 @@ import Testing
 @testable import SealWire
 
 /// The table of endpoints itself, and that the server serves it.
-struct EndpointTableTests {
+@Suite(.timeLimit(.minutes(60))) struct EndpointTableTests {
     @Test func noRouteIsTwiceInTheTable() {
         let names = Endpoints.all.map(\.name)
         #expect(Set(names).count == names.count)

@@ -11,7 +11,7 @@ import Testing
 
     @Test func countersGaugesAndHistogramsAreWrittenAsTheFormatSays() {
         let metrics = metrics
-        for _ in 0..<3 { metrics.count(.requests, "GET /1/limits", "200") }
+        for _ in 0..<3 { metrics.count(.requests, "limits", "200") }
         metrics.count(.requests, "unknown", "404")
         metrics.record(.jobLastDone, "sweep", value: 1_700_000_000)
         for size in [1.0, 2, 3, 300] { metrics.record(.groupWrites, value: size) }
@@ -22,7 +22,7 @@ import Testing
                 sealkit_job_last_done_timestamp_seconds{job="sweep"} 1700000000
                 # HELP sealkit_requests_total Requests that were answered, by endpoint and HTTP status.
                 # TYPE sealkit_requests_total counter
-                sealkit_requests_total{endpoint="GET /1/limits",status="200"} 3
+                sealkit_requests_total{endpoint="limits",status="200"} 3
                 sealkit_requests_total{endpoint="unknown",status="404"} 1
                 # HELP sealkit_storage_group_writes Transactions in one commit.
                 # TYPE sealkit_storage_group_writes histogram
