@@ -86,7 +86,7 @@ extension RecordSave {
     func tag(_ parents: [String], from first: Int64) throws {
         for (offset, parent) in parents.enumerated() {
             try connection.execute(
-                "UPDATE record SET tag = $4 WHERE owner = $1 AND zone = $2 AND name = $3",
+                "UPDATE record SET tag = $4 WHERE owner = $1 AND zone = $2 AND name = $3 AND deleted = 0",
                 zone.key + [.text(parent), .integer(first + Int64(offset))])
         }
     }

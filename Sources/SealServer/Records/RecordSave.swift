@@ -105,7 +105,7 @@ struct RecordSave {
     private func compare(_ name: String, _ content: RecordBatch.Content, _ claims: inout AssetClaims) throws -> Outcome {
         let statement = content.statement
         let found = try predecessor(name)
-        if let found, !zone.sees(share: found.share) { return Self.hidden }
+        if let found, !zone.sees(share: found.share, isDeleted: found.isDeleted, tag: found.tag) { return Self.hidden }
         if let error = rights?.refusalToSave(statement, over: found) { return .refused(error) }
         if let found, try isBackward(statement, after: found) { return Self.backward }
         if batch.isRestoring, let outcome = try restore(name, content, over: found, &claims) { return outcome }

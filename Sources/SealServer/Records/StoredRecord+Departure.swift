@@ -6,13 +6,14 @@ extension StoredRecord {
         """
 
     static func departure(
-        _ name: String, from shares: [Int64], in zone: ZoneRow, _ connection: any SQLConnection
+        _ name: String, from shares: [ZoneShare], in zone: ZoneRow, _ connection: any SQLConnection
     ) throws -> StoredRecord? {
         guard !shares.isEmpty else { return nil }
         return try connection.first(
             """
             SELECT \(departureColumns) FROM departure
-            WHERE owner = $1 AND zone = $2 AND name = $3 AND share IN (\(Shares.list(shares))) ORDER BY position DESC LIMIT 1
+            WHERE owner = $1 AND zone = $2 AND name = $3 AND share IN (\(Shares.list(shares.map(\.number))))\(ZoneShare.present(shares))
+            ORDER BY position DESC LIMIT 1
             """, zone.key + [.text(name)]
         ) { try departed(from: $0) }
     }
@@ -26,17 +27,32 @@ extension StoredRecord {
 
 extension RecordFeed {
     /// What participants of shares are given: their records, and those that left. Each is one range of an index a share.
-    static func query(of shares: [Int64]) -> String {
+    static func query(of shares: [ZoneShare]) -> String {
         guard !shares.isEmpty else { return "SELECT \(StoredRecord.columns), 0 FROM record WHERE owner = $1 AND zone = $2 AND position > $3 AND 1 = 0 LIMIT $4" }
-        let list = Shares.list(shares)
+        let list = Shares.list(shares.map(\.number))
+        let present = ZoneShare.present(shares)
         return """
             SELECT \(StoredRecord.columns), 0 AS departed FROM record
-            WHERE owner = $1 AND zone = $2 AND position > $3 AND share > 0 AND share IN (\(list))
+            WHERE owner = $1 AND zone = $2 AND position > $3 AND share > 0 AND share IN (\(list))\(present)
             UNION ALL SELECT \(StoredRecord.departureColumns), 1 FROM departure d
-            WHERE owner = $1 AND zone = $2 AND position > $3 AND share IN (\(list))
+            WHERE owner = $1 AND zone = $2 AND position > $3 AND share IN (\(list))\(present)
                 AND NOT EXISTS (SELECT 1 FROM record r WHERE r.owner = d.owner AND r.zone = d.zone AND r.name = d.name
-                    AND r.share IN (\(list)))
+                    AND r.share IN (\(list))\(ZoneShare.presentTombstones(shares)))
             ORDER BY 3 LIMIT $4
             """
+    }
+}
+
+extension ZoneShare {
+    /// Leaves out what is of earlier lives of the shares.
+    fileprivate static func present(_ shares: [ZoneShare]) -> String {
+        shares.filter { $0.began > 0 }.map { " AND NOT (share = \($0.number) AND position <= \($0.began))" }.joined()
+    }
+
+    /// The same of tombstones `r`, those that have left the feed included.
+    fileprivate static func presentTombstones(_ shares: [ZoneShare]) -> String {
+        shares.filter { $0.began > 0 }.map {
+            " AND NOT (r.share = \($0.number) AND r.deleted = 1 AND r.tag <= \($0.began))"
+        }.joined()
     }
 }

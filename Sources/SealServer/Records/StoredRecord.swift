@@ -63,7 +63,7 @@ struct StoredRecord: Sendable {
             "SELECT \(columns) FROM record WHERE owner = $1 AND zone = $2 AND name = $3", zone.key + [.text(name)],
             StoredRecord.init)
         guard let shares = zone.visibleShares else { return found }
-        if let found, shares.contains(found.share) { return found }
+        if let found, zone.sees(share: found.share, isDeleted: found.isDeleted, tag: found.tag) { return found }
         return try departure(name, from: shares, in: zone, connection)
     }
 

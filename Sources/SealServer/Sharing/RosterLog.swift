@@ -70,12 +70,13 @@ enum RosterLog {
         if zone.share != nil {
             try connection.execute(
                 """
-                UPDATE share SET sequence = $4, head = $5, participants = $6, closed = $7, root = $8
+                UPDATE share SET sequence = $4, head = $5, participants = $6, closed = $7, root = $8, began = COALESCE($9, began)
                 WHERE owner = $1 AND zone = $2 AND share = $3
                 """,
                 zone.scopeKey + [
                     .integer(Int64(bitPattern: zone.sequence)), .blob(zone.head.bytes), .integer(Int64(zone.participants)),
                     .bool(zone.isClosed), .text(roster.rootRecordName ?? ""),
+                    wasClosed && !zone.isClosed ? .integer(zone.position) : .null,
                 ])
             if zone.isClosed != wasClosed { try UnsettledRecords.noteEnd(of: zone, connection) }
             return zone

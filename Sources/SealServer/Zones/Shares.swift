@@ -8,7 +8,7 @@ enum Shares {
         .unknownItem, "The zone has no such share, or the caller takes no part in it.",
         remedy: "Fetch the zone's changes; save the share with its root first if it is to be made.")
 
-    static let columns = "s.share, s.record_name, s.root, s.sequence, s.head, s.participants, s.closed"
+    static let columns = "s.share, s.record_name, s.root, s.sequence, s.head, s.participants, s.closed, s.began"
 
     /// The share of that name, closed ones included.
     static func find(_ name: String, in zone: ZoneRow, _ connection: any SQLConnection) throws -> ZoneRow? {
@@ -113,7 +113,8 @@ extension ZoneRow {
     func seen(from row: any SQLRow, at column: Int) throws -> ZoneRow {
         var zone = self
         zone.share = ZoneShare(
-            number: try row.int64(column), recordName: try row.text(column + 1), root: try row.text(column + 2))
+            number: try row.int64(column), recordName: try row.text(column + 1), root: try row.text(column + 2),
+            began: try row.int64(column + 7))
         zone.sequence = UInt64(bitPattern: try row.int64(column + 3))
         zone.head = try Digest(try row.bytes(column + 4))
         zone.participants = Int(try row.int64(column + 5))

@@ -9,6 +9,9 @@ struct ZoneShare: Sendable {
     let recordName: String
     /// The record whose hierarchy is shared.
     var root: String
+    /// The place in the zone's feed at which its present life began; 0 in its first. What was deleted in it before, or left it, is
+    /// nothing to those who take part now: to them no statement of an earlier life counts.
+    var began: Int64 = 0
 }
 
 extension ZoneRow {
@@ -21,13 +24,17 @@ extension ZoneRow {
         case shares([ZoneRow], since: Int64)
     }
 
-    /// The numbers of the shares that limit what is seen; nil where nothing does.
-    var visibleShares: [Int64]? {
+    /// The shares that limit what is seen; nil where nothing does.
+    var visibleShares: [ZoneShare]? {
         guard case .shares(let shares, _) = sight else { return nil }
-        return shares.compactMap { $0.share?.number }
+        return shares.compactMap(\.share)
     }
 
-    func sees(share number: Int64) -> Bool { visibleShares?.contains(number) ?? true }
+    /// - Parameter tag: the number behind the record's change tag. A tombstone's stays when it has left the feed, and nothing gives it
+    ///   another one.
+    func sees(share number: Int64, isDeleted: Bool, tag: Int64) -> Bool {
+        visibleShares?.contains { $0.number == number && (!isDeleted || tag > $0.began) } ?? true
+    }
 
     /// The heads of the scopes that an answer about this zone's records cites.
     /// - Parameter cited: numbers of the shares that its records are in; 0 for the zone's own scope.

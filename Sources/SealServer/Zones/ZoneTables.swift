@@ -47,6 +47,7 @@ enum ZoneTables {
             head BLOB NOT NULL,
             participants BIGINT NOT NULL,
             closed BIGINT NOT NULL,
+            began BIGINT NOT NULL DEFAULT 0,
             PRIMARY KEY (owner, zone, share),
             UNIQUE (owner, zone, record_name),
             UNIQUE (owner, zone, scope_id)
