@@ -39,7 +39,7 @@ final class RequestWorld: Sendable {
         let services = Services(
             database: undoing, blobs: try FolderBlobStore(folder: configuration.dataFolder + "/blobs"), messengers: [:],
             secrets: try ServerSecrets(folder: configuration.secretsFolder), configuration: configuration,
-            logger: QuietLog.logger,
+            writeTimes: WriteTimes(logger: QuietLog.logger), metrics: .off, logger: QuietLog.logger,
             replacing: ServiceReplacements(clock: { Self.now }, limits: Self.limits))
         let router = try Server.router(services) { _, _ in }
         // An event stream needs a connection, and does not end.
