@@ -91,6 +91,26 @@ import Testing
         #expect(runs.done == Array(repeating: .send, count: 4) && runs.pacing.sleeps == [2, 4, 8].map { .seconds($0) })
     }
 
+    /// A zone that cannot be made, and is added again each time.
+    @Test func whatIsSentInVainIsGivenMoreAndMoreTime() async {
+        let pacing = FakePacing()
+        let schedule = SyncSchedule(pacing: pacing.pacing)
+        let runs = LockedValue(0)
+        let (ends, end) = AsyncStream<Void>.makeStream()
+        schedule.begin { [weak schedule] _ throws(SealKitError) in
+            runs.change { $0 += 1 }
+            guard runs.value <= 10 else { return end.finish() }
+            schedule?.want(.send, after: SyncSchedule.gathering)
+            schedule?.sent(inVain: runs.value != 9)
+            if runs.value != 9 { throw SealKitError(.partialFailure, "all of it") }
+        }
+        schedule.want(.send, after: .zero)
+        for await _ in ends {}
+        // The ninth did something.
+        let waits: [Duration] = [.milliseconds(500)] + [2, 4, 8, 16, 32, 60, 60].map { .seconds($0) } + [.milliseconds(500), .milliseconds(500)]
+        #expect(pacing.sleeps == waits)
+    }
+
     /// What is wanted much later keeps nothing else waiting, also after a failure.
     @Test func whatIsWantedSoonerComesSooner() async {
         let pacing = FakePacing()

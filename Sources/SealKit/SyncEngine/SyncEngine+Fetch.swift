@@ -110,7 +110,8 @@ extension SyncEngine {
         return failures
     }
 
-    private static let zonesPerRequest = 400
+    /// They share a page of the feed: with more at once, most of each answer would be zones that found no room in it.
+    private static let zonesPerRequest = 20
 
     /// Several zones at once, each to its end.
     private func fetch(_ zones: [RecordZone.ID], _ run: Run) async throws(SealKitError) -> [SealKitError] {
@@ -174,6 +175,8 @@ extension SyncEngine {
             try await tellEnd(of: zone, failure)
             return failure
         }
+        // It found no room in the answer.
+        if !isNews, changes.moreComing, changes.changeToken == ownState.content.zones[zone]?.token { return nil }
         let noted: Change = { content in
             content.zones[zone, default: State.Zone()].token = changes.changeToken
             if !changes.moreComing { content.unfetched.removeAll { $0 == zone } }

@@ -1,24 +1,38 @@
 extension SyncEngine {
+    /// What became of single changes.
+    struct Sent: Sendable {
+        var failures: [SealKitError] = []
+        /// How many were done.
+        var done = 0
+
+        /// All that was sent has failed, so that the same at once would fail again.
+        var isInVain: Bool { done == 0 && !failures.isEmpty }
+
+        fileprivate mutating func add(_ failures: [SealKitError], of count: Int) {
+            self.failures += failures
+            done += count - failures.count
+        }
+    }
+
     /// A send from the account to the end of what there is to send.
-    /// - Returns: why single changes have failed.
     /// - Throws: what has ended it.
-    func send(_ options: SendChangesOptions, _ reason: SyncReason) async throws(SealKitError) -> [SealKitError] {
+    func send(_ options: SendChangesOptions, _ reason: SyncReason) async throws(SealKitError) -> Sent {
         let run = Run(database: try await settleAccount(), group: options.operationGroup)
-        guard hasSomethingToSend(options.scope) else { return [] }
+        var sent = Sent()
+        guard hasSomethingToSend(options.scope) else { return sent }
         let context = SendChangesContext(reason: reason, options: options)
         try await tell(.willSendChanges(Event.WillSendChanges(context: context)))
-        var failures: [SealKitError] = []
         var end: SealKitError?
         do throws(SealKitError) {
-            try await sendDatabaseChanges(options, run, &failures)
-            try await sendRecordZoneChanges(context, run, &failures)
+            try await sendDatabaseChanges(options, run, &sent)
+            try await sendRecordZoneChanges(context, run, &sent)
         } catch {
             end = error
         }
-        let failure = end ?? (failures.isEmpty ? nil : SealKitError.partialFailure(failures, of: "changes"))
+        let failure = end ?? (sent.failures.isEmpty ? nil : SealKitError.partialFailure(sent.failures, of: "changes"))
         try await tell(.didSendChanges(Event.DidSendChanges(context: context, error: failure)))
         if let end { throw end }
-        return failures
+        return sent
     }
 
     func hasSomethingToSend(_ scope: SendChangesOptions.Scope) -> Bool {
@@ -32,7 +46,7 @@ extension SyncEngine {
     private static let zonesPerRequest = 400
 
     private func sendDatabaseChanges(
-        _ options: SendChangesOptions, _ run: Run, _ failures: inout [SealKitError]
+        _ options: SendChangesOptions, _ run: Run, _ sent: inout Sent
     ) async throws(SealKitError) {
         let moment = ownState.moment
         var parts = ownState.content.database.all.filter(options.scope.contains).inParts(of: SyncEngine.zonesPerRequest)
@@ -63,7 +77,7 @@ extension SyncEngine {
                 saved = Dictionary(uniqueKeysWithValues: saving.map { ($0.zoneID, .failure(error)) })
                 deleted = Dictionary(uniqueKeysWithValues: deleting.map { ($0, .failure(error)) })
             }
-            failures += try await take(part, saved, deleted, moment)
+            sent.add(try await take(part, saved, deleted, moment), of: part.count)
         }
     }
 
@@ -114,7 +128,7 @@ extension SyncEngine {
     // MARK: Records
 
     private func sendRecordZoneChanges(
-        _ given: SendChangesContext, _ run: Run, _ failures: inout [SealKitError]
+        _ given: SendChangesContext, _ run: Run, _ sent: inout Sent
     ) async throws(SealKitError) {
         var context = given
         while true {
@@ -134,10 +148,9 @@ extension SyncEngine {
             while !requests.isEmpty {
                 let answer = try await send(requests.removeFirst(), run)
                 requests.insert(contentsOf: answer.again, at: 0)
-                for (id, error) in try await take(answer.request, answer.saved, answer.deleted, moment) {
-                    context.options.scope.failed.insert(id)
-                    failures.append(error)
-                }
+                let failed = try await take(answer.request, answer.saved, answer.deleted, moment)
+                context.options.scope.failed.formUnion(failed.map(\.0))
+                sent.add(failed.map(\.1), of: answer.request.count)
             }
         }
     }

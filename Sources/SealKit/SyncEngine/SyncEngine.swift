@@ -127,7 +127,7 @@ public final class SyncEngine: Sendable {
     /// - Throws: why the server could not be asked, with what was not sent still pending; `partialFailure` when single changes have
     ///   failed; `invalidArguments` inside the delegate's functions, and for a batch with changes that were not asked for.
     public func sendChanges(_ options: SendChangesOptions = SendChangesOptions()) async throws(SealKitError) {
-        let failures = try await run { (engine) async throws(SealKitError) in try await engine.send(options, .manual) }
+        let failures = try await run { (engine) async throws(SealKitError) in try await engine.send(options, .manual) }.failures
         guard failures.isEmpty else { throw SealKitError.partialFailure(failures, of: "changes") }
     }
 

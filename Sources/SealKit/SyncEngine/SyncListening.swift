@@ -106,7 +106,7 @@ extension SyncEngine {
         switch notification.content {
         case .fired(let fired) where fired.databaseScope != configuration.databaseScope: return
         // What changed before the stream was open is told by none.
-        case .ready, .reset, .fired: schedule.want(.fetch, after: .zero)
+        case .ready, .reset, .fired: schedule.want(.fetch, after: SyncSchedule.hearing)
         }
     }
 
@@ -123,7 +123,9 @@ extension SyncEngine {
         }
         if wanted.contains(.send) {
             failures += try await part { (engine) async throws(SealKitError) in
-                try await engine.send(SendChangesOptions(), .scheduled)
+                let sent = try await engine.send(SendChangesOptions(), .scheduled)
+                engine.schedule.sent(inVain: sent.isInVain)
+                return sent.failures
             }
         }
         await listening.listen(self)

@@ -14,8 +14,11 @@ final class SyncSchedule: Sendable {
 
     /// What is added within this time is sent together.
     static let gathering = Duration.milliseconds(500)
+    /// What is told within this time is fetched together, however often the server tells of changes.
+    static let hearing = Duration.milliseconds(100)
     private static let firstWait = Duration.seconds(2)
     private static let longestWait = Duration.seconds(900)
+    private static let longestPause = Duration.seconds(60)
 
     private struct Plan {
         var sync: Sync?
@@ -23,6 +26,8 @@ final class SyncSchedule: Sendable {
         var due: ContinuousClock.Instant
         /// When the server wants to be asked again.
         var asked: ContinuousClock.Instant
+        /// Sends in a row that did nothing.
+        var vain = 0
         /// Not before `asked`, and not before the wait after failures is over.
         var earliest: ContinuousClock.Instant
         /// In a row.
@@ -122,6 +127,18 @@ final class SyncSchedule: Sendable {
         plan.withLock { $0.sleeper = nil }
     }
 
+    /// During a run: whether all that it sent has failed. What adds the same again and again is given more and more time, from the
+    /// second time on; the first time is as a rule a conflict, which has been merged.
+    func sent(inVain isInVain: Bool) {
+        let now = pacing.now()
+        plan.withLock { plan in
+            plan.vain = isInVain ? plan.vain + 1 : 0
+            guard plan.vain > 1 else { return }
+            plan.earliest = max(plan.earliest, now + min(Self.longestPause, Self.longest(after: plan.vain - 2)))
+            plan.due = max(plan.due, plan.earliest)
+        }
+    }
+
     private func settled() { plan.withLock { $0.failures = 0 } }
 
     private func failed(_ wanted: Wanted, _ error: SealKitError) {
@@ -130,7 +147,7 @@ final class SyncSchedule: Sendable {
         let chance = pacing.chance()
         plan.withLock { plan in
             plan.asked = now + .seconds(error.retryAfter ?? 0)
-            plan.earliest = plan.asked + Self.longest(after: plan.failures) * chance
+            plan.earliest = max(plan.earliest, plan.asked + Self.longest(after: plan.failures) * chance)
             plan.due = plan.earliest
             plan.failures += 1
             plan.wanted.formUnion(wanted)
