@@ -17,15 +17,12 @@ extension SealKitError {
         }
     }
 
-    /// The server says what it cannot have been told: asking again soon brings the same.
-    var doesNotVerify: Bool { [.integrityFailure, .rollback, .verificationFailed].contains(code) }
-
     /// Whether the same may go well after some time, with nobody doing anything about it.
     var passesWithTime: Bool {
         switch code {
         // Nobody is signed in: that is over when somebody is. The others of an atomic batch wait for what kept them.
         case .notAuthenticated, .operationCancelled, .batchRequestFailed, .partialFailure: false
-        default: isRetriedBySyncEngine && !doesNotVerify
+        default: isRetriedBySyncEngine && !isViolation
         }
     }
 

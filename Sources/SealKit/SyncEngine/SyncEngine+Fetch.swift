@@ -14,7 +14,7 @@ extension SyncEngine {
         do throws(SealKitError) {
             do throws(SealKitError) { try await fetchDatabase(run) } catch {
                 // What is known of zones already is fetched all the same.
-                guard error.doesNotVerify else { throw error }
+                guard error.isViolation else { throw error }
                 failures.append(error)
             }
             failures += try await fetchZones(options, run)
