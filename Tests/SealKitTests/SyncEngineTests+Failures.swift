@@ -176,6 +176,35 @@ extension SyncEngineTests {
         await engine.cancelOperations()
     }
 
+    @Test func aZoneThatIsBusyKeepsNothingFromBeingSent() async throws {
+        let ann = try await Person()
+        let busy = RecordZone.ID(zoneName: "busy")
+        for zone in [zone, busy] { try await ann.own.save(RecordZone(zoneID: zone)) }
+        let device = try SyncDevice(
+            ann,
+            network: { next in
+                RewritingTransport(next) { path, body in
+                    guard path.hasSuffix("changes/zone") else { return body }
+                    var answer = try Sealkit_V1_ZonesRecordChangesResponse(serializedBytes: body)
+                    for index in answer.zones.indices where answer.zones[index].zone.zoneName == "busy" {
+                        answer.zones[index].failure = .with { $0.code = "zoneBusy"; $0.reason = "busy" }
+                    }
+                    return try answer.serializedData()
+                }
+            })
+        let id = device.note("note", in: zone)
+        let app = SyncApp(disk: SyncDisk())
+        app.disk.content.withLock { $0.notes[id] = SyncDisk.Note(words: ["word"]) }
+        let state = SyncEngine.State(nil)
+        state.add(pendingRecordZoneChanges: [.saveRecord(id)])
+        state.apply { $0.account = ann.name }
+        let engine = try SyncEngine(.init(container: device.container, stateSerialization: state.serialization.0, delegate: app))
+        await app.told { if case .sentRecordZoneChanges(let sent) = $0 { !sent.savedRecords.isEmpty } else { false } }
+        #expect(app.events.contains("didFetch busy zoneBusy"))
+        #expect(try await ann.own.record(for: id).encryptedValues["words"] == ["word"])
+        await engine.cancelOperations()
+    }
+
     /// As when a proxy stands in for the server that is being replaced.
     @Test func aStreamThatEndsIsOpenedAgain() async throws {
         let ann = try await Person()
