@@ -14,18 +14,21 @@ extension SyncEngine {
             try await tell(.accountChange(.signOut(of: before)), before: { $0 = State.Content() })
             throw failure
         }
-        try await settle(on: database.core.userID().recordName)
+        let isAfterReset = configuration.container.accounts.isAfterReset
+        // Said of this account, and not of one that came in between.
+        try database.core.requireSignedIn()
+        try await settle(on: database.core.userID().recordName, isAfterReset: isAfterReset)
         return database
     }
 
-    private func settle(on name: String) async throws(SealKitError) {
+    private func settle(on name: String, isAfterReset: Bool) async throws(SealKitError) {
         let before = ownState.content.account
         let current = Record.ID(recordName: name)
         guard before != name else { return }
         guard let before else {
             return try await tell(.accountChange(.signIn(of: current)), before: { $0.account = name })
         }
-        guard configuration.container.accounts.isAfterReset else {
+        guard isAfterReset else {
             let change: Change = { content in
                 content = State.Content()
                 content.account = name

@@ -116,7 +116,8 @@ public final class SyncEngine: Sendable {
     /// Fetches what has changed on the server; the delegate has been told all of it when this returns.
     ///
     /// - Throws: why the server could not be asked; one zone's failure; `partialFailure` where several zones have failed, each of
-    ///   which was told with ``Event/DidFetchRecordZoneChanges``; `invalidArguments` inside the delegate's functions.
+    ///   which was told with ``Event/DidFetchRecordZoneChanges``; `notAuthenticated` when another account is signed in meanwhile;
+    ///   `invalidArguments` inside the delegate's functions.
     public func fetchChanges(_ options: FetchChangesOptions = FetchChangesOptions()) async throws(SealKitError) {
         let failures = try await run { (engine) async throws(SealKitError) in try await engine.fetch(options, .manual) }
         if let failure = SealKitError.syncFailure(failures, of: "zones") { throw failure }
@@ -125,7 +126,8 @@ public final class SyncEngine: Sendable {
     /// Sends pending changes, in as many requests as it takes; the delegate has been told what became of each when this returns.
     ///
     /// - Throws: why the server could not be asked, with what was not sent still pending; `partialFailure` when single changes have
-    ///   failed; `invalidArguments` inside the delegate's functions, and for a batch with changes that were not asked for.
+    ///   failed; `notAuthenticated` when another account is signed in meanwhile, with what was not sent still pending;
+    ///   `invalidArguments` inside the delegate's functions, and for a batch with changes that were not asked for.
     public func sendChanges(_ options: SendChangesOptions = SendChangesOptions()) async throws(SealKitError) {
         let failures = try await run { (engine) async throws(SealKitError) in try await engine.send(options, .manual) }.failures
         guard failures.isEmpty else { throw SealKitError.partialFailure(failures, of: "changes") }
@@ -166,7 +168,8 @@ public final class SyncEngine: Sendable {
         }
     }
 
-    private func runAlone<T: Sendable>(
+    /// On this engine only: what it does by itself is not for the one that supersedes it.
+    func runAlone<T: Sendable>(
         _ body: @escaping @Sendable (SyncEngine) async throws(SealKitError) -> T
     ) async throws(SealKitError) -> T {
         let cancellations = runs.withLock { $0.cancellations }

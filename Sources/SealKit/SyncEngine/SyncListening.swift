@@ -135,7 +135,7 @@ extension SyncEngine {
     private func part(
         _ body: @escaping @Sendable (SyncEngine) async throws(SealKitError) -> [SealKitError]
     ) async throws(SealKitError) -> [SealKitError] {
-        do throws(SealKitError) { return try await run(body) } catch {
+        do throws(SealKitError) { return try await runAlone(body) } catch {
             guard !error.passesWithTime, ![.notAuthenticated, .operationCancelled].contains(error.code) else { throw error }
             return [error]
         }
