@@ -76,16 +76,22 @@ extension SyncEngineTests {
     @Test func insideAHandlerTheEngineRefusesAtOnce() async throws {
         let device = try await device(try await Person())
         let codes = LockedValue<[SealKitError.Code?]>([])
+        let shared = LockedValue<SyncEngine?>(nil)
         let asking = Asking(device.app) { engine in
             let (fetched, sent) = (await failure { try await engine.fetchChanges() }, await failure { try await engine.sendChanges() })
-            codes.change { $0 += [fetched, sent] }
+            // Of the delegate's other database neither: its handler may be waiting for this one.
+            let other = await failure { try await shared.value?.fetchChanges() }
+            codes.change { $0 += [fetched, sent, other] }
         }
         var configuration = SyncEngine.Configuration(
             container: device.container, stateSerialization: try device.disk.state, delegate: asking)
         configuration.automaticallySync = false
         let engine = try SyncEngine(configuration)
+        configuration.databaseScope = .shared
+        let beside = try SyncEngine(configuration)
+        shared.change { $0 = beside }
         try await engine.fetchChanges()
-        #expect(codes.value.count >= 4 && codes.value.allSatisfy { $0 == .invalidArguments })
+        #expect(codes.value.count >= 6 && codes.value.allSatisfy { $0 == .invalidArguments })
     }
 
     /// What an app gets that makes two by accident.

@@ -1,7 +1,7 @@
 /// What an app does for its sync engine: CloudKit's `CKSyncEngineDelegate`.
 ///
-/// Its functions are called one at a time for each database, and the engine waits for them. In them the engine neither fetches nor
-/// sends (`invalidArguments`).
+/// Its functions are called one at a time for each database, and the engine waits for them. In them none of its engines
+/// fetches or sends (`invalidArguments`).
 public protocol SyncEngineDelegate: AnyObject, Sendable {
     /// Something happened. Keep what came in your own store before you return: what is told after this does not come again.
     func handleEvent(_ event: SyncEngine.Event, syncEngine: SyncEngine) async

@@ -54,10 +54,11 @@ final class SyncHandling: Sendable {
         return await $current.withValue(handling) { await body() }
     }
 
+    /// For any of its databases: two that are told something and wait for each other would wait for ever.
     static func isActive(in place: SyncPlace) -> Bool {
         var handling = current
         while let one = handling {
-            if one.place === place, !one.isOver.withLock({ $0 }) { return true }
+            if one.place.isBeside(place), !one.isOver.withLock({ $0 }) { return true }
             handling = one.outer
         }
         return false
