@@ -96,6 +96,25 @@ extension HierarchicalShareTests {
         #expect(made.base?.statement.revision == 3)
     }
 
+    /// A device leaves what its person is in now: what has ended meanwhile is left already, what another device has joined as well.
+    @Test func aDeviceLeavesWhatItsPersonIsInNow() async throws {
+        let it = try await shared()
+        let other = try it.bob.onFreshDevice()
+        _ = try await other.shared.recordZoneChanges(inZoneWith: it.joined)
+        let note = try await it.ann.own.record(for: it.note.recordID)
+        var share = Share(rootRecord: note)
+        share.addParticipant(
+            try await it.ann.container.shareParticipant(forUserRecordID: it.bob.container.userRecordID()))
+        let second = try await it.ann.own.save(share, rootRecord: note).share
+        _ = try await it.bob.container.accept(try await it.bob.container.shareMetadata(for: try #require(second.url)))
+        try await it.ann.own.deleteRecord(withID: it.share.recordID)
+        try await other.shared.leaveShare(of: it.joined)
+        #expect(try await it.ann.own.share(withID: second.recordID).participants.count == 1)
+        for device in [other, it.bob] {
+            #expect(await failure { try await device.shared.leaveShare(of: it.joined) } == .zoneNotFound)
+        }
+    }
+
     @Test func theRootGoesWithItsShare() async throws {
         let it = try await shared()
         _ = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined)
