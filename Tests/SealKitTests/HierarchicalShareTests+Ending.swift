@@ -127,6 +127,31 @@ extension HierarchicalShareTests {
         #expect(ended.deletions.map(\.zoneID) == [it.joined])
     }
 
+    /// What was deleted in a share is its owner's to know when the zone is shared as a whole: the share's roster is nobody else's to read.
+    @Test func aZoneIsSharedAsAWholeThatHadShares() async throws {
+        let it = try await shared()
+        try await it.ann.own.deleteRecord(withID: it.item.recordID)
+        try await it.ann.own.deleteRecord(withID: it.share.recordID)
+        var share = Share(recordZoneID: it.zone)
+        let carol = try await Person()
+        for person in [carol, it.bob] {
+            share.addParticipant(
+                try await it.ann.container.shareParticipant(
+                    forUserRecordID: person.container.userRecordID(), permission: .readWrite))
+        }
+        let url = try #require(try await it.ann.own.save(share).url)
+        for person in [carol, it.bob] {
+            let zone = try await person.container.accept(try await person.container.shareMetadata(for: url))
+            let all = try await person.shared.recordZoneChanges(inZoneWith: zone)
+            #expect(names(all).isSuperset(of: ["list", "note"]) && !names(all).contains("item"))
+            #expect(all.deletions.isEmpty)
+            let gone = await failure { _ = try await person.shared.record(for: Record.ID(recordName: "item", zoneID: zone)) }
+            #expect(gone == .unknownItem)
+            try await person.shared.save(person.note(in: zone, "new"))
+            #expect(try await person.container.violations().isEmpty)
+        }
+    }
+
     @Test func aZoneGoesWithItsShares() async throws {
         let it = try await shared()
         _ = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined)
