@@ -115,6 +115,52 @@ extension HierarchicalShareTests {
         }
     }
 
+    /// That a record left one share is the newest that there is to tell of it when the other one has ended that it went into.
+    @Test func aRecordLeftForAShareThatHasEnded() async throws {
+        let it = try await shared()
+        let note = try await it.ann.own.record(for: it.note.recordID)
+        var share = Share(rootRecord: note)
+        share.addParticipant(
+            try await it.ann.container.shareParticipant(forUserRecordID: it.bob.container.userRecordID()))
+        let second = try await it.ann.own.save(share, rootRecord: note)
+        _ = try await it.bob.container.accept(try await it.bob.container.shareMetadata(for: try #require(second.share.url)))
+        var item = try await it.ann.own.record(for: it.item.recordID)
+        item.setParent(second.rootRecord)
+        item = try await it.ann.own.save(item)
+        item.encryptedValues["body"] = "changed there"
+        try await it.ann.own.save(item)
+        let seen: String? = try await it.bob.shared.record(for: it.id(it.item)).encryptedValues["body"]
+        #expect(seen == "changed there")
+        _ = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined)
+        try await it.ann.own.deleteRecord(withID: second.share.recordID)
+        let all = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined)
+        #expect(names(all) == ["list", it.share.recordID.recordName])
+        let gone = await failure { _ = try await it.bob.shared.record(for: it.id(it.item)) }
+        #expect(gone == .unknownItem)
+        #expect(try await it.bob.container.violations().isEmpty)
+    }
+
+    /// Of two shares that a record left, one after the other, the last is what there is to tell.
+    @Test func aRecordLeftTwoShares() async throws {
+        let it = try await shared()
+        let note = try await it.ann.own.record(for: it.note.recordID)
+        var share = Share(rootRecord: note)
+        share.addParticipant(
+            try await it.ann.container.shareParticipant(forUserRecordID: it.bob.container.userRecordID()))
+        let second = try await it.ann.own.save(share, rootRecord: note)
+        _ = try await it.bob.container.accept(try await it.bob.container.shareMetadata(for: try #require(second.share.url)))
+        var item = try await it.ann.own.record(for: it.item.recordID)
+        for parent in [second.rootRecord.recordID.recordName, nil] {
+            item.parent = parent.map { Record.Reference(recordName: $0) }
+            item = try await it.ann.own.save(item)
+            if parent != nil { _ = try await it.bob.shared.record(for: it.id(it.item)) }
+        }
+        let all = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined)
+        #expect(names(all).isSuperset(of: ["list", "note"]) && !names(all).contains("item"))
+        #expect(all.deletions.map(\.recordID) == [it.id(it.item)])
+        #expect(try await it.bob.container.violations().isEmpty)
+    }
+
     @Test func theRootGoesWithItsShare() async throws {
         let it = try await shared()
         _ = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined)

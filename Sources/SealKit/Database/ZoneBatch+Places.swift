@@ -68,7 +68,14 @@ extension ZoneBatch {
                 refused.append((item, ZoneBatch.leftBehind(item.id)))
                 continue
             }
-            if let scope, view != nil, !isMove || ground.zone.owner == database.core.userID() {
+            // Of a share that this account is out of only an old copy can be.
+            var isOut = view == nil
+            if let known = view, !known.isMember, !known.scope.shareRecordName.isEmpty, !sharing.opens(known.roster.scopeID) {
+                let now = try await database.core.keeper(of: known.scope).refresh()
+                ground.add(now)
+                isOut = !now.isMember
+            }
+            if let scope, !isOut, !isMove || ground.zone.owner == database.core.userID() {
                 placed.append(Placed(item: item, scopeID: scope))
             } else {
                 refused.append((item, isMove && scope != nil ? ZoneBatch.moves(item.id) : ZoneBatch.outside(item.id)))
@@ -103,8 +110,17 @@ extension ZoneBatch {
             }
             if statement.zoneIncarnation == ground.incarnation, item.base?.isUnverified != true {
                 if try await database.view(of: statement.scopeID, in: &ground) == nil {
-                    // Of a share that this device has not met: the answer names it.
-                    _ = try await database.look(up: [item.id], desiredKeys: [])
+                    // Of a share that this device has not met: the answer names it, or shows where the record is now.
+                    if !isOld(item) { _ = try await database.look(up: [item.id], desiredKeys: []) }
+                    if let there = try await newer(than: item, ground) {
+                        guard let again = resolve(item, there, isLast: false) else {
+                            hasFailed = true
+                            continue
+                        }
+                        if let scopeID = again.base?.statement.scopeID { _ = try await database.view(of: scopeID, in: &ground) }
+                        living.append(again)
+                        continue
+                    }
                 }
                 if try await database.view(of: statement.scopeID, in: &ground) != nil {
                     living.append(item)
@@ -145,8 +161,11 @@ extension ZoneBatch {
             guard case .success(let there) = outcome, let base = there.present?.base, base.hash != bases[id] ?? nil else { continue }
             // Whoever may only read there is told so, whatever there is.
             var known = ground
-            let view = try await database.view(of: base.statement.scopeID, in: &known)
-            if let view, view.roster.permission(of: view.user) != .readWrite { continue }
+            if let scope = try await database.view(of: base.statement.scopeID, in: &known)?.scope {
+                // As the look-up has left it.
+                let view = try await database.core.keeper(of: scope).current()
+                if view.roster.permission(of: view.user) != .readWrite { continue }
+            }
             found[id] = outcome
         }
         return found
