@@ -93,6 +93,20 @@ extension SyncEngineTests {
         #expect(device.engine.state.zoneIDsWithUnfetchedServerChanges.isEmpty && device.disk.notes.count == 3)
     }
 
+    @Test func moreZonesThanOneRequestAsksForAreFetchedOnceEach() async throws {
+        let ann = try await Person()
+        let names = (0..<25).map { "zone-\($0)" }
+        for name in names {
+            try await ann.own.save(RecordZone(zoneName: name))
+            try await ann.own.save(ann.note(in: RecordZone.ID(zoneName: name), "body", name: name))
+        }
+        let device = try SyncDevice(ann)
+        try await device.engine.fetchChanges()
+        #expect(Set(device.disk.notes.keys.map(\.recordName)) == Set(names))
+        #expect(device.app.events.filter { $0.hasPrefix("didFetch zone-") }.sorted() == names.map { "didFetch \($0)" }.sorted())
+        #expect(device.transport.calls.filter { $0.hasSuffix("changes/zone") }.count == 2)
+    }
+
     /// What does not verify is told, and not passed over: the next fetch begins there.
     @Test func aRecordThatDoesNotVerifyEndsTheFetchOfItsZone() async throws {
         let ann = try await Person()

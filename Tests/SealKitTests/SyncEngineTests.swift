@@ -50,7 +50,7 @@ import Testing
         #expect(await failure { try await device.engine.sendChanges() } == .partialFailure)
         let sent = device.app.events.filter { $0.hasPrefix("sent ") }
         #expect(sent == ["sent [\"good\"] [] a: zoneNotFound gone: unknownItem changed: serverRecordChanged"])
-        #expect(device.app.events.last(where: { $0 != "stateUpdate" }) == "didSend")
+        #expect(device.app.events.last(where: { $0 != "stateUpdate" }) == "didSend partialFailure")
     }
 
     /// In both orders: who comes second merges.
@@ -206,7 +206,7 @@ import Testing
         #expect(await failure { try await device.engine.sendChanges() } == .networkFailure)
         #expect(await failure { try await device.engine.fetchChanges() } == .networkFailure)
         #expect(device.engine.state.pendingRecordZoneChanges == [.saveRecord(id)])
-        #expect(!device.app.events.contains { $0.hasPrefix("sent ") } && device.app.events.contains("didSend"))
+        #expect(!device.app.events.contains { $0.hasPrefix("sent ") } && device.app.events.contains("didSend networkFailure"))
         device.transport.turn(on: true)
         try await device.engine.sendChanges()
         #expect(device.engine.state.pendingRecordZoneChanges.isEmpty)

@@ -4,29 +4,43 @@ extension SealKitError.Code {
 }
 
 extension SealKitError {
-    /// Whether a ``SyncEngine`` tries again by itself what has failed with this: the network, a server that is busy, an account that is
-    /// not to be had now, and what failed only because another change of its atomic batch did. Such a change stays pending.
+    /// Whether a ``SyncEngine`` keeps a change pending that has failed with this, to send it again: everything that is not said of the
+    /// change itself, so the network, a server that is ailing, one that does not verify, a proxy in its place, an account that is not to
+    /// be had now, and what failed only because another change of its atomic batch did.
     public var isRetriedBySyncEngine: Bool {
         switch code {
-        case .networkFailure, .networkUnavailable, .serverResponseLost, .serviceUnavailable, .requestRateLimited, .zoneBusy, .storageFull,
-            .notAuthenticated, .accountTemporarilyUnavailable, .keysReplaced, .sessionExpired, .operationCancelled, .rosterChanged,
-            .staleEpoch, .rotationDue, .batchRequestFailed:
-            true
-        default: false
+        case .serverRecordChanged, .unknownItem, .zoneNotFound, .userDeletedZone, .permissionFailure, .invalidArguments,
+            .referenceViolation, .constraintViolation, .limitExceeded, .quotaExceeded, .badDatabase, .assetFileNotFound, .assetFileModified,
+            .assetNotAvailable, .tooManyParticipants, .alreadyShared, .participantMayNeedVerification, .participantAlreadyInvited:
+            false
+        default: true
         }
+    }
+
+    /// Whether the same may go well after some time, with nobody doing anything about it.
+    var passesWithTime: Bool {
+        switch code {
+        // Nobody is signed in: that is over when somebody is. The others of an atomic batch wait for what kept them.
+        case .notAuthenticated, .operationCancelled, .batchRequestFailed, .partialFailure: false
+        default: isRetriedBySyncEngine && !isViolation
+        }
+    }
+
+    /// Whether one item can do this to all of a request: by themselves the others may go through.
+    var mayBeAnothersFault: Bool {
+        [.limitExceeded, .invalidArguments, .assetFileNotFound, .assetFileModified].contains(code)
     }
 
     /// Of several failures, none of which is all there is to say.
     static func partialFailure(_ failures: [SealKitError], of things: String) -> SealKitError {
-        let waits = failures.filter { $0.isRetriedBySyncEngine && $0.code != .batchRequestFailed }.map { $0.retryAfter ?? 1 }
+        let waits = failures.filter(\.passesWithTime).map { $0.retryAfter ?? 1 }
         return SealKitError(
             .partialFailure, "\(failures.count) of the \(things) failed; the first: \(failures.first?.reason ?? "")",
             remedy: "see the events for each", retryAfter: waits.max())
     }
 
     /// One failure is itself.
-    static func throwSyncFailure(_ failures: [SealKitError], of things: String) throws(SealKitError) {
-        guard let first = failures.first else { return }
-        throw failures.count == 1 ? first : partialFailure(failures, of: things)
+    static func syncFailure(_ failures: [SealKitError], of things: String) -> SealKitError? {
+        failures.count > 1 ? partialFailure(failures, of: things) : failures.first
     }
 }

@@ -1,23 +1,31 @@
 extension SyncEngine {
     /// Whose the state is, before anything is fetched or sent: the delegate is told when that has changed.
+    /// - Returns: that account's database, for all of the run. When another account is signed in it takes no call any more, so that what
+    ///   was begun for one account is never done in another one.
     /// - Throws: `notAuthenticated` while nobody is signed in; `accountTemporarilyUnavailable`, which changes nothing.
-    func settleAccount() async throws(SealKitError) {
-        let container = configuration.container
-        let before = ownState.content.account
-        let current: Record.ID
-        do throws(SealKitError) { current = try container.userRecordID() } catch {
+    func settleAccount() async throws(SealKitError) -> Database {
+        let database = database
+        do throws(SealKitError) { try database.core.requireSignedIn() } catch {
             let failure = error
             // That the app has not said yet who is signed in, or that nobody may be for now, takes nothing from a user.
-            guard failure.code == .notAuthenticated, let before, try await container.accountStatus() == .noAccount else { throw failure }
+            guard failure.code == .notAuthenticated, let before = ownState.content.account,
+                try await configuration.container.accountStatus() == .noAccount
+            else { throw failure }
             try await tell(.accountChange(.signOut(of: before)), before: { $0 = State.Content() })
             throw failure
         }
-        guard before != current.recordName else { return }
-        let name = current.recordName
+        try await settle(on: database.core.userID().recordName)
+        return database
+    }
+
+    private func settle(on name: String) async throws(SealKitError) {
+        let before = ownState.content.account
+        let current = Record.ID(recordName: name)
+        guard before != name else { return }
         guard let before else {
             return try await tell(.accountChange(.signIn(of: current)), before: { $0.account = name })
         }
-        guard container.accounts.isAfterReset else {
+        guard configuration.container.accounts.isAfterReset else {
             let change: Change = { content in
                 content = State.Content()
                 content.account = name

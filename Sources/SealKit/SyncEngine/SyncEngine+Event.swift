@@ -44,6 +44,9 @@ extension SyncEngine.Event {
 
     public struct DidFetchChanges: Sendable {
         public let context: SyncEngine.FetchChangesContext
+        /// Why not all has come: what `fetchChanges` throws, also where the engine fetches by itself. With `integrityFailure` and
+        /// `rollback` that was told of no zone, the server's word on which zones there are does not verify: show the reason to the user.
+        public let error: SealKitError?
     }
 
     /// Which zones there are to fetch from, and which are gone. A zone that was deleted and made again is among the deletions first,
@@ -92,6 +95,8 @@ extension SyncEngine.Event {
 
     public struct DidSendChanges: Sendable {
         public let context: SyncEngine.SendChangesContext
+        /// Why not all was sent: what `sendChanges` throws, also where the engine sends by itself.
+        public let error: SealKitError?
     }
 
     public struct SentDatabaseChanges: Sendable {

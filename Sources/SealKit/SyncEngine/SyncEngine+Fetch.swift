@@ -1,41 +1,57 @@
 extension SyncEngine {
     /// A fetch from the account to its end.
-    func fetch(_ given: FetchChangesOptions, _ reason: SyncReason) async throws(SealKitError) {
-        try await settleAccount()
+    /// - Returns: what has failed without keeping the rest from being fetched: zones, and what the server says of which there are.
+    /// - Throws: what has ended it.
+    func fetch(_ given: FetchChangesOptions, _ reason: SyncReason) async throws(SealKitError) -> [SealKitError] {
+        let database = try await settleAccount()
         let offer = FetchChangesContext(reason: reason, options: given)
         let options = try await ask { [self] in await $0.nextFetchChangesOptions(offer, syncEngine: self) }
         let context = FetchChangesContext(reason: reason, options: options)
+        let run = Run(database: database, group: options.operationGroup)
         try await tell(.willFetchChanges(Event.WillFetchChanges(context: context)))
         var failures: [SealKitError] = []
+        var end: SealKitError?
         do throws(SealKitError) {
-            try await fetchDatabase(options)
-            failures = try await fetchZones(options)
+            do throws(SealKitError) { try await fetchDatabase(run) } catch {
+                // What is known of zones already is fetched all the same.
+                guard error.isViolation else { throw error }
+                failures.append(error)
+            }
+            failures += try await fetchZones(options, run)
         } catch {
-            failures.append(error)
+            end = error
         }
-        try await tell(.didFetchChanges(Event.DidFetchChanges(context: context)))
+        let failure = end ?? SealKitError.syncFailure(failures, of: "zones")
+        try await tell(.didFetchChanges(Event.DidFetchChanges(context: context, error: failure)))
         try checkGoingOn()
-        try SealKitError.throwSyncFailure(failures, of: "zones")
+        if let end { throw end }
+        return failures
     }
 
-    /// A call of the database, unless the run was ended.
+    /// One fetch or send, all of it for one account.
+    struct Run: Sendable {
+        let database: Database
+        let group: OperationGroup?
+    }
+
+    /// A call of the run's database, unless the run was ended.
     func call<T: Sendable>(
-        _ group: OperationGroup?, _ body: (Database) async throws(SealKitError) -> T
+        _ run: Run, _ body: (Database) async throws(SealKitError) -> T
     ) async throws(SealKitError) -> T {
         try checkGoingOn()
-        return try await database.configuredWith(group: group) { (database) async throws(SealKitError) in try await body(database) }
+        return try await run.database.configuredWith(group: run.group) { (database) async throws(SealKitError) in try await body(database) }
     }
 
     // MARK: Which zones there are
 
-    private func fetchDatabase(_ options: FetchChangesOptions) async throws(SealKitError) {
+    private func fetchDatabase(_ run: Run) async throws(SealKitError) {
         var hasBegunAnew = false
         var isMoreComing = true
         while isMoreComing {
             let token = ownState.content.databaseToken
             let changes: Database.DatabaseChanges
             do throws(SealKitError) {
-                changes = try await call(options.operationGroup) { (database) async throws(SealKitError) in
+                changes = try await call(run) { (database) async throws(SealKitError) in
                     try await database.databaseChanges(since: token)
                 }
             } catch {
@@ -83,21 +99,22 @@ extension SyncEngine {
     // MARK: What is in them
 
     /// - Returns: why some zones did not come to their end.
-    private func fetchZones(_ options: FetchChangesOptions) async throws(SealKitError) -> [SealKitError] {
+    private func fetchZones(_ options: FetchChangesOptions, _ run: Run) async throws(SealKitError) -> [SealKitError] {
         let wanted = ownState.content.unfetched.filter(options.scope.contains)
         var first: [RecordZone.ID] = []
         for zone in options.prioritizedZoneIDs where wanted.contains(zone) && !first.contains(zone) { first.append(zone) }
         var failures: [SealKitError] = []
         for zones in [first, wanted.filter { !first.contains($0) }] {
-            for part in zones.inParts(of: SyncEngine.zonesPerRequest) { failures += try await fetch(part, options.operationGroup) }
+            for part in zones.inParts(of: SyncEngine.zonesPerRequest) { failures += try await fetch(part, run) }
         }
         return failures
     }
 
-    private static let zonesPerRequest = 400
+    /// They share a page of the feed: with more at once, most of each answer would be zones that found no room in it.
+    private static let zonesPerRequest = 20
 
     /// Several zones at once, each to its end.
-    private func fetch(_ zones: [RecordZone.ID], _ group: OperationGroup?) async throws(SealKitError) -> [SealKitError] {
+    private func fetch(_ zones: [RecordZone.ID], _ run: Run) async throws(SealKitError) -> [SealKitError] {
         for zone in zones { try await tell(.willFetchRecordZoneChanges(Event.WillFetchRecordZoneChanges(zoneID: zone))) }
         var underWay = zones
         var begunAnew: Set<RecordZone.ID> = []
@@ -107,7 +124,7 @@ extension SyncEngine {
             let asked = underWay
             let results: [RecordZone.ID: Result<Database.RecordZoneChanges, SealKitError>]
             do throws(SealKitError) {
-                results = try await call(group) { (database) async throws(SealKitError) in
+                results = try await call(run) { (database) async throws(SealKitError) in
                     try await database.recordZoneChanges(
                         inZonesWith: Dictionary(uniqueKeysWithValues: asked.map { ($0, .init(previousServerChangeToken: known[$0]?.token)) }))
                 }
@@ -158,6 +175,8 @@ extension SyncEngine {
             try await tellEnd(of: zone, failure)
             return failure
         }
+        // It found no room in the answer.
+        if !isNews, changes.moreComing, changes.changeToken == ownState.content.zones[zone]?.token { return nil }
         let noted: Change = { content in
             content.zones[zone, default: State.Zone()].token = changes.changeToken
             if !changes.moreComing { content.unfetched.removeAll { $0 == zone } }

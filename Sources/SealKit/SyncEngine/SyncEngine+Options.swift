@@ -45,7 +45,7 @@ extension SyncEngine {
                 case all
                 case allExcluding([RecordZone.ID])
                 case zoneIDs([RecordZone.ID])
-                case recordIDs([Record.ID])
+                case recordIDs(Set<Record.ID>)
             }
 
             private let kind: Kind
@@ -57,7 +57,7 @@ extension SyncEngine {
             public static let all = Scope(.all)
             public static func allExcluding(_ zoneIDs: [RecordZone.ID]) -> Scope { Scope(.allExcluding(zoneIDs)) }
             public static func zoneIDs(_ zoneIDs: [RecordZone.ID]) -> Scope { Scope(.zoneIDs(zoneIDs)) }
-            public static func recordIDs(_ recordIDs: [Record.ID]) -> Scope { Scope(.recordIDs(recordIDs)) }
+            public static func recordIDs(_ recordIDs: [Record.ID]) -> Scope { Scope(.recordIDs(Set(recordIDs))) }
 
             /// Whether it is to be sent now: give such changes alone, `state.pendingRecordZoneChanges.filter(context.options.scope.contains)`.
             public func contains(_ change: PendingRecordZoneChange) -> Bool { contains(change.recordID) }

@@ -56,6 +56,7 @@ struct PendingChanges<Subject: Hashable & Sendable, Change: Hashable & Sendable>
         }
         places[key] = entries.count
         entries.append(Entry(change: change, moment: moment))
+        compact()
         return true
     }
 

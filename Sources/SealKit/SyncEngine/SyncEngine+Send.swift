@@ -1,21 +1,38 @@
 extension SyncEngine {
+    /// What became of single changes.
+    struct Sent: Sendable {
+        var failures: [SealKitError] = []
+        /// How many were done.
+        var done = 0
+
+        /// All that was sent has failed, so that the same at once would fail again.
+        var isInVain: Bool { done == 0 && !failures.isEmpty }
+
+        fileprivate mutating func add(_ failures: [SealKitError], of count: Int) {
+            self.failures += failures
+            done += count - failures.count
+        }
+    }
+
     /// A send from the account to the end of what there is to send.
-    func send(_ options: SendChangesOptions, _ reason: SyncReason) async throws(SealKitError) {
-        try await settleAccount()
-        guard hasSomethingToSend(options.scope) else { return }
+    /// - Throws: what has ended it.
+    func send(_ options: SendChangesOptions, _ reason: SyncReason) async throws(SealKitError) -> Sent {
+        let run = Run(database: try await settleAccount(), group: options.operationGroup)
+        var sent = Sent()
+        guard hasSomethingToSend(options.scope) else { return sent }
         let context = SendChangesContext(reason: reason, options: options)
         try await tell(.willSendChanges(Event.WillSendChanges(context: context)))
-        var failures: [SealKitError] = []
         var end: SealKitError?
         do throws(SealKitError) {
-            try await sendDatabaseChanges(options, &failures)
-            try await sendRecordZoneChanges(context, &failures)
+            try await sendDatabaseChanges(options, run, &sent)
+            try await sendRecordZoneChanges(context, run, &sent)
         } catch {
             end = error
         }
-        try await tell(.didSendChanges(Event.DidSendChanges(context: context)))
+        let failure = end ?? (sent.failures.isEmpty ? nil : SealKitError.partialFailure(sent.failures, of: "changes"))
+        try await tell(.didSendChanges(Event.DidSendChanges(context: context, error: failure)))
         if let end { throw end }
-        guard failures.isEmpty else { throw SealKitError.partialFailure(failures, of: "changes") }
+        return sent
     }
 
     func hasSomethingToSend(_ scope: SendChangesOptions.Scope) -> Bool {
@@ -28,9 +45,13 @@ extension SyncEngine {
 
     private static let zonesPerRequest = 400
 
-    private func sendDatabaseChanges(_ options: SendChangesOptions, _ failures: inout [SealKitError]) async throws(SealKitError) {
+    private func sendDatabaseChanges(
+        _ options: SendChangesOptions, _ run: Run, _ sent: inout Sent
+    ) async throws(SealKitError) {
         let moment = ownState.moment
-        for part in ownState.content.database.all.filter(options.scope.contains).inParts(of: SyncEngine.zonesPerRequest) {
+        var parts = ownState.content.database.all.filter(options.scope.contains).inParts(of: SyncEngine.zonesPerRequest)
+        while !parts.isEmpty {
+            let part = parts.removeFirst()
             var saves: [RecordZone] = []
             var deletes: [RecordZone.ID] = []
             for change in part {
@@ -43,16 +64,20 @@ extension SyncEngine {
             var saved: [RecordZone.ID: Result<RecordZone, SealKitError>]
             var deleted: [RecordZone.ID: Result<Void, SealKitError>]
             do throws(SealKitError) {
-                (saved, deleted) = try await call(options.operationGroup) { (database) async throws(SealKitError) in
+                (saved, deleted) = try await call(run) { (database) async throws(SealKitError) in
                     let results = try await database.modifyRecordZones(saving: saving, deleting: deleting)
                     return (results.saveResults, results.deleteResults)
                 }
             } catch {
                 guard !error.isRetriedBySyncEngine else { throw error }
+                if error.mayBeAnothersFault, part.count > 1 {
+                    parts.insert(contentsOf: part.inParts(of: 1), at: 0)
+                    continue
+                }
                 saved = Dictionary(uniqueKeysWithValues: saving.map { ($0.zoneID, .failure(error)) })
                 deleted = Dictionary(uniqueKeysWithValues: deleting.map { ($0, .failure(error)) })
             }
-            failures += try await take(part, saved, deleted, moment)
+            sent.add(try await take(part, saved, deleted, moment), of: part.count)
         }
     }
 
@@ -103,7 +128,7 @@ extension SyncEngine {
     // MARK: Records
 
     private func sendRecordZoneChanges(
-        _ given: SendChangesContext, _ failures: inout [SealKitError]
+        _ given: SendChangesContext, _ run: Run, _ sent: inout Sent
     ) async throws(SealKitError) {
         var context = given
         while true {
@@ -121,12 +146,11 @@ extension SyncEngine {
             guard !open.recordIDs.isEmpty else { return }
             var requests = open.requests
             while !requests.isEmpty {
-                let answer = try await send(requests.removeFirst(), context.options.operationGroup)
+                let answer = try await send(requests.removeFirst(), run)
                 requests.insert(contentsOf: answer.again, at: 0)
-                for (id, error) in try await take(answer.request, answer.saved, answer.deleted, moment) {
-                    context.options.scope.failed.insert(id)
-                    failures.append(error)
-                }
+                let failed = try await take(answer.request, answer.saved, answer.deleted, moment)
+                context.options.scope.failed.formUnion(failed.map(\.0))
+                sent.add(failed.map(\.1), of: answer.request.count)
             }
         }
     }
@@ -140,19 +164,18 @@ extension SyncEngine {
         var again: [RecordZoneChangeBatch] = []
     }
 
-    /// - Throws: what is retried by itself, and concerns all of the request.
-    private func send(_ request: RecordZoneChangeBatch, _ group: OperationGroup?) async throws(SealKitError) -> Answer {
+    /// - Throws: what says nothing of the changes, and leaves all of them pending.
+    private func send(_ request: RecordZoneChangeBatch, _ run: Run) async throws(SealKitError) -> Answer {
         var answer = Answer(request: request)
         do throws(SealKitError) {
-            (answer.saved, answer.deleted) = try await call(group) { (database) async throws(SealKitError) in
+            (answer.saved, answer.deleted) = try await call(run) { (database) async throws(SealKitError) in
                 let results = try await database.modifyRecords(
                     saving: request.recordsToSave, deleting: request.recordIDsToDelete, atomically: request.atomicByZone)
                 return (results.saveResults, results.deleteResults)
             }
         } catch {
             guard !error.isRetriedBySyncEngine else { throw error }
-            // One bad item refuses all of them; by themselves the others go through.
-            if let halves = request.halves { return Answer(request: RecordZoneChangeBatch(), again: halves) }
+            if error.mayBeAnothersFault, let halves = request.halves { return Answer(request: RecordZoneChangeBatch(), again: halves) }
             answer.saved = Dictionary(request.recordsToSave.map { ($0.recordID, .failure(error)) }) { $1 }
             answer.deleted = Dictionary(request.recordIDsToDelete.map { ($0, .failure(error)) }) { $1 }
             return answer
@@ -212,9 +235,7 @@ extension SealKitError {
 }
 
 extension Result where Failure == SealKitError {
-    /// A zone's changes are too much together, or one of their files is missing: by itself this one may go through.
     fileprivate var mayBeAnothersFault: Bool {
-        guard case .failure(let error) = self else { return false }
-        return [.limitExceeded, .assetFileNotFound, .assetFileModified].contains(error.code)
+        if case .failure(let error) = self { error.mayBeAnothersFault } else { false }
     }
 }

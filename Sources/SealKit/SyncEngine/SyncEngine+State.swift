@@ -18,6 +18,12 @@ extension SyncEngine {
             var records = PendingChanges<Record.ID, PendingRecordZoneChange> { $0.recordID }
             var database = PendingChanges<RecordZone.ID, PendingDatabaseChange> { $0.zoneID }
             var hasPendingUntrackedChanges = false
+
+            fileprivate mutating func removeDatabaseChange(_ change: PendingDatabaseChange) -> Bool {
+                guard case .saveZone(let zone) = change else { return database.remove(change) }
+                let same = database.all.first { if case .saveZone(let other) = $0 { other.zoneID == zone.zoneID } else { false } }
+                return same.map { database.remove($0) } ?? false
+            }
         }
 
         private struct Kept: Sendable {
@@ -43,14 +49,18 @@ extension SyncEngine {
         public var zoneIDsWithUnfetchedServerChanges: [RecordZone.ID] { content.unfetched }
 
         /// For an app that keeps its own list of what has changed: whether ``SyncEngineDelegate/nextRecordZoneChangeBatch(_:syncEngine:)``
-        /// is to be asked though nothing is pending here.
+        /// is to be asked though nothing is pending here. Set it at each change, which has an engine that syncs by itself send soon,
+        /// and back when nothing of the list is left: the engine does not.
         public var hasPendingUntrackedChanges: Bool {
             get { content.hasPendingUntrackedChanges }
             set {
-                change(hasNewChanges: newValue) { content in
-                    defer { content.hasPendingUntrackedChanges = newValue }
-                    return content.hasPendingUntrackedChanges != newValue
+                let watcher = kept.withLock { kept -> (@Sendable (Bool) -> Void)? in
+                    let isNews = kept.content.hasPendingUntrackedChanges != newValue
+                    kept.content.hasPendingUntrackedChanges = newValue
+                    if isNews { kept.version += 1 }
+                    return isNews || newValue ? kept.watcher : nil
                 }
+                watcher?(newValue)
             }
         }
 
@@ -73,8 +83,9 @@ extension SyncEngine {
             change { content in changes.reduce(false) { content.records.remove($1) || $0 } }
         }
 
+        /// A zone that is to be made is known by its name, whatever else this one says of it.
         public func remove(pendingDatabaseChanges changes: [PendingDatabaseChange]) {
-            change { content in changes.reduce(false) { content.database.remove($1) || $0 } }
+            change { content in changes.reduce(false) { content.removeDatabaseChange($1) || $0 } }
         }
 
         // MARK: For the engine
@@ -96,13 +107,13 @@ extension SyncEngine {
         func watch(_ watcher: @escaping @Sendable (_ hasNewChanges: Bool) -> Void) { kept.withLock { $0.watcher = watcher } }
 
         /// - Parameter body: returns whether it has changed anything.
-        private func change(hasNewChanges: Bool = false, _ body: (inout Content) -> Bool) {
+        private func change(_ body: (inout Content) -> Bool) {
             let watcher = kept.withLock { kept -> (@Sendable (Bool) -> Void)? in
                 guard body(&kept.content) else { return nil }
                 kept.version += 1
                 return kept.watcher
             }
-            watcher?(hasNewChanges)
+            watcher?(false)
         }
 
         private func add(_ isNothing: Bool, _ body: (inout Content, _ moment: Int) -> Bool) {

@@ -10,7 +10,8 @@ import Synchronization
 public final class SyncEngine: Sendable {
     /// What an engine is made of.
     public struct Configuration: Sendable {
-        /// The engine takes its database from there each time anew, so that it follows the account.
+        /// The engine takes its database from there at the beginning of each fetch and send, so that it follows the account; what is
+        /// under way when that changes ends with `notAuthenticated`.
         public var container: Container
         public var databaseScope: Database.Scope
         /// What the last ``Event/stateUpdate(_:)`` gave; nil for a device that has never synced.
@@ -56,9 +57,14 @@ public final class SyncEngine: Sendable {
     }
 
     private struct Runs {
-        var task: Task<Result<Void, SealKitError>, Never>?
+        var underWay: UnderWay?
         /// Goes up with each cancellation: who has waited for its turn since before is cancelled too.
         var cancellations = 0
+    }
+
+    private struct UnderWay: Sendable {
+        let cancel: @Sendable () -> Void
+        let end: @Sendable () async -> Void
     }
 
     /// Makes an engine; one that syncs by itself begins at once.
@@ -112,7 +118,8 @@ public final class SyncEngine: Sendable {
     /// - Throws: why the server could not be asked; one zone's failure; `partialFailure` where several zones have failed, each of
     ///   which was told with ``Event/DidFetchRecordZoneChanges``; `invalidArguments` inside the delegate's functions.
     public func fetchChanges(_ options: FetchChangesOptions = FetchChangesOptions()) async throws(SealKitError) {
-        try await run { (engine) async throws(SealKitError) in try await engine.fetch(options, .manual) }
+        let failures = try await run { (engine) async throws(SealKitError) in try await engine.fetch(options, .manual) }
+        if let failure = SealKitError.syncFailure(failures, of: "zones") { throw failure }
     }
 
     /// Sends pending changes, in as many requests as it takes; the delegate has been told what became of each when this returns.
@@ -120,25 +127,28 @@ public final class SyncEngine: Sendable {
     /// - Throws: why the server could not be asked, with what was not sent still pending; `partialFailure` when single changes have
     ///   failed; `invalidArguments` inside the delegate's functions, and for a batch with changes that were not asked for.
     public func sendChanges(_ options: SendChangesOptions = SendChangesOptions()) async throws(SealKitError) {
-        try await run { (engine) async throws(SealKitError) in try await engine.send(options, .manual) }
+        let failures = try await run { (engine) async throws(SealKitError) in try await engine.send(options, .manual) }.failures
+        guard failures.isEmpty else { throw SealKitError.partialFailure(failures, of: "changes") }
     }
 
     /// Ends the fetch or send under way, and those that wait for it, with `operationCancelled`. Returns when they have ended; called
     /// by the delegate while it is told of something, at once.
     public func cancelOperations() async {
         let engine = newest
-        let task = engine.runs.withLock { runs in
+        let underWay = engine.runs.withLock { runs in
             runs.cancellations += 1
-            return runs.task
+            return runs.underWay
         }
-        task?.cancel()
-        if !SyncHandling.isActive(in: engine.place) { _ = await task?.value }
+        underWay?.cancel()
+        if !SyncHandling.isActive(in: engine.place) { await underWay?.end() }
     }
 
     // MARK: One run at a time
 
     /// Runs on the newest engine, and once more there when this one is superseded on the way.
-    func run(_ body: @escaping @Sendable (SyncEngine) async throws(SealKitError) -> Void) async throws(SealKitError) {
+    func run<T: Sendable>(
+        _ body: @escaping @Sendable (SyncEngine) async throws(SealKitError) -> T
+    ) async throws(SealKitError) -> T {
         guard !SyncHandling.isActive(in: place) else {
             throw SealKitError(
                 .invalidArguments, "a sync engine cannot fetch or send while its delegate is being told something",
@@ -156,22 +166,23 @@ public final class SyncEngine: Sendable {
         }
     }
 
-    private func runAlone(_ body: @escaping @Sendable (SyncEngine) async throws(SealKitError) -> Void) async throws(SealKitError) {
+    private func runAlone<T: Sendable>(
+        _ body: @escaping @Sendable (SyncEngine) async throws(SealKitError) -> T
+    ) async throws(SealKitError) -> T {
         let cancellations = runs.withLock { $0.cancellations }
         await place.runs.take()
         defer { place.runs.give() }
-        let task = runs.withLock { runs -> Task<Result<Void, SealKitError>, Never>? in
+        let task = runs.withLock { runs -> Task<Result<T, SealKitError>, Never>? in
             guard runs.cancellations == cancellations else { return nil }
-            let task = Task { () -> Result<Void, SealKitError> in
+            let task = Task { () -> Result<T, SealKitError> in
                 do throws(SealKitError) {
                     try self.checkGoingOn()
-                    try await body(self)
-                    return .success(())
+                    return .success(try await body(self))
                 } catch {
                     return .failure(error)
                 }
             }
-            runs.task = task
+            runs.underWay = UnderWay(cancel: { task.cancel() }, end: { _ = await task.value })
             return task
         }
         guard let task else { throw SealKitError.cancelled }
@@ -180,8 +191,8 @@ public final class SyncEngine: Sendable {
         } onCancel: {
             task.cancel()
         }
-        runs.withLock { $0.task = nil }
-        try result.get()
+        runs.withLock { $0.underWay = nil }
+        return try result.get()
     }
 
     /// - Throws: `operationCancelled` for a run that was cancelled, or whose engine was superseded.
@@ -202,6 +213,6 @@ public final class SyncEngine: Sendable {
         successor.withLock { $0 = next }
         schedule.end()
         listening.end()
-        runs.withLock { $0.task }?.cancel()
+        runs.withLock { $0.underWay }?.cancel()
     }
 }

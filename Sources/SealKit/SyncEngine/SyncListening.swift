@@ -4,9 +4,12 @@ import Synchronization
 final class SyncListening: Sendable {
     private struct Tasks {
         var accounts: Task<Void, Never>?
+        /// The account's; while there is one, the subscription is known to be there.
         var notifications: Task<Void, Never>?
-        /// The account under which the subscription is known to be there.
-        var subscribed: String?
+        /// Of the stream that is there, or comes next: one that ended late says nothing of another.
+        var stream = 0
+        /// Streams in a row that nothing was heard on.
+        var failures = 0
         var isOver = false
     }
 
@@ -37,16 +40,24 @@ final class SyncListening: Sendable {
     /// Another account has other notifications.
     private func restart() {
         let task = tasks.withLock { tasks in
-            defer { (tasks.notifications, tasks.subscribed) = (nil, nil) }
+            defer {
+                tasks.notifications = nil
+                tasks.stream += 1
+                tasks.failures = 0
+            }
             return tasks.notifications
         }
         task?.cancel()
     }
 
+    /// Listens, or tries to again after some time: whatever keeps an engine from it, it does not stay deaf.
+    func listen(_ engine: SyncEngine) async {
+        guard let number = tasks.withLock({ $0.notifications == nil ? $0.stream : nil }) else { return }
+        do throws(SealKitError) { try await open(number, engine) } catch { ended(number, engine) }
+    }
+
     /// Makes the subscription where it is not there, and listens.
-    func listen(_ engine: SyncEngine) async throws(SealKitError) {
-        let account = engine.ownState.content.account
-        guard tasks.withLock({ $0.subscribed != account || $0.notifications == nil }) else { return }
+    private func open(_ number: Int, _ engine: SyncEngine) async throws(SealKitError) {
         let database = engine.database
         let id = engine.configuration.subscriptionID ?? "sync-engine-\(engine.configuration.databaseScope == .private ? "private" : "shared")"
         do throws(SealKitError) { _ = try await database.subscription(for: id) } catch {
@@ -57,17 +68,37 @@ final class SyncListening: Sendable {
             if away == nil { engine?.schedule.hurry(.both) }
         }
         tasks.withLock { tasks in
-            tasks.subscribed = account
-            guard !tasks.isOver, tasks.notifications == nil else { return }
+            // Of an account that is not signed in any more it is nobody's.
+            guard !tasks.isOver, tasks.notifications == nil, tasks.stream == number else { return }
             tasks.notifications = Task.detached { [weak engine] in
                 // How it ended, the next call of the database says as well.
-                do { for try await notification in stream { engine?.heard(notification) } } catch {}
-                engine?.listening.ended()
+                do {
+                    for try await notification in stream {
+                        guard let engine else { return }
+                        engine.listening.heard(on: number)
+                        engine.heard(notification)
+                    }
+                } catch {}
+                if let engine { engine.listening.ended(number, engine) }
             }
         }
     }
 
-    private func ended() { tasks.withLock { $0.notifications = nil } }
+    private func heard(on number: Int) {
+        tasks.withLock { tasks in if tasks.stream == number { tasks.failures = 0 } }
+    }
+
+    /// The next fetch, which comes the later the more often nothing was heard, listens again.
+    private func ended(_ number: Int, _ engine: SyncEngine) {
+        let failures = tasks.withLock { tasks -> Int? in
+            guard !tasks.isOver, tasks.stream == number else { return nil }
+            defer { tasks.failures += 1 }
+            tasks.notifications = nil
+            tasks.stream += 1
+            return tasks.failures
+        }
+        if let failures { engine.schedule.want(.fetch, after: engine.schedule.wait(after: failures)) }
+    }
 }
 
 extension SyncEngine {
@@ -75,26 +106,38 @@ extension SyncEngine {
         switch notification.content {
         case .fired(let fired) where fired.databaseScope != configuration.databaseScope: return
         // What changed before the stream was open is told by none.
-        case .ready, .reset, .fired: schedule.want(.fetch, after: .zero)
+        case .ready, .reset, .fired: schedule.want(.fetch, after: SyncSchedule.hearing)
         }
     }
 
     /// What the schedule does.
+    ///
+    /// What has failed of the zones and of the changes keeps nothing else from being done; what has ended the fetch or the send, the
+    /// network say, ends all of it.
     func sync(_ wanted: SyncSchedule.Wanted) async throws(SealKitError) {
-        var failure: SealKitError?
+        var failures: [SealKitError] = []
         if wanted.contains(.fetch) {
-            do throws(SealKitError) {
-                try await run { (engine) async throws(SealKitError) in try await engine.fetch(FetchChangesOptions(), .scheduled) }
-            } catch {
-                // What does not verify, say, keeps nothing from being sent.
-                guard !error.isRetriedBySyncEngine else { throw error }
-                failure = error
+            failures += try await part { (engine) async throws(SealKitError) in
+                try await engine.fetch(FetchChangesOptions(), .scheduled)
             }
         }
         if wanted.contains(.send) {
-            try await run { (engine) async throws(SealKitError) in try await engine.send(SendChangesOptions(), .scheduled) }
+            failures += try await part { (engine) async throws(SealKitError) in
+                let sent = try await engine.send(SendChangesOptions(), .scheduled)
+                engine.schedule.sent(inVain: sent.isInVain)
+                return sent.failures
+            }
         }
-        try await listening.listen(self)
-        if let failure { throw failure }
+        await listening.listen(self)
+        if !failures.isEmpty { throw SealKitError.partialFailure(failures, of: "zones and changes") }
+    }
+
+    private func part(
+        _ body: @escaping @Sendable (SyncEngine) async throws(SealKitError) -> [SealKitError]
+    ) async throws(SealKitError) -> [SealKitError] {
+        do throws(SealKitError) { return try await run(body) } catch {
+            guard !error.passesWithTime, ![.notAuthenticated, .operationCancelled].contains(error.code) else { throw error }
+            return [error]
+        }
     }
 }

@@ -14,14 +14,21 @@ final class SyncSchedule: Sendable {
 
     /// What is added within this time is sent together.
     static let gathering = Duration.milliseconds(500)
+    /// What is told within this time is fetched together, however often the server tells of changes.
+    static let hearing = Duration.milliseconds(100)
     private static let firstWait = Duration.seconds(2)
     private static let longestWait = Duration.seconds(900)
+    private static let longestPause = Duration.seconds(60)
 
     private struct Plan {
         var sync: Sync?
         var wanted: Wanted = []
         var due: ContinuousClock.Instant
         /// When the server wants to be asked again.
+        var asked: ContinuousClock.Instant
+        /// Sends in a row that did nothing.
+        var vain = 0
+        /// Not before `asked`, and not before the wait after failures is over.
         var earliest: ContinuousClock.Instant
         /// In a row.
         var failures = 0
@@ -35,7 +42,8 @@ final class SyncSchedule: Sendable {
 
     init(pacing: Pacing) {
         self.pacing = pacing
-        plan = Mutex(Plan(due: pacing.now(), earliest: pacing.now()))
+        let now = pacing.now()
+        plan = Mutex(Plan(due: now, asked: now, earliest: now))
     }
 
     /// Without it nothing is done.
@@ -59,13 +67,12 @@ final class SyncSchedule: Sendable {
         let now = pacing.now()
         let (begins, sleeper) = plan.withLock { plan -> (Bool, Task<Void, Never>?) in
             guard !plan.isOver, plan.sync != nil else { return (false, nil) }
-            if isNews { plan.failures = 0 }
-            let soon = max(now + delay, plan.earliest)
-            if plan.wanted.isEmpty {
-                plan.due = soon
-            } else if plan.failures == 0 {
-                plan.due = min(plan.due, soon)
+            if isNews {
+                plan.failures = 0
+                plan.earliest = plan.asked
             }
+            let soon = max(now + delay, plan.earliest)
+            plan.due = plan.wanted.isEmpty ? soon : min(plan.due, soon)
             plan.wanted.formUnion(what)
             defer { plan.isRunning = true }
             return (!plan.isRunning, plan.sleeper)
@@ -77,7 +84,7 @@ final class SyncSchedule: Sendable {
 
     private enum Next {
         case nothing
-        case sleep(Duration)
+        case sleep(until: ContinuousClock.Instant, Duration)
         case sync(Wanted, Sync)
     }
 
@@ -89,17 +96,17 @@ final class SyncSchedule: Sendable {
                     plan.isRunning = false
                     return .nothing
                 }
-                guard plan.due <= now else { return .sleep(plan.due - now) }
+                guard plan.due <= now else { return .sleep(until: plan.due, plan.due - now) }
                 defer { plan.wanted = [] }
                 return .sync(plan.wanted, sync)
             }
             switch next {
             case .nothing: return
-            case .sleep(let duration): await sleep(duration)
+            case .sleep(let due, let duration): await sleep(until: due, duration)
             case .sync(let wanted, let sync):
                 do throws(SealKitError) {
                     try await sync(wanted)
-                    plan.withLock { $0.failures = 0 }
+                    settled()
                 } catch {
                     failed(wanted, error)
                 }
@@ -107,30 +114,48 @@ final class SyncSchedule: Sendable {
         }
     }
 
-    private func sleep(_ duration: Duration) async {
+    private func sleep(until due: ContinuousClock.Instant, _ duration: Duration) async {
         let pacing = pacing
         let sleeper = Task { () -> Void in try? await pacing.sleep(duration) }
-        let isOver = plan.withLock { plan in
+        // What was wanted since the sleep was decided on has found nobody to wake.
+        let isInVain = plan.withLock { plan in
             plan.sleeper = sleeper
-            return plan.isOver
+            return plan.isOver || plan.due < due
         }
-        if isOver { sleeper.cancel() }
+        if isInVain { sleeper.cancel() }
         await sleeper.value
         plan.withLock { $0.sleeper = nil }
     }
 
+    /// During a run: whether all that it sent has failed. What adds the same again and again is given more and more time, from the
+    /// second time on; the first time is as a rule a conflict, which has been merged.
+    func sent(inVain isInVain: Bool) {
+        let now = pacing.now()
+        plan.withLock { plan in
+            plan.vain = isInVain ? plan.vain + 1 : 0
+            guard plan.vain > 1 else { return }
+            plan.earliest = max(plan.earliest, now + min(Self.longestPause, Self.longest(after: plan.vain - 2)))
+            plan.due = max(plan.due, plan.earliest)
+        }
+    }
+
+    private func settled() { plan.withLock { $0.failures = 0 } }
+
     private func failed(_ wanted: Wanted, _ error: SealKitError) {
-        // Nobody is signed in: that is over when somebody is.
-        guard error.retryAfter != nil || error.isRetriedBySyncEngine, error.code != .notAuthenticated else { return }
+        guard error.retryAfter != nil || error.passesWithTime else { return settled() }
         let now = pacing.now()
         let chance = pacing.chance()
         plan.withLock { plan in
-            let asked = now + .seconds(error.retryAfter ?? 0)
-            let most = min(Self.longestWait, Self.firstWait * (1 << min(plan.failures, 16)))
+            plan.asked = now + .seconds(error.retryAfter ?? 0)
+            plan.earliest = max(plan.earliest, plan.asked + Self.longest(after: plan.failures) * chance)
+            plan.due = plan.earliest
             plan.failures += 1
             plan.wanted.formUnion(wanted)
-            plan.earliest = asked
-            plan.due = asked + most * chance
         }
     }
+
+    /// How long to wait after as many failures in a row before this one.
+    func wait(after failures: Int) -> Duration { Self.longest(after: failures) * pacing.chance() }
+
+    private static func longest(after failures: Int) -> Duration { min(longestWait, firstWait * (1 << min(failures, 16))) }
 }

@@ -347,7 +347,7 @@ extension SyncEngine.Event {
         case .fetchedRecordZoneChanges(let changes):
             "records \(changes.modifications.map(\.record.recordID.recordName)) \(changes.deletions.map(\.recordID.recordName))"
         case .didFetchRecordZoneChanges(let zone): "didFetch \(zone.zoneID.zoneName)" + (zone.error.map { " \($0.code)" } ?? "")
-        case .didFetchChanges: "didFetch"
+        case .didFetchChanges(let end): "didFetch" + (end.error.map { " \($0.code)" } ?? "")
         case .willSendChanges: "willSend"
         case .sentDatabaseChanges(let sent):
             "sentZones \(sent.savedZones.map(\.zoneID.zoneName)) \(sent.deletedZoneIDs.map(\.zoneName))"
@@ -357,7 +357,7 @@ extension SyncEngine.Event {
             "sent \(sent.savedRecords.map(\.recordID.recordName)) \(sent.deletedRecordIDs.map(\.recordName))"
                 + (sent.failedRecordSaves.map { " \($0.record.recordID.recordName): \($0.error.code)" }
                 + sent.failedRecordDeletes.map { " \($0.key.recordName): \($0.value.code)" }).joined()
-        case .didSendChanges: "didSend"
+        case .didSendChanges(let end): "didSend" + (end.error.map { " \($0.code)" } ?? "")
         }
     }
 }
