@@ -203,6 +203,27 @@ extension ConflictTests {
         #expect(isDone.value && next.modifications.count == 1)
     }
 
+    /// A zone that is made and deleted again while the list is read comes again as it came.
+    @Test func aZoneThatGoesTwiceIsNoCircle() async throws {
+        let ann = try await Person()
+        let (zone, other) = (try await ann.makeZone(), try await ann.makeZone())
+        func deleteAndSave() async throws {
+            try await ann.own.deleteRecordZone(withID: zone)
+            try await ann.own.save(ann.note(in: other, "note"))
+        }
+        var token = try await ann.own.databaseChanges().changeToken
+        try await deleteAndSave()
+        for _ in 0..<3 {
+            let part = try await ann.own.databaseChanges(since: token, resultsLimit: 1)
+            #expect(part.deletions.map(\.zoneID) == [zone] && part.moreComing)
+            token = part.changeToken
+            _ = try await ann.own.save(RecordZone(zoneID: zone))
+            try await deleteAndSave()
+        }
+        let rest = try await ann.own.databaseChanges(since: token)
+        #expect(rest.modifications.map(\.zoneID) == [other] && !rest.moreComing)
+    }
+
     /// This device writes a record while it is told that it goes along with what it deletes: the deletion is told anew.
     @Test func aDeletionCoversWhatThisDeviceHasWrittenMeanwhile() async throws {
         let ann = try await Person()

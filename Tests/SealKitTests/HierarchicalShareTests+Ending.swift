@@ -96,6 +96,71 @@ extension HierarchicalShareTests {
         #expect(made.base?.statement.revision == 3)
     }
 
+    /// A device leaves what its person is in now: what has ended meanwhile is left already, what another device has joined as well.
+    @Test func aDeviceLeavesWhatItsPersonIsInNow() async throws {
+        let it = try await shared()
+        let other = try it.bob.onFreshDevice()
+        _ = try await other.shared.recordZoneChanges(inZoneWith: it.joined)
+        let note = try await it.ann.own.record(for: it.note.recordID)
+        var share = Share(rootRecord: note)
+        share.addParticipant(
+            try await it.ann.container.shareParticipant(forUserRecordID: it.bob.container.userRecordID()))
+        let second = try await it.ann.own.save(share, rootRecord: note).share
+        _ = try await it.bob.container.accept(try await it.bob.container.shareMetadata(for: try #require(second.url)))
+        try await it.ann.own.deleteRecord(withID: it.share.recordID)
+        try await other.shared.leaveShare(of: it.joined)
+        #expect(try await it.ann.own.share(withID: second.recordID).participants.count == 1)
+        for device in [other, it.bob] {
+            #expect(await failure { try await device.shared.leaveShare(of: it.joined) } == .zoneNotFound)
+        }
+    }
+
+    /// That a record left one share is the newest that there is to tell of it when the other one has ended that it went into.
+    @Test func aRecordLeftForAShareThatHasEnded() async throws {
+        let it = try await shared()
+        let note = try await it.ann.own.record(for: it.note.recordID)
+        var share = Share(rootRecord: note)
+        share.addParticipant(
+            try await it.ann.container.shareParticipant(forUserRecordID: it.bob.container.userRecordID()))
+        let second = try await it.ann.own.save(share, rootRecord: note)
+        _ = try await it.bob.container.accept(try await it.bob.container.shareMetadata(for: try #require(second.share.url)))
+        var item = try await it.ann.own.record(for: it.item.recordID)
+        item.setParent(second.rootRecord)
+        item = try await it.ann.own.save(item)
+        item.encryptedValues["body"] = "changed there"
+        try await it.ann.own.save(item)
+        let seen: String? = try await it.bob.shared.record(for: it.id(it.item)).encryptedValues["body"]
+        #expect(seen == "changed there")
+        _ = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined)
+        try await it.ann.own.deleteRecord(withID: second.share.recordID)
+        let all = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined)
+        #expect(names(all) == ["list", it.share.recordID.recordName])
+        let gone = await failure { _ = try await it.bob.shared.record(for: it.id(it.item)) }
+        #expect(gone == .unknownItem)
+        #expect(try await it.bob.container.violations().isEmpty)
+    }
+
+    /// Of two shares that a record left, one after the other, the last is what there is to tell.
+    @Test func aRecordLeftTwoShares() async throws {
+        let it = try await shared()
+        let note = try await it.ann.own.record(for: it.note.recordID)
+        var share = Share(rootRecord: note)
+        share.addParticipant(
+            try await it.ann.container.shareParticipant(forUserRecordID: it.bob.container.userRecordID()))
+        let second = try await it.ann.own.save(share, rootRecord: note)
+        _ = try await it.bob.container.accept(try await it.bob.container.shareMetadata(for: try #require(second.share.url)))
+        var item = try await it.ann.own.record(for: it.item.recordID)
+        for parent in [second.rootRecord.recordID.recordName, nil] {
+            item.parent = parent.map { Record.Reference(recordName: $0) }
+            item = try await it.ann.own.save(item)
+            if parent != nil { _ = try await it.bob.shared.record(for: it.id(it.item)) }
+        }
+        let all = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined)
+        #expect(names(all).isSuperset(of: ["list", "note"]) && !names(all).contains("item"))
+        #expect(all.deletions.map(\.recordID) == [it.id(it.item)])
+        #expect(try await it.bob.container.violations().isEmpty)
+    }
+
     @Test func theRootGoesWithItsShare() async throws {
         let it = try await shared()
         _ = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined)
@@ -106,6 +171,31 @@ extension HierarchicalShareTests {
         #expect(noShare == .unknownItem)
         let ended = try await it.bob.shared.databaseChanges()
         #expect(ended.deletions.map(\.zoneID) == [it.joined])
+    }
+
+    /// What was deleted in a share is its owner's to know when the zone is shared as a whole: the share's roster is nobody else's to read.
+    @Test func aZoneIsSharedAsAWholeThatHadShares() async throws {
+        let it = try await shared()
+        try await it.ann.own.deleteRecord(withID: it.item.recordID)
+        try await it.ann.own.deleteRecord(withID: it.share.recordID)
+        var share = Share(recordZoneID: it.zone)
+        let carol = try await Person()
+        for person in [carol, it.bob] {
+            share.addParticipant(
+                try await it.ann.container.shareParticipant(
+                    forUserRecordID: person.container.userRecordID(), permission: .readWrite))
+        }
+        let url = try #require(try await it.ann.own.save(share).url)
+        for person in [carol, it.bob] {
+            let zone = try await person.container.accept(try await person.container.shareMetadata(for: url))
+            let all = try await person.shared.recordZoneChanges(inZoneWith: zone)
+            #expect(names(all).isSuperset(of: ["list", "note"]) && !names(all).contains("item"))
+            #expect(all.deletions.isEmpty)
+            let gone = await failure { _ = try await person.shared.record(for: Record.ID(recordName: "item", zoneID: zone)) }
+            #expect(gone == .unknownItem)
+            try await person.shared.save(person.note(in: zone, "new"))
+            #expect(try await person.container.violations().isEmpty)
+        }
     }
 
     @Test func aZoneGoesWithItsShares() async throws {

@@ -115,11 +115,15 @@ import Testing
             }
         }
 
+        /// Nil where it is deleted; nothing else passes for that.
+        private func found(_ recordID: Record.ID) async throws(SealKitError) -> Record? {
+            do { return try await ann.own.record(for: recordID) } catch where error.code == .unknownItem { return nil }
+        }
+
         /// The owner puts all of it right, and finds what it wrote.
         func end() async throws {
             for (name, text) in written {
-                let found: Record?
-                do { found = try await ann.own.record(for: id(name)) } catch where error.code == .unknownItem { found = nil }
+                let found = try await found(id(name))
                 let body: String? = found?.encryptedValues["body"]
                 #expect(body == text && (found == nil) == (text == nil), "\(name)")
             }

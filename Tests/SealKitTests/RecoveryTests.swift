@@ -103,7 +103,7 @@ import Testing
 
     private func sealed(_ key: RecoveryKey) async throws -> Sealkit_V1_RecoverResponse {
         try await Client(transport: try transport()).call(
-            "/1/accounts/recover", Sealkit_V1_RecoverRequest.with { $0.recoveryID = Data(key.bundleID.bytes) })
+            Endpoints.accounts.recover, Sealkit_V1_RecoverRequest.with { $0.recoveryID = Data(key.bundleID.bytes) })
     }
 
     @Test func anOldBundleIsNoticedByItsKeysOrByItsId() async throws {

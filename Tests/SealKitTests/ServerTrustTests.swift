@@ -44,7 +44,7 @@ import Testing
 
     /// Servers go on showing old certificates above their own; they are no reason.
     @Test func theServersOwnCertificateDecidesWhatIsSaid() async throws {
-        let old = try TLSServer(days: -1)
+        let old = try await TLSServer(days: -1)
         let expired = try #require(await TLSProbe.certificates(of: old.origin)?.first)
         let good = try #require(HTTPTransport.authorities(in: old.authority).first)
         let above = HTTPTransport.untrusted([good, expired])
@@ -56,7 +56,7 @@ import Testing
 
     /// Of no single record or zone: each of them would say the same.
     @Test func whatIsNotTrustedIsToldOfTheWholeRequest() async throws {
-        let server = try TLSServer()
+        let server = try await TLSServer()
         let person = try await Person().through(try HTTPTransport(server: server.origin))
         let record = person.note(in: .default, "x")
         #expect(await failure { _ = try await person.own.records(for: [record.recordID]) } == .serverNotTrusted)

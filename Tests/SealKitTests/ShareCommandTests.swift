@@ -116,7 +116,7 @@ import Testing
         #expect(preview.contains("owner       \(ann.name)  not verified") && preview.contains("sealkit contact show \(ann.name)"), "\(preview)")
         let accepted = try await bob("share", "accept", url)
         #expect(accepted.contains("\(ann.name)  not verified") && accepted.contains("sealkit contact verify \(ann.name)"), "\(accepted)")
-        let shown = try said("share", "show", "Notes")
+        let shown = try await said("share", "show", "Notes")
         #expect(shown.output.split(separator: "\n").contains { $0.contains(ann.name) && $0.hasSuffix("  you") }, "\(shown.output)")
         #expect(shown.output.contains("not verified") && shown.errors.contains("sealkit contact verify"), "\(shown)")
         let number = try await bob("contact", "show", ann.name, "--quiet")

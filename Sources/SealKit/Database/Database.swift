@@ -145,9 +145,9 @@ public struct Database: Sendable {
         var sightings: [TrustStore.Sighting] = []
         sightings.reserveCapacity(readings.count)
         for case .success(let reading) in readings { sightings.append(reading.sighting) }
-        var verdicts = try await core.trust.admit(
-            sightings, zone: ground.place.zone, incarnation: ground.place.incarnation, asked: ground.asked, accepted: accepted
-        ).makeIterator()
+        let admitted = try await core.trust.admit(
+            sightings, zone: ground.place.zone, incarnation: ground.place.incarnation, asked: ground.asked, accepted: accepted)
+        var verdicts = try await withOldDepartures(admitted, sightings, in: ground).makeIterator()
         var overtaken: [Int] = []
         let outcomes: [Outcome] = readings.enumerated().map { index, reading in
             reading.flatMap { reading -> Outcome in
@@ -158,6 +158,22 @@ public struct Database: Sendable {
             }
         }
         return (outcomes, overtaken)
+    }
+
+    /// A record that left one share for another one was changed there, and then that one ended, or this account left it: of the first
+    /// share there is no newer statement than that by which the record left it. What was seen since in scopes that this account may
+    /// read says that it is not there; what was seen elsewhere does not.
+    private func withOldDepartures(
+        _ verdicts: [TrustStore.Verdict], _ sightings: [TrustStore.Sighting], in ground: RecordGround
+    ) async throws(SealKitError) -> [TrustStore.Verdict] {
+        guard let scopes = ground.readableScopes else { return verdicts }
+        var verdicts = verdicts
+        for (index, sighting) in sightings.enumerated() where sighting.isDeparture {
+            guard case .older = verdicts[index] else { continue }
+            let memory = try await core.trust.memory(of: sighting.recordName, in: ground.place, scopes: scopes, asked: ground.asked)
+            if case .unseen = memory { verdicts[index] = .unknownDeletion }
+        }
+        return verdicts
     }
 
     /// Why what was seen is not believed; nil where it is.

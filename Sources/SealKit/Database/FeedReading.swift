@@ -37,7 +37,7 @@ final class FeedReading: Sendable {
             case records
             /// Of several zones in one answer: what the zones before have left no room for comes with the next one.
             case recordsBesideOthers
-            /// One that has changed since comes again, and may look as it did: its records have changed.
+            /// One that has changed since comes again, and may look as it did: its records have changed, or it was made and deleted again.
             case zones
             /// A part of what was looked through may have nothing that was looked for.
             case results
@@ -64,7 +64,17 @@ final class FeedReading: Sendable {
         /// Of a whole reading: of others nobody asks what has come. Two names with one hash count as one.
         var names: Set<Int> = []
         var versions: Set<Int> = []
+        /// Of lists of zones: the places that were passed, and how many parts in a row brought nothing that had not come.
+        var places: Set<Data> = []
+        var repeats = 0
+
+        func fresh(in part: Part) -> Int {
+            versions.isEmpty ? part.items.count : part.items.count { !versions.contains($0.version) }
+        }
     }
+
+    /// So often in a row a zone may come again as it was, each time at a place of its own: somebody has to make and delete it as often.
+    private static let mostRepeats = 16
 
     /// It began at the beginning.
     let isWhole: Bool
@@ -78,11 +88,11 @@ final class FeedReading: Sendable {
     ///   for again after a failure comes again.
     func check(_ part: Part) throws(SealKitError) {
         guard !part.isMoreComing || part.leadsOn else { throw FeedReading.circle }
-        let fresh = state.withLock { state in
-            state.versions.isEmpty ? part.items.count : part.items.count { !state.versions.contains($0.version) }
+        let (fresh, mayRepeat) = state.withLock { state in
+            (state.fresh(in: part), state.repeats < FeedReading.mostRepeats && !state.places.contains(part.end))
         }
         switch part.kind {
-        case .zones: guard !part.isMoreComing || fresh > 0 else { throw FeedReading.circle }
+        case .zones: guard !part.isMoreComing || fresh > 0 || mayRepeat else { throw FeedReading.circle }
         case .results: guard fresh == part.items.count else { throw FeedReading.circle }
         case .records, .recordsBesideOthers:
             guard fresh == part.items.count else { throw FeedReading.circle }
@@ -96,6 +106,10 @@ final class FeedReading: Sendable {
         guard isWhole || part.isMoreComing else { return }
         state.withLock { state in
             if isWhole { state.names.formUnion(part.items.lazy.map(\.name)) }
+            if part.isMoreComing, part.kind == .zones {
+                state.repeats = state.fresh(in: part) > 0 ? 0 : state.repeats + 1
+                state.places.formUnion([part.start, part.end])
+            }
             if part.isMoreComing { state.versions.formUnion(part.items.lazy.map(\.version)) }
         }
     }

@@ -36,7 +36,11 @@ extension ZoneBatch {
 
     /// - Returns: the items with their scopes; those that have none have failed.
     mutating func place(_ items: [Item], _ ground: inout ZoneGround) async throws(SealKitError) -> [Placed] {
-        let living = try await meetingWhatIsThere(try await livingNow(items, &ground), ground)
+        let (seesAll, targets) = (ground.own != nil, sharing.targets)
+        let living = try await meetingWhatIsThere(try await livingNow(items, &ground), ground) { item in
+            guard !seesAll, case .save(let record) = item else { return false }
+            return record.base == nil && record.parent == nil && targets[record.recordID.recordName] == nil
+        }
         if !isBehindPlaces, sharing.isEmpty, let own = ground.own, try await !hasShares(ground) {
             return living.map { Placed(item: $0, scopeID: own.roster.scopeID) }
         }
@@ -55,24 +59,36 @@ extension ZoneBatch {
             }
         }
         var placed: [Placed] = []
-        var hasFailed = false
+        var refused: [(item: Item, error: SealKitError)] = []
         for item in living {
             let scope = places.scope(of: item)
             let isMove = item.base.map { $0.statement.scopeID != scope } ?? false
             let view: ZoneView? = if let scope { try await database.view(of: scope, in: &ground) } else { nil }
             if case .delete = item, let view, view.roster.isClosed, !view.scope.shareRecordName.isEmpty {
-                hasFailed = true
-                fail(item, ZoneBatch.leftBehind(item.id))
+                refused.append((item, ZoneBatch.leftBehind(item.id)))
                 continue
             }
-            if let scope, view != nil, !isMove || ground.zone.owner == database.core.userID() {
+            // Of a share that this account is out of only an old copy can be.
+            var isOut = view == nil
+            if let known = view, !known.isMember, !known.scope.shareRecordName.isEmpty, !sharing.opens(known.roster.scopeID) {
+                let now = try await database.core.keeper(of: known.scope).refresh()
+                ground.add(now)
+                isOut = !now.isMember
+            }
+            if let scope, !isOut, !isMove || ground.zone.owner == database.core.userID() {
                 placed.append(Placed(item: item, scopeID: scope))
             } else {
-                hasFailed = true
-                fail(item, isMove && scope != nil ? ZoneBatch.moves(item.id) : ZoneBatch.outside(item.id))
+                refused.append((item, isMove && scope != nil ? ZoneBatch.moves(item.id) : ZoneBatch.outside(item.id)))
             }
         }
-        guard isAtomic, hasFailed else { return placed }
+        // An old copy does not say where its record is now.
+        let old = Set(refused.filter { isOld($0.item) }.map(\.item.id))
+        if !old.isEmpty {
+            met.formUnion(old)
+            return try await place(try await meetingWhatIsThere(living, ground) { old.contains($0.id) }, &ground)
+        }
+        for (item, error) in refused { fail(item, error) }
+        guard isAtomic, !refused.isEmpty else { return placed }
         for one in placed { fail(one.item, ZoneBatch.batchFailed) }
         return []
     }
@@ -92,10 +108,19 @@ extension ZoneBatch {
                 living.append(item)
                 continue
             }
-            if statement.zoneIncarnation == ground.incarnation {
+            if statement.zoneIncarnation == ground.incarnation, item.base?.isUnverified != true {
                 if try await database.view(of: statement.scopeID, in: &ground) == nil {
-                    // Of a share that this device has not met: the answer names it.
-                    _ = try await database.look(up: [item.id], desiredKeys: [])
+                    // Of a share that this device has not met: the answer names it, or shows where the record is now.
+                    if !isOld(item) { _ = try await database.look(up: [item.id], desiredKeys: []) }
+                    if let there = try await newer(than: item, ground) {
+                        guard let again = resolve(item, there, isLast: false) else {
+                            hasFailed = true
+                            continue
+                        }
+                        if let scopeID = again.base?.statement.scopeID { _ = try await database.view(of: scopeID, in: &ground) }
+                        living.append(again)
+                        continue
+                    }
                 }
                 if try await database.view(of: statement.scopeID, in: &ground) != nil {
                     living.append(item)
@@ -115,23 +140,46 @@ extension ZoneBatch {
         return []
     }
 
-    /// Who sees shares alone makes no record beside them; but one without a parent may be meant for a record that there is, of
-    /// which this device knows nothing any more: a root, say. What there is decides then, as the server decides it for others.
-    private mutating func meetingWhatIsThere(_ items: [Item], _ ground: ZoneGround) async throws(SealKitError) -> [Item] {
-        guard ground.own == nil else { return items }
-        let loose = items.filter { item in
-            guard case .save(let record) = item else { return false }
-            return record.base == nil && record.parent == nil && sharing.targets[record.recordID.recordName] == nil
-        }
-        guard !loose.isEmpty else { return items }
+    /// A copy of a record that was not looked up yet, and may have come elsewhere since.
+    private func isOld(_ item: Item) -> Bool {
+        guard case .save(let record) = item, let base = record.base else { return false }
+        return base.statement.kind == .save && !met.contains(record.recordID) && !isRekeying && savePolicy != .restoring
+    }
+
+    /// What is on the server under the name of a refused save, where that is another version than its copy is of.
+    mutating func newer(than item: Item, _ ground: ZoneGround) async throws(SealKitError) -> Database.Outcome? {
+        guard isOld(item) else { return nil }
+        met.insert(item.id)
+        return try await there([item], ground)[item.id]
+    }
+
+    /// What there is of these, to be written over: what a copy is of already is left out.
+    private func there(_ items: [Item], _ ground: ZoneGround) async throws(SealKitError) -> [Record.ID: Database.Outcome] {
+        let bases = Dictionary(items.map { ($0.id, $0.base?.hash) }) { first, _ in first }
         var found: [Record.ID: Database.Outcome] = [:]
-        for (id, outcome) in try await database.look(up: loose.map(\.id), desiredKeys: nil) {
-            guard case .success(let there) = outcome, let record = there.present else { continue }
+        for (id, outcome) in try await database.look(up: items.map(\.id), desiredKeys: nil) {
+            guard case .success(let there) = outcome, let base = there.present?.base, base.hash != bases[id] ?? nil else { continue }
             // Whoever may only read there is told so, whatever there is.
-            let view = record.base.flatMap { ground.view(of: $0.statement) }
-            if let view, view.roster.permission(of: view.user) != .readWrite { continue }
+            var known = ground
+            if let scope = try await database.view(of: base.statement.scopeID, in: &known)?.scope {
+                // As the look-up has left it.
+                let view = try await database.core.keeper(of: scope).current()
+                if view.roster.permission(of: view.user) != .readWrite { continue }
+            }
             found[id] = outcome
         }
+        return found
+    }
+
+    /// Who sees shares alone makes no record beside them; but one without a parent may be meant for a record that there is, of
+    /// which this device knows nothing any more: a root, say. What there is decides then, as the server decides it for others. So it
+    /// does of an old copy that would be refused.
+    private mutating func meetingWhatIsThere(
+        _ items: [Item], _ ground: ZoneGround, where isLoose: (Item) -> Bool
+    ) async throws(SealKitError) -> [Item] {
+        let loose = items.filter(isLoose)
+        guard !loose.isEmpty else { return items }
+        let found = try await there(loose, ground)
         var met: [Item] = []
         for item in items {
             guard let outcome = found[item.id] else {

@@ -36,6 +36,12 @@ extension ZoneBatch {
                 } else if error.code == .deletionIncomplete {
                     if try await cover(item, with: results[index], error, ground: ground, isLast: isLast) { again.append(item) }
                 } else {
+                    if error.code == .permissionFailure, !isLast, case .zone(let ground) = ground,
+                        let there = try await newer(than: item, ground)
+                    {
+                        if let rebased = resolve(item, there, isLast: isLast) { again.append(rebased) }
+                        continue
+                    }
                     if error.code == .batchRequestFailed { siblings.append(item) }
                     if !results[index].dependents.isEmpty, !isLast {
                         incomplete.append((item, results[index].dependents, error))

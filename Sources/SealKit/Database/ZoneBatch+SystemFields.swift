@@ -18,9 +18,10 @@ extension ZoneBatch {
             }
             let label = "the system fields of record \(record.recordID.recordName)"
             guard base.statement.zoneIncarnation == ground.incarnation,
-                var view = try await database.view(of: base.statement.scopeID, in: &ground)
+                var view = try await database.view(of: base.statement.scopeID, in: &ground),
+                base.statement.scopeIncarnation >= view.roster.incarnations.scope
             else {
-                // Of an earlier life of the zone, or of another: `livingNow` says so.
+                // Of an earlier life of the zone or of a share in it, or of another: `livingNow` says so.
                 verified.append(record)
                 continue
             }

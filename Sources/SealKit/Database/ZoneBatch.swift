@@ -32,6 +32,8 @@ struct ZoneBatch {
     var isBehindRosters = false
     /// A record came from one scope into another.
     var hasMoved = false
+    /// Those of which an old copy would be refused for its place, and that were looked up for that.
+    var met: Set<Record.ID> = []
     /// Records that are deleted along with one that the app has named.
     var implied: Set<Record.ID> = []
     /// By name of the records that are deleted: what was verified to go along with each, and its deletion has to cover.
@@ -282,8 +284,16 @@ struct ZoneBatch {
             return RecordDraft(
                 statement: statement(
                     .save, record.recordID, type: record.recordType, base: base, parent: record.parent?.recordName,
-                    share: record.share?.recordName),
+                    share: record.rootMark(in: scope, roster)),
                 recordKey: keepsKey ? base?.recordKey : nil, fields: fields)
         }
+    }
+}
+
+extension Record {
+    /// The share that it names as its root: an old copy may name one that has ended since.
+    fileprivate func rootMark(in scope: SealStatements.Scope, _ roster: Roster) -> String? {
+        guard let share, share.recordName == scope.shareRecordName, recordID.recordName == roster.rootRecordName else { return nil }
+        return share.recordName
     }
 }

@@ -193,13 +193,20 @@ extension Database {
 
     // MARK: Leaving
 
-
     /// Leaves all that the zone's owner shares in it: the zone disappears from the shared database, and the next member who writes opens a new key.
+    /// - Throws: `zoneNotFound` where nothing of it is shared with this account (any more); `badDatabase`.
     public func leaveShare(of zoneID: RecordZone.ID) async throws(SealKitError) {
         guard scope == .shared else {
             throw SealKitError(.badDatabase, "an owner cannot leave its own share", remedy: "remove the participants instead")
         }
-        for view in try await zoneGround(zoneID).views.values { try await leave(view.scope) }
+        var ground = try await zoneGround(zoneID)
+        // What another device has joined is left too.
+        if ground.own == nil { try await discoverShares(of: ground.zone, into: &ground) }
+        var hasLeft = false
+        for view in ground.views.values { if try await leave(view.scope) { hasLeft = true } }
+        guard hasLeft else {
+            throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)", remedy: "this account has left it, or its owner has ended that")
+        }
     }
 
     func append(_ draft: RosterAuthor<XWingHPKE>.Draft, view: ZoneView) async throws(SealKitError) {

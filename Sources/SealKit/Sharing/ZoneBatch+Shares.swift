@@ -60,13 +60,17 @@ extension ZoneBatch {
 
 extension Database {
     /// Leaves one scope: it disappears from the shared database, and the next member who writes opens a new key.
-    func leave(_ scope: SealStatements.Scope) async throws(SealKitError) {
+    /// - Returns: false where its roster shows this account out of it already, or its end.
+    @discardableResult
+    func leave(_ scope: SealStatements.Scope) async throws(SealKitError) -> Bool {
         let keeper = core.keeper(of: scope)
-        try await whileRosterMoves { _ throws(SealKitError) in
+        return try await whileRosterMoves { _ throws(SealKitError) in
             let view = try await keeper.refresh()
+            guard view.isMember else { return false }
             let draft = core.author(on: view.roster).plain(.leave, on: view.roster, time: currentTime())
             try await append(draft, view: view)
             _ = try await keeper.adopt(draft)
+            return true
         }
     }
 }

@@ -211,7 +211,8 @@ public final class TrustStore: Sendable {
 
     enum Verdict: Sendable {
         case accepted
-        /// The deletion of a record that this device has never seen, under an epoch that it has read past.
+        /// The deletion of a record that this device has never seen, under an epoch that it has read past, or that a record left a share
+        /// before it was seen where this account may not read any more. It takes nothing.
         case unknownDeletion
         case older
         /// It is older than what this device has come to know of the record since it asked.

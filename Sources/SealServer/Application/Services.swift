@@ -97,8 +97,8 @@ final class Services: Sendable {
                 outbox: outbox, tombstoneAge: configuration.tombstoneAge,
                 sweepInterval: replacing.sweepInterval ?? ServerJobs.sweepInterval, logger: logger),
             JobRunner.Surroundings(
-                database: database, holder: systemRandomBytes(16), look: replacing.jobLook ?? JobRunner.look, clock: clock,
-                metrics: metrics, logger: logger))
+                database: database, holder: systemRandomBytes(16), look: replacing.jobLook ?? JobRunner.look, patience: JobRunner.patience,
+                clock: clock, metrics: metrics, logger: logger))
         management = secrets.management
         observe()
     }

@@ -41,8 +41,11 @@ struct JobLease: Sendable {
             """, [.text(job.rawValue), .blob(holder), .integer(now + Self.length)])
     }
 
+    /// How far the clocks of two servers may differ.
+    private static let clockTolerance: Int64 = 60_000_000
+
     /// A clock was set back since: nobody holds a lease for longer than it is good for.
-    private static func isImpossible(_ left: Int64) -> Bool { left > length }
+    private static func isImpossible(_ left: Int64) -> Bool { left > length + clockTolerance }
 
     /// When a run of the job was last done; 0 before the first one.
     func finished(in connection: any SQLConnection) throws -> Int64 {

@@ -10,6 +10,8 @@ final class JobRunner: Sendable {
         let holder: [UInt8]
         /// Between two looks whether there is something to do, where nobody says so.
         let look: Duration
+        /// After a failure nothing is tried for so long, whoever asks for it.
+        let patience: Duration
         let clock: @Sendable () -> Int64
         let metrics: ServerMetrics
         let logger: Logger
@@ -22,15 +24,23 @@ final class JobRunner: Sendable {
     private let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
 
+    /// How a run ended.
+    private enum Outcome: String, CaseIterable {
+        case done, failed, stopped
+        /// Another server has the job.
+        case elsewhere
+    }
+
     /// Between two looks of every other server, by the design of several.
     static let look: Duration = .seconds(5)
-    /// After a failure.
-    private static let patience: Duration = .seconds(60)
+    static let patience: Duration = .seconds(60)
     private static let shortestPause: Duration = .milliseconds(10)
 
     init(_ job: Job, _ around: Surroundings) {
         (self.job, self.around) = (job, around)
         lease = JobLease(job: job.name, holder: around.holder)
+        // From the start on: of a counter that appears with its first failure nobody sees that it has grown.
+        for outcome in Outcome.allCases { around.metrics.count(.jobRuns, job.name.rawValue, outcome.rawValue, by: 0) }
         (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
@@ -42,9 +52,19 @@ final class JobRunner: Sendable {
     func run(whenDone: @Sendable () -> Void) async {
         signal.yield()
         var timer: Task<Void, Never>?
+        var notBefore = ContinuousClock.now
         for await _ in signals {
             timer?.cancel()
-            let pause = await runIfDue(whenDone)
+            var pause = notBefore - ContinuousClock.now
+            if pause <= .zero {
+                do {
+                    pause = try await runIfDue(whenDone)
+                } catch {
+                    // It has been said. A run that is due stays so.
+                    pause = around.patience
+                    notBefore = ContinuousClock.now + pause
+                }
+            }
             timer = Task { [signal] in
                 do { try await Task.sleep(for: max(pause, Self.shortestPause)) } catch { return }
                 signal.yield()
@@ -54,17 +74,12 @@ final class JobRunner: Sendable {
     }
 
     /// - Returns: how long until the next look.
-    private func runIfDue(_ whenDone: @Sendable () -> Void) async -> Duration {
-        do {
-            if let wait = try await untilDue() { return wait }
-            let next = try await once()
-            whenDone()
-            guard let next else { return pause }
-            return min(.microseconds(next - around.clock()), pause)
-        } catch {
-            // It has been said. A run that is due stays so.
-            return min(pause, Self.patience)
-        }
+    private func runIfDue(_ whenDone: @Sendable () -> Void) async throws -> Duration {
+        if let wait = try await untilDue() { return wait }
+        let next = try await once()
+        whenDone()
+        guard let next else { return pause }
+        return min(.microseconds(next - around.clock()), pause)
     }
 
     /// Where nothing else is known: of a schedule its interval.
@@ -82,6 +97,8 @@ final class JobRunner: Sendable {
             switch job.schedule {
             case .every(let interval):
                 let finished = try await around.database.read { try lease.finished(in: $0) }
+                // Also by another server, or before this one was started.
+                if finished > 0 { around.metrics.record(.jobLastDone, job.name.rawValue, value: Double(finished / 1_000_000)) }
                 let left = finished + interval.microseconds - around.clock()
                 // It was done later than now: a clock was set back, which must not put it off.
                 return left <= 0 || left > interval.microseconds ? nil : .microseconds(left)
@@ -116,7 +133,7 @@ final class JobRunner: Sendable {
                     let lease = lease
                     try await turn.note { try lease.finish(now: turn.now, in: $0) }
                 }
-                metrics.count(.jobRuns, name, "done")
+                metrics.count(.jobRuns, name, Outcome.done.rawValue)
                 metrics.record(.jobLastDone, name, value: Double(around.clock() / 1_000_000))
                 around.logger.log(
                     level: job.name.isNotable ? .info : .debug, "a job is done",
@@ -138,13 +155,13 @@ final class JobRunner: Sendable {
         switch error {
         case StorageError.closed, is CancellationError:
             // The server stops; the next start goes on.
-            around.metrics.count(.jobRuns, job.name.rawValue, "stopped")
+            around.metrics.count(.jobRuns, job.name.rawValue, Outcome.stopped.rawValue)
             around.logger.debug("a job was stopped", metadata: metadata)
         case is JobLease.HeldElsewhere:
-            around.metrics.count(.jobRuns, job.name.rawValue, "elsewhere")
+            around.metrics.count(.jobRuns, job.name.rawValue, Outcome.elsewhere.rawValue)
             around.logger.debug("another server runs a job", metadata: metadata)
         default:
-            around.metrics.count(.jobRuns, job.name.rawValue, "failed")
+            around.metrics.count(.jobRuns, job.name.rawValue, Outcome.failed.rawValue)
             around.logger.warning(
                 "a job failed; it is tried again", metadata: metadata.merging(["error": "\(error)"]) { $1 })
         }

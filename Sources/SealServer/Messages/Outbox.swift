@@ -29,6 +29,8 @@ final class Outbox: Sendable {
         var hasResumed = false
         /// Until then: what was begun since the start, and is not to be begun again as a left-over.
         var begun: Set<ID16> = []
+        /// What was begun as a left-over; of the first moments the request that stored it may still come.
+        var resumed: Set<ID16> = []
     }
     private let state = Mutex(State())
 
@@ -91,12 +93,16 @@ final class Outbox: Sendable {
 
     /// Returns at once.
     func send(_ message: WaitingMessage) {
-        let mayStart = state.withLock { state in
+        let isNew = state.withLock { state in
             if !state.hasResumed { state.begun.insert(message.id) }
-            return !state.isClosed && state.tasks[message.id] == nil
+            return state.resumed.remove(message.id) == nil
         }
+        if isNew { begin(message) }
+    }
+
+    private func begin(_ message: WaitingMessage) {
         // Closed: the next start sends it.
-        guard mayStart else { return }
+        guard !state.withLock(\.isClosed) else { return }
         // Detached: its writes are the server's own, not in the turn and budget of whoever asked.
         let task = Task.detached {
             await self.deliver(message)
@@ -112,7 +118,7 @@ final class Outbox: Sendable {
     func hasLeftOvers(in connection: any SQLConnection) throws -> Bool {
         guard !messengers.isEmpty, !state.withLock(\.hasResumed) else { return false }
         if try connection.exists("SELECT 1 FROM outgoing_message LIMIT 1") { return true }
-        _ = beginNewOnly()
+        _ = beginNewOnly(after: [])
         return false
     }
 
@@ -120,17 +126,16 @@ final class Outbox: Sendable {
     func resume(_ turn: JobTurn) async throws {
         let (now, rows) = (turn.now, rows)
         let waiting = try await turn.step { try rows.takeOver(now: now, in: $0) }
-        let begun = beginNewOnly()
-        for message in waiting where carries(message.kind) && !begun.contains(message.id) { send(message) }
+        for message in beginNewOnly(after: waiting.filter { carries($0.kind) }) { begin(message) }
     }
 
-    /// Notes that nothing is left over any more.
-    /// - Returns: what was begun before that.
-    private func beginNewOnly() -> Set<ID16> {
+    /// Notes that nothing is left over any more but these.
+    /// - Returns: those of them that nobody has begun.
+    private func beginNewOnly(after waiting: [WaitingMessage]) -> [WaitingMessage] {
         state.withLock { state in
-            state.hasResumed = true
-            defer { state.begun = [] }
-            return state.begun
+            let left = waiting.filter { !state.begun.contains($0.id) }
+            (state.hasResumed, state.begun, state.resumed) = (true, [], Set(left.map(\.id)))
+            return left
         }
     }
 

@@ -32,7 +32,7 @@ final class ServerMetrics: Sendable {
 
     var isOn: Bool { factory != nil }
 
-    func count(_ metric: ServerMetric, _ values: String...) {
+    func count(_ metric: ServerMetric, _ values: String..., by amount: Int = 1) {
         guard let factory else { return }
         let key = Key(metric: metric, values: values)
         let counter = made.withLock { made -> Counter? in
@@ -42,7 +42,7 @@ final class ServerMetrics: Sendable {
             made.counters[key] = counter
             return counter
         }
-        counter?.increment()
+        counter?.increment(by: amount)
     }
 
     func time(_ metric: ServerMetric, _ values: String..., microseconds: Int64) {

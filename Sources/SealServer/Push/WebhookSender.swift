@@ -18,6 +18,8 @@ final class WebhookSender: Sendable {
     private struct State {
         var inFlight: Set<String> = []
         var byOrigin: [String: Int] = [:]
+        /// The first of this run that was not a receiver's.
+        var failure: (any Error)?
     }
     private let state = Mutex(State())
     /// Made for the first delivery; its connections are kept for the next.
@@ -55,6 +57,7 @@ final class WebhookSender: Sendable {
             client = made
             return made
         }
+        state.withLock { $0.failure = nil }
         return try await send(turn, client).get()
     }
 
@@ -75,6 +78,7 @@ final class WebhookSender: Sendable {
             var signals = signals.makeAsyncIterator()
             do {
                 while true {
+                    if let failure = state.withLock({ $0.failure }) { throw failure }
                     let (due, next) = try await look(turn)
                     if !due.isEmpty { try await turn.keep() }
                     for webhook in due where reserve(webhook) {
@@ -174,12 +178,9 @@ final class WebhookSender: Sendable {
                 metrics.count(.webhooks, "refused")
                 try await postpone(webhook, turn)
             }
-        } catch StorageError.closed {
-            // The next start goes on.
-        } catch is JobLease.HeldElsewhere {
-            // Another server sends it, again perhaps.
         } catch {
-            logger.warning("a webhook's state could not be read or written", metadata: ["error": "\(error)"])
+            // What was taken and could not be noted would be sent again at once: the run ends, and the next one waits.
+            state.withLock { $0.failure = $0.failure ?? error }
         }
     }
 
@@ -195,6 +196,8 @@ final class WebhookSender: Sendable {
         do {
             return try await client.post(delivery, to: webhook.url).isTaken
         } catch {
+            // Cut short by the server's own end it says nothing of the receiver.
+            try Task.checkCancellation()
             return false
         }
     }

@@ -12,6 +12,17 @@ enum RecordFeed {
         ORDER BY position LIMIT $4
         """
 
+    private static let queryOfOwnScope = """
+        SELECT \(StoredRecord.columns) FROM record WHERE owner = $1 AND zone = $2 AND position > $3 AND share = 0
+        ORDER BY position LIMIT $4
+        """
+
+    /// As the zone's viewer has it.
+    private static func query(for zone: ZoneRow) -> String {
+        if case .ownScope = zone.sight { return queryOfOwnScope }
+        return zone.visibleShares.map { query(of: $0) } ?? query
+    }
+
     /// A serialized `RecordChangesResponse`.
     /// - Parameters:
     ///   - name: the zone's, for the reader.
@@ -26,7 +37,7 @@ enum RecordFeed {
         var moreComing = false
         let visible = zone.visibleShares
         var cited: Set<Int64> = []
-        try connection.run(visible.map { query(of: $0) } ?? query, zone.key + [.integer(place.position), .integer(Int64(limit + 1))]) { row in
+        try connection.run(query(for: zone), zone.key + [.integer(place.position), .integer(Int64(limit + 1))]) { row in
             guard count < limit else {
                 moreComing = true
                 return false

@@ -26,7 +26,8 @@ extension StoredRecord {
 }
 
 extension RecordFeed {
-    /// What participants of shares are given: their records, and those that left. Each is one range of an index a share.
+    /// What participants of shares are given: their records, and those that left, each by the last statement by which it left one of
+    /// them. Each is one range of an index a share.
     static func query(of shares: [ZoneShare]) -> String {
         guard !shares.isEmpty else { return "SELECT \(StoredRecord.columns), 0 FROM record WHERE owner = $1 AND zone = $2 AND position > $3 AND 1 = 0 LIMIT $4" }
         let list = Shares.list(shares.map(\.number))
@@ -38,6 +39,8 @@ extension RecordFeed {
             WHERE owner = $1 AND zone = $2 AND position > $3 AND share IN (\(list))\(present)
                 AND NOT EXISTS (SELECT 1 FROM record r WHERE r.owner = d.owner AND r.zone = d.zone AND r.name = d.name
                     AND r.share IN (\(list))\(ZoneShare.presentTombstones(shares)))
+                AND NOT EXISTS (SELECT 1 FROM departure n WHERE n.owner = d.owner AND n.zone = d.zone AND n.name = d.name
+                    AND n.share IN (\(list)) AND n.position > d.position)
             ORDER BY 3 LIMIT $4
             """
     }

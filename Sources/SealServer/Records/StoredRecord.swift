@@ -62,9 +62,8 @@ struct StoredRecord: Sendable {
         let found = try connection.first(
             "SELECT \(columns) FROM record WHERE owner = $1 AND zone = $2 AND name = $3", zone.key + [.text(name)],
             StoredRecord.init)
-        guard let shares = zone.visibleShares else { return found }
         if let found, zone.sees(share: found.share, isDeleted: found.isDeleted, tag: found.tag) { return found }
-        return try departure(name, from: shares, in: zone, connection)
+        return try zone.visibleShares.flatMap { try departure(name, from: $0, in: zone, connection) }
     }
 
     var fieldMessages: [Sealkit_V1_Field] {

@@ -77,6 +77,8 @@ struct ZoneRosters: Sendable {
                 : ServerError(.wrongContext, in: "The statement")
         }
         let roster = scope.roster
+        // To the zone's owner, whose device has not seen its end yet: nobody else sees a share that has ended.
+        guard !roster.isClosed else { throw ServerError.rosterChanged }
         try Self.check(roster, statement.author)
         let key = try ServerError.checking("The statement") { () throws(SealError) in
             try StatementVerifier.authorKey(of: statement, recordName: recordName, roster: roster)

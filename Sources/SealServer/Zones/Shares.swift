@@ -52,7 +52,7 @@ enum Shares {
         case .shares(let shares, _):
             guard let found = shares.first(where: { $0.share?.recordName == name }) else { throw unknown }
             return found
-        case .everything:
+        case .everything, .ownScope:
             guard zone.shares > 0, let found = try find(name, in: zone, connection), !found.isClosed else { throw unknown }
             return found
         }

@@ -17,8 +17,11 @@ struct ZoneShare: Sendable {
 extension ZoneRow {
     /// Who looks at a zone, as far as that makes a difference to what there is to see.
     enum Sight: Sendable {
-        /// The owner, and participants of the zone itself.
+        /// The owner; in a zone that never had hierarchical shares its participants too.
         case everything
+        /// A participant of the zone itself. What is in shares that have ended is its owner's to move, and their rosters are nobody
+        /// else's to read.
+        case ownScope
         /// A participant of hierarchical shares: the zone from the scope of each, and the place in the zone's feed since which
         /// it is these. A reading that began before has not come past all that they hold.
         case shares([ZoneRow], since: Int64)
@@ -33,7 +36,12 @@ extension ZoneRow {
     /// - Parameter tag: the number behind the record's change tag. A tombstone's stays when it has left the feed, and nothing gives it
     ///   another one.
     func sees(share number: Int64, isDeleted: Bool, tag: Int64) -> Bool {
-        visibleShares?.contains { $0.number == number && (!isDeleted || tag > $0.began) } ?? true
+        switch sight {
+        case .everything: true
+        case .ownScope: number == 0
+        case .shares(let shares, _):
+            shares.lazy.compactMap(\.share).contains { $0.number == number && (!isDeleted || tag > $0.began) }
+        }
     }
 
     /// The heads of the scopes that an answer about this zone's records cites.

@@ -116,8 +116,11 @@ enum Zones {
 
     /// With the shares that limit what the caller sees.
     static func sighted(_ zone: ZoneRow, by caller: Caller, _ connection: any SQLConnection) throws -> ZoneRow {
-        guard case .shares(_, let since) = zone.sight else { return zone }
         var sighted = zone
+        guard case .shares(_, let since) = zone.sight else {
+            if zone.shares > 0, caller.id != zone.owner { sighted.sight = .ownScope }
+            return sighted
+        }
         sighted.sight = .shares(try Shares.seen(by: caller.id, in: zone, connection), since: since)
         return sighted
     }

@@ -35,7 +35,7 @@ public struct AccountEndpoints: Sendable {
 
     public let logout = Endpoint<BySession, NoContent, Sealkit_V1_AccountResponse>(
         "accounts/logout", .post, path: "1/accounts/logout", BySession(needsUser: false),
-        again: .once, work: .write(1),
+        again: .once, work: .request,
         refusals: [.session, .stored],
         about: """
             ends the session; the body is not read, the answer is empty. Again: `sessionExpired`, which says that it was \
@@ -106,7 +106,7 @@ public struct AccountEndpoints: Sendable {
 
     public let deleteRecovery = Endpoint<BySession, Sealkit_V1_DeleteRecoveryBundleRequest, Sealkit_V1_AccountResponse>(
         "accounts/recovery/delete", path: "1/accounts/recovery/delete", BySession(needsUser: false),
-        again: .same, work: .write(1),
+        again: .same, work: .request,
         refusals: [.message, .session, .stored],
         about: "removes the bundle of a kind, if there is one; the answer is empty")
 

@@ -21,7 +21,7 @@ public struct DeviceEndpoints: Sendable {
 
     public let revoke = Endpoint<BySession, Sealkit_V1_RevokeDeviceRequest, Sealkit_V1_DevicesResponse>(
         "devices/revoke", path: "1/devices/revoke", BySession(needsUser: false),
-        again: .same, work: .write(1),
+        again: .same, work: .request,
         refusals: [.message, .session, .stored, .code(.unknownItem)],
         about: """
             ends the device's sessions and refuses its logins. A device MAY remove itself; again is then \

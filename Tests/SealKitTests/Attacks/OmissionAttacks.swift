@@ -353,6 +353,26 @@ import Testing
                 token = changes.changeToken
             }
         }
+        // Each time at a place of its own, as zones that have changed meanwhile would come.
+        for hasNewPlaces in [true, false] {
+            let (again, network) = try ann.behindAttacker()
+            let (honest, number) = (LockedValue(Data()), LockedValue(0))
+            network.lie { path, _, response in
+                guard path.hasSuffix("zones/changes") else { return }
+                let real = response
+                if honest.value.isEmpty { honest.change { $0 = real.body } }
+                number.change { $0 += 1 }
+                var answer = try Sealkit_V1_DatabaseChangesResponse(serializedBytes: honest.value)
+                answer.token = Data([UInt8(hasNewPlaces ? number.value : number.value % 2)])
+                answer.moreComing = true
+                response = TransportResponse(status: 200, body: try answer.serializedData())
+            }
+            await expectRefused(.serverRejectedRequest, "the same zones") {
+                var token: ServerChangeToken?
+                for _ in 0..<40 { token = try await again.own.databaseChanges(since: token).changeToken }
+            }
+            #expect(network.sent(to: "zones/changes").count <= (hasNewPlaces ? 20 : 3))
+        }
         let (shares, second) = try ann.behindAttacker()
         second.rewrite("shares/lookup", Sealkit_V1_LookupSharesResponse.self) { $0.moreComing = true }
         await expectRefused(.serverRejectedRequest, "shares") { try await shares.own.deleteRecordZone(withID: zone) }

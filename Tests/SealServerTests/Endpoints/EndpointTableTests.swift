@@ -31,7 +31,8 @@ import Testing
     @Test func whatIsCountedWithTheRequestAlone() {
         let known: Set<String> = [
             "health", "limits", "token-keys", "webhook-keys", "share-page", "share-page/head",
-            "accounts/challenge", "accounts/create", "accounts/login", "accounts/rotate", "accounts/delete", "accounts/recover",
+            "accounts/challenge", "accounts/create", "accounts/login", "accounts/rotate", "accounts/delete", "accounts/recover", "accounts/logout",
+            "accounts/recovery/delete", "devices/revoke",
             "devices/enrol/open", "devices/enrol/state",
             "schema/export", "schema/import", "schema/deploy", "schema/reset", "schema/roles/assign", "schema/roles/revoke",
             "schema/roles/list", "management-tokens/create", "management-tokens/list", "management-tokens/revoke",

@@ -15,10 +15,12 @@ import Testing
     }
 
     private func around(
-        _ database: SQLiteDatabase, holder: UInt8 = 1, look: Duration = .milliseconds(10), metrics: ServerMetrics = .off
+        _ database: SQLiteDatabase, holder: UInt8 = 1, look: Duration = .milliseconds(10), patience: Duration = .milliseconds(10),
+        metrics: ServerMetrics = .off
     ) -> JobRunner.Surroundings {
         JobRunner.Surroundings(
-            database: database, holder: [holder], look: look, clock: { [clock] in clock.now }, metrics: metrics, logger: log.logger)
+            database: database, holder: [holder], look: look, patience: patience, clock: { [clock] in clock.now }, metrics: metrics,
+            logger: log.logger)
     }
 
     /// Has jobs run until the body is through.

@@ -1,0 +1,94 @@
+import Foundation
+import SealLab
+import SealPrimitives
+import SealStatements
+import Testing
+
+@testable import SealKit
+
+/// Copies of records whose share has ended since: they are judged by where the records are now.
+extension HierarchicalShareTests {
+    @Test func anOwnersCopyIsOfAShareThatHasEnded() async throws {
+        let it = try await shared()
+        let other = try it.ann.onFreshDevice()
+        // A device that ends the share, and one that has not heard of it.
+        let copies = [
+            (it.ann, try await copies(of: it, it.ann.own, in: it.zone)), (other, try await copies(of: it, other.own, in: it.zone)),
+        ]
+        try await it.ann.own.deleteRecord(withID: it.share.recordID)
+        let own = try await it.ann.own.keeper(it.zone).current().roster.scopeID
+        for (number, (device, records)) in copies.enumerated() {
+            for record in records {
+                var copy = record
+                copy.encryptedValues["body"] = "new \(number)"
+                let changed = copy
+                let refused = await failure { _ = try await device.own.save(changed) }
+                // That it is not a root any more its user sees, that its key was wrapped anew nobody.
+                #expect(refused == (record.share == nil && number == 0 ? nil : .serverRecordChanged))
+                let results = try await device.own.modifyRecords(saving: [changed], savePolicy: .changedKeys)
+                let saved = try #require(try results.saveResults[copy.recordID]?.get())
+                #expect(saved.encryptedValues["body"] == "new \(number)")
+                #expect(saved.share == nil && saved.base?.statement.scopeID == own)
+            }
+            #expect(try await device.container.violations().isEmpty)
+        }
+    }
+
+    @Test func aParticipantsCopyIsOfAnotherShareThanItsRecord() async throws {
+        let it = try await shared()
+        let note = try await it.ann.own.record(for: it.note.recordID)
+        var share = Share(rootRecord: note)
+        share.addParticipant(
+            try await it.ann.container.shareParticipant(
+                forUserRecordID: it.bob.container.userRecordID(), permission: .readWrite))
+        let second = try await it.ann.own.save(share, rootRecord: note)
+        _ = try await it.bob.container.accept(try await it.bob.container.shareMetadata(for: try #require(second.share.url)))
+        let copies = try await copies(of: it, it.bob.shared, in: it.joined)
+        // The list comes below the note, and what is below the list with it.
+        try await it.ann.own.deleteRecord(withID: it.share.recordID)
+        var list = try await it.ann.own.record(for: it.list.recordID)
+        list.setParent(second.rootRecord)
+        try await it.ann.own.save(list)
+        _ = try await it.ann.own.settleShares(in: it.zone)
+        let scope = try #require(second.rootRecord.base?.statement.scopeID)
+        for record in copies {
+            var copy = record
+            copy.encryptedValues["body"] = "mine"
+            if copy.share != nil { copy.parent = Record.Reference(recordName: "note") }
+            let changed = copy
+            let refused = await failure { _ = try await it.bob.shared.save(changed) }
+            #expect(refused == (record.share == nil ? nil : .serverRecordChanged))
+            let results = try await it.bob.shared.modifyRecords(saving: [changed], savePolicy: .changedKeys)
+            let saved = try #require(try results.saveResults[copy.recordID]?.get())
+            #expect(saved.encryptedValues["body"] == "mine")
+            #expect(saved.base?.statement.scopeID == scope)
+        }
+        #expect(try await it.bob.container.violations().isEmpty)
+        // Where there is nothing newer to go by, it stays refused.
+        var beside = try await it.bob.shared.record(for: it.id(it.item))
+        beside.parent = nil
+        let moved = beside
+        #expect(await failure { _ = try await it.bob.shared.save(moved) } == .permissionFailure)
+    }
+
+    /// Nothing signed says that they are false, and nothing that there is now can be held against them.
+    @Test func systemFieldsAreOfAnEarlierLifeOfTheShare() async throws {
+        let it = try await shared()
+        let data = try await it.ann.own.record(for: it.item.recordID).encodeSystemFields()
+        try await it.ann.own.deleteRecord(withID: it.share.recordID)
+        let list = try await it.ann.own.record(for: it.list.recordID)
+        _ = try await it.ann.own.save(Share(rootRecord: list, shareID: it.share.recordID), rootRecord: list)
+        var old = try Record(systemFields: data)
+        old.encryptedValues["body"] = "new"
+        let copy = old
+        #expect(await failure { _ = try await it.ann.own.save(copy) } == .unknownItem)
+        #expect(try await it.ann.container.violations().isEmpty)
+    }
+
+    /// Root and item, as they are in the share.
+    private func copies(of it: Shared, _ database: Database, in zone: RecordZone.ID) async throws -> [Record] {
+        var copies: [Record] = []
+        for name in ["list", "item"] { copies.append(try await database.record(for: Record.ID(recordName: name, zoneID: zone))) }
+        return copies
+    }
+}
