@@ -47,7 +47,6 @@ public struct Container: Sendable {
     }
 
     public var containerIdentifier: String { store.identifier }
-    public var environment: Environment { store.environment == .production ? .production : .development }
     /// Who is signed in.
     public var accounts: AccountProvider { store.accounts }
     public var privateDatabase: Database { Database(core: core, scope: .private) }
