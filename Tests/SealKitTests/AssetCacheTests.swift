@@ -133,19 +133,21 @@ import Testing
         let drawer = TemporaryAssets.Drawer()
         defer { drawer.close() }
         let (one, two, three) = (remote("one", size: 1_000), remote("two", size: 1_000), remote("three", size: 1_000))
-        let first = try await fetch(one, cache, drawer).hold
+        var first: AssetCache.Hold? = try await fetch(one, cache, drawer).hold
+        let url = try #require(first?.url)
         _ = try await fetch(two, cache, drawer)
         #expect(try await fetch(two, cache, drawer).wasFetched == false)
         // The second one has to go.
         let third = try await fetch(three, cache, drawer).hold
-        #expect(FileManager.default.fileExists(atPath: first.url.path) && FileManager.default.fileExists(atPath: third.url.path))
+        #expect(FileManager.default.fileExists(atPath: url.path) && FileManager.default.fileExists(atPath: third.url.path))
         // Both that are left are in use.
         let refused = await failure { _ = try await fetch(two, cache, drawer) }
         #expect(refused == .limitExceeded)
-        #expect(FileManager.default.fileExists(atPath: first.url.path) && FileManager.default.fileExists(atPath: third.url.path))
+        #expect(FileManager.default.fileExists(atPath: url.path) && FileManager.default.fileExists(atPath: third.url.path))
         // One that could never be there removes nothing.
         let tooLarge = await failure { _ = try await fetch(remote("four", size: 2_501), cache, drawer) }
         #expect(tooLarge == .limitExceeded)
+        first = nil
         #expect(try await fetch(one, cache, drawer).wasFetched == false)
     }
 
@@ -195,7 +197,8 @@ import Testing
         let cache = AssetCache(limit: 3_000)
         let drawer = TemporaryAssets.Drawer()
         defer { drawer.close() }
-        func wasFetched(_ name: String) async throws -> Bool { try await fetch(remote(name, size: 1_000), cache, drawer).wasFetched }
+        let remotes = Dictionary(uniqueKeysWithValues: ["one", "two", "three", "four"].map { ($0, remote($0, size: 1_000)) })
+        func wasFetched(_ name: String) async throws -> Bool { try await fetch(try #require(remotes[name]), cache, drawer).wasFetched }
         for name in ["one", "two", "three"] { #expect(try await wasFetched(name)) }
         #expect(try await wasFetched("one") == false)
         #expect(try await wasFetched("four"))

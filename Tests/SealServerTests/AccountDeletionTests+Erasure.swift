@@ -169,40 +169,6 @@ extension AccountDeletionTests {
         }
     }
 
-    /// Also rows of tables that nothing here fills.
-    @Test func aRowOfAnyTableWithOwnersGoes() async throws {
-        try await RunningServer.with { server in
-            let anna = try await Person.ready(server)
-            let (account, identity) = try await ids(anna, server)
-            // Records are billed by who saves them, not by their table.
-            let tables = AccountErasure.ownedTables.map(\.name).filter { $0 != "record" }
-            try await server.services.database.write { connection in
-                for table in tables {
-                    let columns = try connection.rows("SELECT name, type FROM pragma_table_info($1)", [.text(table)]) {
-                        (name: try $0.text(0), type: try $0.text(1))
-                    }
-                    let values = columns.map { column -> SQLValue in
-                        switch column.type {
-                        case _ where column.name == "owner": .integer(identity)
-                        case "BLOB": .blob([1])
-                        case "TEXT": .text("x")
-                        default: .integer(7)
-                        }
-                    }
-                    let names = columns.map(\.name).joined(separator: ", ")
-                    let places = values.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
-                    try connection.execute("INSERT INTO \(table) (\(names)) VALUES (\(places))", values)
-                }
-            }
-            let found = try await rows(account, [identity], names: [anna.name], server)
-            #expect(Set(found.keys).isSuperset(of: tables))
-            _ = try await delete(anna.client)
-            try await waitUntilErased(server)
-            let left = try await rows(account, [identity], names: [anna.name], server)
-            #expect(Set(left.keys).isSubset(of: Self.kept), "\(left)")
-        }
-    }
-
     /// What she has left with others goes too: what she asked of them, what she sent and never used, and where she was.
     @Test func nothingIsLeftOfHerInOthersZones() async throws {
         let folder = TemporaryFolder()

@@ -92,7 +92,7 @@ import Testing
     @Test func aRelayElsewhereNeedsTLS() async throws {
         func load(_ url: String, _ mode: String, password: String? = nil) async throws -> MailConfiguration? {
             var flags = ["data": "/d", "smtp-url": url, "smtp-from": "a@example.org", "smtp-starttls": mode]
-            flags["smtp-password"] = password
+            if let password { flags.merge(["smtp-username": "codes", "smtp-password": password]) { $1 } }
             return try await ServerConfiguration.load(flags: flags, environment: [:]).mail
         }
         for (url, host) in [("smtp://mail.example.org:25", "mail.example.org"), ("smtp://10.0.0.1", "10.0.0.1"), ("smtp://127.example.org", "127.example.org")] {

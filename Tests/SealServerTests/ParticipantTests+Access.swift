@@ -56,24 +56,6 @@ extension ServerParticipantTests {
         }
     }
 
-    /// The invitation that answered a request is over: whoever asks anew waits anew.
-    @Test func whoseInvitationIsOverAsksAnew() async throws {
-        try await withBert { anna, _, made, server in
-            var zone = made
-            let carl = try await Person.ready(server)
-            let routing = [UInt8](try await anna.links(zone).links[0].routingID)
-            try await anna.updateAccess(zone, allows: true)
-            try await carl.ask(routing)
-            let invitation = try anna.invitation(to: carl, in: zone, expires: server.clock.now + 1_000_000)
-            try await anna.append(try anna.next(on: zone, invitations: [invitation.draft]), to: &zone, links: [invitation.link])
-            let invited = zone
-            #expect(try await anna.access(invited).requesters.isEmpty)
-            server.clock.advance(seconds: 2)
-            try await carl.ask(routing)
-            #expect(try await anna.access(invited).requesters.count == 1)
-        }
-    }
-
     @Test func whatIsAskedHasToBeWellFormed() async throws {
         try await withBert { anna, bert, zone, server in
             let carl = try await Person.ready(server)

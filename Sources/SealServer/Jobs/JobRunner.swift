@@ -44,8 +44,21 @@ final class JobRunner: Sendable {
         (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
+    /// Woken since the last look, or at work.
+    private struct State {
+        var isWoken = true
+        var isBusy = false
+    }
+    private let state = Mutex(State())
+
+    /// Whether it has looked, and waits to be woken or for its time.
+    var isIdle: Bool { state.withLock { !$0.isWoken && !$0.isBusy } }
+
     /// There may be something to do.
-    func wake() { signal.yield() }
+    func wake() {
+        state.withLock { $0.isWoken = true }
+        signal.yield()
+    }
 
     /// Runs the job whenever it is due, until cancelled.
     /// - Parameter whenDone: called after each run that was done.
@@ -55,6 +68,8 @@ final class JobRunner: Sendable {
         var notBefore = ContinuousClock.now
         for await _ in signals {
             timer?.cancel()
+            state.withLock { $0 = State(isWoken: false, isBusy: true) }
+            defer { state.withLock { $0.isBusy = false } }
             var pause = notBefore - ContinuousClock.now
             if pause <= .zero {
                 do {

@@ -36,6 +36,9 @@ final class Jobs: Service {
         wakeFollowers(of: runner.job)
     }
 
+    /// Whether all have looked, and none has anything to do.
+    var areIdle: Bool { runners.values.allSatisfy(\.isIdle) }
+
     private func wakeFollowers(of job: Job) {
         for name in job.leavesWork { wake(name) }
     }

@@ -72,6 +72,8 @@ struct RunningServer: Sendable {
             for await address in addresses {
                 if publicOrigin == nil { made.origin.set("http://\(address)") }
                 do {
+                    // What they do at the start is not to be counted as what a request does.
+                    if counter != nil || registry != nil { try await waitUntil("its jobs have looked") { made.jobs.areIdle } }
                     if showsMetrics { try await waitUntil("metrics can be read") { metrics.withLock { !$0.isEmpty } } }
                     try await body(
                         RunningServer(origin: "http://\(address)", services: made, clock: clock, mail: mail, phones: phones, folder: folder,
