@@ -90,47 +90,6 @@ extension HierarchicalShareTests {
         }
     }
 
-    /// A share that begins again begins without what its last life has left: what was deleted in it, and what had left it.
-    @Test func aShareThatBeginsAgainGoesOnCounting() async throws {
-        let it = try await shared()
-        let carol = try await Person()
-        var other = try await it.ann.own.save(child(of: it.list, it.ann, "other", name: "other"))
-        _ = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined)
-        try await it.ann.own.deleteRecord(withID: it.item.recordID)
-        other.parent = nil
-        try await it.ann.own.save(other)
-        try await it.ann.own.deleteRecord(withID: it.share.recordID)
-        let list = try await it.ann.own.record(for: it.list.recordID)
-        var share = Share(rootRecord: list, shareID: it.share.recordID)
-        for person in [carol, it.bob] {
-            share.addParticipant(
-                try await it.ann.container.shareParticipant(
-                    forUserRecordID: person.container.userRecordID(), permission: .readWrite))
-        }
-        let again = try await it.ann.own.save(share, rootRecord: list)
-        let url = try #require(again.share.url)
-        for person in [carol, it.bob] {
-            let zone = try await person.container.accept(try await person.container.shareMetadata(for: url))
-            let all = try await person.shared.recordZoneChanges(inZoneWith: zone)
-            #expect(names(all) == ["list", it.share.recordID.recordName])
-            #expect(all.deletions.isEmpty)
-            for name in ["item", "other"] {
-                let gone = await failure { _ = try await person.shared.record(for: Record.ID(recordName: name, zoneID: zone)) }
-                #expect(gone == .unknownItem)
-            }
-            let root = try await person.shared.record(for: Record.ID(recordName: "list", zoneID: zone))
-            let draft = child(of: root, person, "mine", name: "item")
-            let taken = await failure { _ = try await person.shared.save(draft) }
-            #expect(taken == .permissionFailure)
-            #expect(try await person.container.violations().isEmpty)
-        }
-        // Its owner makes the record again, and goes on counting.
-        try await it.ann.own.save(child(of: again.rootRecord, it.ann, "again", name: "item"))
-        let made = try await it.bob.shared.record(for: it.id(it.item))
-        #expect(made.encryptedValues["body"] == "again")
-        #expect(made.base?.statement.revision == 3)
-    }
-
     /// A device leaves what its person is in now: what has ended meanwhile is left already, what another device has joined as well.
     @Test func aDeviceLeavesWhatItsPersonIsInNow() async throws {
         let it = try await shared()
