@@ -37,6 +37,7 @@ import Testing
         try sendOne()
         channel.embeddedEventLoop.advanceTime(by: .seconds(1))
         #expect(wasActive && !channel.isActive)
+        AttackOutcome.held("closed 15 seconds after its answer")
     }
 
     @Test func theNextRequestIsServedWhereTheRestCameInTime() throws {
