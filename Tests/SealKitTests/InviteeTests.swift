@@ -44,12 +44,12 @@ import Testing
 
         func code(sentTo address: String, expires: Date, triesLeft: Int) async throws(SealKitError) -> String? {
             state.withLock { $0.codes.append(triesLeft) }
-            let slip: String?? = slips.withLock { $0.isEmpty ? nil : .some($0.removeFirst()) }
-            if let slip { return slip }
-            // The newest one: a code before it is of no use any more.
+            // The newest one: a code before it is of no use any more. Waited for whatever is answered, or it would come among the next ones.
             let before = state.withLock { $0.messages }
             do {
                 while (person.server.mail?.messages(to: address).count ?? 0) <= before { try await Task.sleep(for: .milliseconds(20)) }
+                let slip: String?? = slips.withLock { $0.isEmpty ? nil : .some($0.removeFirst()) }
+                if let slip { return slip }
                 return try await person.code(address)
             } catch {
                 throw SealKitError(.operationCancelled, "no mail came")
