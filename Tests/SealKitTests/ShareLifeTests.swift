@@ -73,6 +73,26 @@ import Testing
         #expect(await failure { try await bob.shared.save(bob.note(in: zone.id(for: bob), "late")) } == .zoneNotFound)
     }
 
+    /// Bob leaves, and is invited to the zone's next life. His other device has heard of the first alone: it learns the rest in the middle
+    /// of a save, and what it has a copy of is gone.
+    @Test func aCopyOfAnEarlierLifeOfASharedZoneIsGone() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let (zone, note, share) = try await ann.share(with: [(bob, .readWrite)])
+        let joined = try await bob.join(share.url)
+        let other = try bob.onFreshDevice()
+        var copy = try await other.shared.record(for: Record.ID(recordName: note.recordID.recordName, zoneID: joined))
+        try await bob.shared.leaveShare(of: joined)
+        #expect(await failure { _ = try await other.shared.record(for: copy.recordID) } == .zoneNotFound)
+        try await ann.own.deleteRecordZone(withID: zone)
+        try await ann.own.save(RecordZone(zoneName: zone.zoneName))
+        var again = Share(recordZoneID: zone)
+        again.addParticipant(try await ann.participant(bob, .readWrite))
+        try await bob.join(try await ann.own.save(again).url)
+        copy.encryptedValues["body"] = "late"
+        #expect(await failure { try await other.shared.save(copy) } == .unknownItem)
+        #expect(try await other.container.violations().isEmpty)
+    }
+
     /// Semantics 46: the records stay, and sharing again works, with the same URL.
     @Test func whenTheOwnerDeletesTheShareEverybodyIsOut() async throws {
         let (ann, bob, carol, dave) = (try await Person(), try await Person(), try await Person(), try await Person())

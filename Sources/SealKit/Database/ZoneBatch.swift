@@ -109,8 +109,14 @@ struct ZoneBatch {
             let isLast = round == ZoneBatch.rounds
             do {
                 if isBehindRosters || items.contains(where: { $0.isNewer(than: ground) }) { try await refresh(&ground) }
-                let placed = try await place(items, &ground)
+                let life = ground.incarnation
+                var placed = try await place(items, &ground)
                 try await makeReady(placed, &ground)
+                if ground.incarnation != life {
+                    // The zone went and was made again meanwhile: what these are copies of is gone.
+                    placed = try await place(placed.map(\.item), &ground)
+                    try await makeReady(placed, &ground)
+                }
                 items = try await send(try await complete(placed, in: ground), ground: ground, isLast: isLast)
                 if placed.contains(where: { $0.isMove(in: ground) }) { hasMoved = true }
             } catch {
