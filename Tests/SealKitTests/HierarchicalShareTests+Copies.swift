@@ -36,13 +36,7 @@ extension HierarchicalShareTests {
 
     @Test func aParticipantsCopyIsOfAnotherShareThanItsRecord() async throws {
         let it = try await shared()
-        let note = try await it.ann.own.record(for: it.note.recordID)
-        var share = Share(rootRecord: note)
-        share.addParticipant(
-            try await it.ann.container.shareParticipant(
-                forUserRecordID: it.bob.container.userRecordID(), permission: .readWrite))
-        let second = try await it.ann.own.save(share, rootRecord: note)
-        _ = try await it.bob.container.accept(try await it.bob.container.shareMetadata(for: try #require(second.share.url)))
+        let second = try await sharedNote(it, .readWrite)
         let copies = try await copies(of: it, it.bob.shared, in: it.joined)
         // The list comes below the note, and what is below the list with it.
         try await it.ann.own.deleteRecord(withID: it.share.recordID)

@@ -56,12 +56,7 @@ extension HierarchicalShareTests {
         let left: String? = try await it.ann.own.record(for: inside).encryptedValues["body"]
         #expect(left == "inside")
         // Of another share that it writes to, it takes the records along.
-        let note = try await it.ann.own.record(for: it.note.recordID)
-        var share = Share(rootRecord: note)
-        share.addParticipant(
-            try await it.ann.container.shareParticipant(forUserRecordID: it.bob.container.userRecordID(), permission: .readWrite))
-        let second = try await it.ann.own.save(share, rootRecord: note)
-        _ = try await it.bob.container.accept(try await it.bob.container.shareMetadata(for: try #require(second.share.url)))
+        let second = try await sharedNote(it, .readWrite)
         let across = dependent(it.ann, on: "inside", in: it.zone, name: "across", parent: second.rootRecord)
         _ = try await it.ann.own.save(across)
         try await it.bob.shared.deleteRecord(withID: Record.ID(recordName: "inside", zoneID: it.joined))

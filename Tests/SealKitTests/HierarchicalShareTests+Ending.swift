@@ -95,12 +95,7 @@ extension HierarchicalShareTests {
         let it = try await shared()
         let other = try it.bob.onFreshDevice()
         _ = try await other.shared.recordZoneChanges(inZoneWith: it.joined)
-        let note = try await it.ann.own.record(for: it.note.recordID)
-        var share = Share(rootRecord: note)
-        share.addParticipant(
-            try await it.ann.container.shareParticipant(forUserRecordID: it.bob.container.userRecordID()))
-        let second = try await it.ann.own.save(share, rootRecord: note).share
-        _ = try await it.bob.container.accept(try await it.bob.container.shareMetadata(for: try #require(second.url)))
+        let second = try await sharedNote(it, .readOnly).share
         try await it.ann.own.deleteRecord(withID: it.share.recordID)
         try await other.shared.leaveShare(of: it.joined)
         #expect(try await it.ann.own.share(withID: second.recordID).participants.count == 1)
@@ -112,12 +107,7 @@ extension HierarchicalShareTests {
     /// That a record left one share is the newest that there is to tell of it when the other one has ended that it went into.
     @Test func aRecordLeftForAShareThatHasEnded() async throws {
         let it = try await shared()
-        let note = try await it.ann.own.record(for: it.note.recordID)
-        var share = Share(rootRecord: note)
-        share.addParticipant(
-            try await it.ann.container.shareParticipant(forUserRecordID: it.bob.container.userRecordID()))
-        let second = try await it.ann.own.save(share, rootRecord: note)
-        _ = try await it.bob.container.accept(try await it.bob.container.shareMetadata(for: try #require(second.share.url)))
+        let second = try await sharedNote(it, .readOnly)
         var item = try await it.ann.own.record(for: it.item.recordID)
         item.setParent(second.rootRecord)
         item = try await it.ann.own.save(item)
@@ -137,12 +127,7 @@ extension HierarchicalShareTests {
     /// Of two shares that a record left, one after the other, the last is what there is to tell.
     @Test func aRecordLeftTwoShares() async throws {
         let it = try await shared()
-        let note = try await it.ann.own.record(for: it.note.recordID)
-        var share = Share(rootRecord: note)
-        share.addParticipant(
-            try await it.ann.container.shareParticipant(forUserRecordID: it.bob.container.userRecordID()))
-        let second = try await it.ann.own.save(share, rootRecord: note)
-        _ = try await it.bob.container.accept(try await it.bob.container.shareMetadata(for: try #require(second.share.url)))
+        let second = try await sharedNote(it, .readOnly)
         var item = try await it.ann.own.record(for: it.item.recordID)
         for parent in [second.rootRecord.recordID.recordName, nil] {
             item.parent = parent.map { Record.Reference(recordName: $0) }

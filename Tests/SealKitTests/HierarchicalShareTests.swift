@@ -48,6 +48,16 @@ import Testing
             note: try await ann.own.record(for: Record.ID(recordName: "note", zoneID: zone)))
     }
 
+    /// The note is shared with Bob as well, by a share of its own.
+    func sharedNote(_ it: Shared, _ permission: Share.Participant.Permission) async throws -> (share: Share, rootRecord: Record) {
+        let note = try await it.ann.own.record(for: it.note.recordID)
+        var share = Share(rootRecord: note)
+        share.addParticipant(try await it.ann.participant(it.bob, permission))
+        let saved = try await it.ann.own.save(share, rootRecord: note)
+        try await it.bob.join(saved.share.url)
+        return (saved.share, saved.rootRecord)
+    }
+
     func names(_ changes: Database.RecordZoneChanges) -> Set<String> { Set(changes.modifications.map(\.recordID.recordName)) }
 
     // MARK: Making and accepting

@@ -20,30 +20,15 @@ import Testing
     }
 
     /// A network whose own server answers in the place of the one that was meant: for a while, as in a café.
-    private final class Café: Transport {
-        private let next: HTTPTransport
+    private final class Café: PassingTransport {
+        let next: any Transport
         private let turns: Mutex<[Bool]>
-        var origin: String { next.origin }
 
         /// - Parameter turns: for each connection to come whether it reaches the server, which says that it is ready and ends it.
         init(_ next: HTTPTransport, _ turns: [Bool]) {
             self.next = next
             self.turns = Mutex(turns)
         }
-
-        func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse {
-            try await next.post(path, body: body, token: token)
-        }
-
-        func get(_ path: String, token: String?) async throws(SealKitError) -> TransportResponse { try await next.get(path, token: token) }
-
-        func upload(
-            _ path: String, length: Int64, parts: AsyncThrowingStream<ByteBuffer, any Error>, token: String
-        ) async throws(SealKitError) -> TransportResponse { try await next.upload(path, length: length, parts: parts, token: token) }
-
-        func download(
-            _ path: String, range: Range<UInt64>, token: String, consume: (ByteBuffer) async throws -> Void
-        ) async throws(SealKitError) { try await next.download(path, range: range, token: token, consume: consume) }
 
         func events(
             _ path: String, token: String, lastEventID: String?, consume: (ByteBuffer) async throws -> Void

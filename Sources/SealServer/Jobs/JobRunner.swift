@@ -17,19 +17,26 @@ final class JobRunner: Sendable {
         let logger: Logger
     }
 
-    let job: Job
-    private let around: Surroundings
-    private let lease: JobLease
-    private let slot = AsyncSlots(count: 1)
-    private let signals: AsyncStream<Void>
-    private let signal: AsyncStream<Void>.Continuation
-
     /// How a run ended.
     private enum Outcome: String, CaseIterable {
         case done, failed, stopped
         /// Another server has the job.
         case elsewhere
     }
+
+    /// Woken since the last look, or at work.
+    private struct State {
+        var isWoken = true
+        var isBusy = false
+    }
+
+    let job: Job
+    private let around: Surroundings
+    private let lease: JobLease
+    private let slot = AsyncSlots(count: 1)
+    private let signals: AsyncStream<Void>
+    private let signal: AsyncStream<Void>.Continuation
+    private let state = Mutex(State())
 
     /// Between two looks of every other server, by the design of several.
     static let look: Duration = .seconds(5)
@@ -43,13 +50,6 @@ final class JobRunner: Sendable {
         for outcome in Outcome.allCases { around.metrics.count(.jobRuns, job.name.rawValue, outcome.rawValue, by: 0) }
         (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
-
-    /// Woken since the last look, or at work.
-    private struct State {
-        var isWoken = true
-        var isBusy = false
-    }
-    private let state = Mutex(State())
 
     /// Whether it has looked, and waits to be woken or for its time.
     var isIdle: Bool { state.withLock { !$0.isWoken && !$0.isBusy } }

@@ -17,8 +17,8 @@ public struct Endpoint<Access: EndpointAccess, Request, Answer>: AnyEndpoint {
         (self.access, self.again, self.work) = (access, again, work)
         route = Route(
             name: name, method: method, template: Access.prefix + path, shownPath: Access.shownPrefix + path,
-            database: Access.database, callers: access.callers, isManaged: Access.isManaged, request: request, body: body, answer: answer, again: again.kind, rate: work.rate,
-            refusals: refusals, about: about)
+            database: Access.database, callers: access.callers, isManaged: Access.isManaged, request: request, body: body,
+            answer: answer, again: again.kind, rate: work.rate, refusals: refusals, about: about)
     }
 
     /// A message that is answered by a message, by `POST`.

@@ -60,9 +60,12 @@ public struct Route: Sendable, Equatable {
     public var isOpen: Bool { callers.contains(.anyone) || callers.contains(.ticket) }
 
     /// The path, each parameter in turn replaced.
+    /// - Parameter values: all that the path has: one that is forgotten is a fault of the program.
     public func path(_ values: [String: String]) -> String {
         template.split(separator: "/", omittingEmptySubsequences: false).map { part in
-            part.first == "{" ? values[String(part.dropFirst().dropLast())] ?? String(part) : String(part)
+            guard part.first == "{" else { return String(part) }
+            guard let value = values[String(part.dropFirst().dropLast())] else { preconditionFailure("\(name): no \(part)") }
+            return value
         }.joined(separator: "/")
     }
 }
