@@ -2,9 +2,10 @@ import SealPrimitives
 
 @main
 struct SealBench {
-    /// `SealBench core`, `SealBench end-to-end`, `SealBench server`, `SealBench changes`, `SealBench streams`,
-    /// `SealBench removal`, `SealBench verification`, or one part of the first two alone
-    /// (`records`, `assets`; `sealing`, `statements`, `grants`, `rosters`, `chunks`). Nothing fails on a slow machine: what misses its aim says so.
+    /// `SealBench core`, `SealBench end-to-end`, `SealBench server`, `SealBench changes`, `SealBench first-sync`,
+    /// `SealBench streams`, `SealBench sharing`, `SealBench removal`, `SealBench verification`, or one part of the first two
+    /// alone (`records`, `assets`; `sealing`, `statements`, `grants`, `rosters`, `chunks`). Nothing fails on a slow machine:
+    /// what misses its aim says so.
     static func main() async throws {
         Sodium.start()
         let arguments = CommandLine.arguments
@@ -20,9 +21,12 @@ struct SealBench {
         if part == nil || part == "server" { try await ServerBenchmark().run(&report) }
         if part == nil || part == "changes" { try await ChangesBenchmark().run(&report) }
         if part == nil || part == "streams" { try await StreamsBenchmark().run(&report) }
+        if part == nil || part == "first-sync" { try await FirstSyncBenchmark().run(&report) }
+        if part == nil || part == "sharing" { try await SharingBenchmark().run(&report) }
         if part == nil || part == "removal" { try await RemovalBenchmark().run(&report) }
         if part == nil || part == "verification" { try await VerificationBenchmark().run(&report) }
-        if !["end-to-end", "server", "changes", "streams", "removal", "verification"].contains(part) {
+        let whole = ["end-to-end", "server", "changes", "first-sync", "streams", "sharing", "removal", "verification"]
+        if part.map({ !whole.contains($0) }) ?? true {
             let zone = try BenchmarkZone()
             func isWanted(_ name: String) -> Bool { part == nil || part == "core" || part == name }
             if isWanted("sealing") { try RecordBenchmark(zone: zone).run(&report) }
