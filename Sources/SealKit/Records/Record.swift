@@ -75,16 +75,42 @@ public struct Record: Sendable {
 
     /// The predecessor of the next save: verified, unless it came with encoded system fields and waits for that.
     struct Base: Sendable {
-        let statement: Statement
-        let hash: Digest
-        let proof: StatementProof
+        private let signed: Signed
         /// nil for a deletion, and for what came with encoded system fields.
         var recordKey: SecretBytes?
-        var digests: [String: Digest] = [:]
+        var digests: [String: Digest]
         /// The fields as they were; nil where only their digests are known.
         var fields: [String: FieldState]?
         /// From encoded system fields, which anybody could have written: not to be signed after yet.
-        var isUnverified = false
+        var isUnverified: Bool
+
+        /// Beside the record: each copy of a record would take several hundred bytes of it along.
+        private final class Signed: Sendable {
+            let statement: Statement
+            let hash: Digest
+            let proof: StatementProof
+
+            init(_ statement: Statement, _ hash: Digest, _ proof: StatementProof) {
+                self.statement = statement
+                self.hash = hash
+                self.proof = proof
+            }
+        }
+
+        init(
+            statement: Statement, hash: Digest, proof: StatementProof, recordKey: SecretBytes? = nil, digests: [String: Digest] = [:],
+            fields: [String: FieldState]? = nil, isUnverified: Bool = false
+        ) {
+            signed = Signed(statement, hash, proof)
+            self.recordKey = recordKey
+            self.digests = digests
+            self.fields = fields
+            self.isUnverified = isUnverified
+        }
+
+        var statement: Statement { signed.statement }
+        var hash: Digest { signed.hash }
+        var proof: StatementProof { signed.proof }
     }
 
     // MARK: Plain fields and assets
