@@ -209,6 +209,7 @@ struct ZoneBatch {
     private mutating func send(_ placed: [Placed], ground: ZoneGround, isLast: Bool) async throws(SealKitError) -> [Item] {
         guard !placed.isEmpty else { return [] }
         var drafts: [RecordDraft] = []
+        drafts.reserveCapacity(placed.count)
         var keys: [Digest: EpochKey] = [:]
         let names = covered.isEmpty ? [] : Set(placed.map(\.item.id.recordName))
         for one in placed {
@@ -274,8 +275,8 @@ struct ZoneBatch {
                         && !base.statement.isKeyCarried && base.recordKey != nil && lost[record.recordID.recordName] == nil
                 } ?? false
             var fields: [(name: String, field: FieldDraft)] = []
-            for key in record.fields.keys.sorted(by: FieldSet.isOrdered) {
-                guard let state = record.fields[key] else { continue }
+            fields.reserveCapacity(record.fields.count)
+            for (key, state) in record.fields.sorted(by: { FieldSet.isOrdered($0.key, $1.key) }) {
                 if keepsKey, !record.changed.contains(key), let digest = base?.digests[key] {
                     fields.append((key, .carried(digest)))
                     continue

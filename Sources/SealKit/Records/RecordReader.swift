@@ -86,6 +86,7 @@ struct RecordReader {
         let opener = try ground.opener(of: verified)
         let author = verified.statement.author
         var record = record
+        record.fields.reserveCapacity(fields.count)
         for (name, field) in fields {
             switch field {
             case .digest:

@@ -23,11 +23,8 @@ struct SignedRecord: Sendable {
         recordKey = sealed.recordKey
         fields = sealed.fields.map { name, content, digest in
             switch content {
-            case .carried(let digest): return (name, .digest(digest), digest)
-            case .stored(let field):
-                var blob: String?
-                if case .save(let record) = item, case .asset(let asset)? = record.fields[name] { blob = asset.remote?.blob }
-                return (name, .stored(field, blob: blob), digest)
+            case .carried(let digest): (name, .digest(digest), digest)
+            case .stored(let field): (name, .stored(field, blob: field.isAsset ? item.blob(of: name) : nil), digest)
             }
         }
     }
@@ -57,6 +54,18 @@ struct SignedRecord: Sendable {
             }
         }
     }
+}
+
+extension ZoneBatch.Item {
+    /// Where the bytes of an asset are, which were uploaded before.
+    fileprivate func blob(of field: String) -> String? {
+        guard case .save(let record) = self, case .asset(let asset)? = record.fields[field] else { return nil }
+        return asset.remote?.blob
+    }
+}
+
+extension StoredField {
+    fileprivate var isAsset: Bool { if case .asset = self { true } else { false } }
 }
 
 extension ZoneBatch {
