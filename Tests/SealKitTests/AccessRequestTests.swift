@@ -95,6 +95,40 @@ import Testing
         #expect(try await ann.share(of: zone).requesters.map(\.contact) == ["Bob, once more"])
     }
 
+    /// The invitation that answered a request ran out, and the owner's device took it back: whoever asks anew waits anew, and is let in.
+    @Test func whoseInvitationIsOverAsksAnew() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let (zone, _, share) = try await ann.share()
+        let url = try #require(share.url)
+        try await ann.edit(zone) { $0.allowsAccessRequests = true }
+        try await bob.container.requestShareAccess(url, contact: "Bob")
+        func approve(until expiry: Date?) async throws -> Share {
+            let requester = try #require(try await ann.share(of: zone).requesters.first)
+            var participant = try await ann.container.shareParticipant(for: requester.participantLookupInfo, permission: .readWrite)
+            participant.expirationDate = expiry
+            return try await ann.edit(zone) { [participant] in $0.addParticipant(participant) }
+        }
+        let day = 86_400.0
+        let invited = try await approve(until: Date(timeIntervalSinceNow: day))
+        #expect(invited.participant(bob)?.isApprovedRequester == true && invited.requesters.isEmpty)
+        #expect(await failure { try await bob.container.requestShareAccess(url, contact: "early") } == .participantAlreadyInvited)
+
+        let over = try await WallClock.$offset.withValue(Int64(2 * day) * 1_000_000) { try await ann.share(of: zone) }
+        #expect(over.participant(bob) == nil && over.requesters.isEmpty && over.allowsAccessRequests)
+        #expect(await failure { try await bob.join(url) } == .unknownItem)
+        try await bob.container.requestShareAccess(url, contact: "Bob, again")
+        #expect(await failure { try await bob.join(url) } == .unknownItem)
+        let asked = try await ann.share(of: zone)
+        #expect(asked.requesters.map(\.contact) == ["Bob, again"] && asked.participant(bob) == nil)
+        let again = try await approve(until: nil)
+        #expect(again.participant(bob)?.isApprovedRequester == true && again.requesters.isEmpty)
+        let joined = try await bob.join(url)
+        let saved = try await bob.shared.save(bob.note(in: joined, "let in"))
+        let id = Record.ID(recordName: saved.recordID.recordName, zoneID: zone)
+        #expect(try await ann.own.record(for: id).encryptedValues["body"] == "let in")
+        for person in [ann, bob] { #expect(try await person.container.violations().isEmpty) }
+    }
+
     @Test func whoMayJoinAnywayNeedNotAsk() async throws {
         let (ann, bob) = (try await Person(), try await Person())
         let (zone, _, share) = try await ann.share()

@@ -90,6 +90,90 @@ extension HierarchicalShareTests {
         }
     }
 
+    /// What was deleted in a share's last life goes on counting in its next one, for its owner, who alone knows of it.
+    @Test func aShareThatBeginsAgainGoesOnCounting() async throws {
+        let it = try await shared()
+        let (carol, other) = (try await Person(), try it.bob.onFreshDevice())
+        _ = try await other.shared.recordZoneChanges(inZoneWith: it.joined)
+        let last = try #require(try await it.ann.own.record(for: it.item.recordID).base?.statement)
+        var left = try await it.ann.own.save(child(of: it.list, it.ann, "other", name: "other"))
+        _ = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined)
+        try await it.ann.own.deleteRecord(withID: it.item.recordID)
+        left.parent = nil
+        try await it.ann.own.save(left)
+        try await it.ann.own.deleteRecord(withID: it.share.recordID)
+        let list = try await it.ann.own.record(for: it.list.recordID)
+        var share = Share(rootRecord: list, shareID: it.share.recordID)
+        for person in [carol, it.bob] { share.addParticipant(try await it.ann.participant(person, .readWrite)) }
+        let again = try await it.ann.own.save(share, rootRecord: list)
+        let url = try #require(again.share.url)
+        for person in [carol, it.bob] {
+            let zone = try await person.container.accept(try await person.container.shareMetadata(for: url))
+            let all = try await person.shared.recordZoneChanges(inZoneWith: zone)
+            #expect(names(all) == ["list", it.share.recordID.recordName])
+            #expect(all.deletions.isEmpty)
+            for name in ["item", "other"] {
+                let gone = await failure { _ = try await person.shared.record(for: Record.ID(recordName: name, zoneID: zone)) }
+                #expect(gone == .unknownItem)
+            }
+            let root = try await person.shared.record(for: Record.ID(recordName: "list", zoneID: zone))
+            let draft = child(of: root, person, "mine", name: "item")
+            let taken = await failure { _ = try await person.shared.save(draft) }
+            #expect(taken == .permissionFailure)
+            #expect(try await person.container.violations().isEmpty)
+        }
+        // Its owner makes the record again, and goes on counting.
+        try await it.ann.own.save(child(of: again.rootRecord, it.ann, "again", name: "item"))
+        for device in [it.ann, try it.ann.onFreshDevice()] {
+            let made = try await device.own.record(for: it.item.recordID)
+            #expect(made.encryptedValues["body"] == "again")
+            #expect(made.base?.statement.revision == last.revision + 2)
+            #expect(made.base?.statement.formerScope == last.place)
+            #expect(try await device.container.violations().isEmpty)
+        }
+        var made = try await it.bob.shared.record(for: it.id(it.item))
+        #expect(made.encryptedValues["body"] == "again")
+        // What others make of it then follows, to a device too that knows it from the life before.
+        made.encryptedValues["body"] = "changed"
+        try await it.bob.shared.save(made)
+        for device in [other, carol] {
+            let all = try await device.shared.recordZoneChanges(inZoneWith: it.joined)
+            #expect(names(all) == ["list", "item", it.share.recordID.recordName])
+            let changed = try await device.shared.record(for: it.id(it.item))
+            #expect(changed.encryptedValues["body"] == "changed")
+            #expect(try await device.container.violations().isEmpty)
+        }
+        #expect(try await it.ann.own.record(for: it.item.recordID).encryptedValues["body"] == "changed")
+        #expect(try await it.ann.container.violations().isEmpty)
+    }
+
+    /// The same of a record that went with another one.
+    @Test func whatWentAlongInAnEarlierLifeIsMadeAgain() async throws {
+        let it = try await shared()
+        var along = child(of: it.list, it.ann, "along", name: "along")
+        along["item"] = Record.Reference(recordName: "item", action: .deleteSelf)
+        let saved = try await it.ann.own.save(along)
+        _ = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined)
+        try await it.ann.own.deleteRecord(withID: it.item.recordID)
+        try await it.ann.own.deleteRecord(withID: it.share.recordID)
+        let list = try await it.ann.own.record(for: it.list.recordID)
+        var share = Share(rootRecord: list, shareID: it.share.recordID)
+        share.addParticipant(try await it.ann.participant(it.bob, .readWrite))
+        let again = try await it.ann.own.save(share, rootRecord: list)
+        try await it.bob.join(again.share.url)
+        let fresh = try it.ann.onFreshDevice()
+        try await fresh.own.save(child(of: again.rootRecord, fresh, "again", name: "along"))
+        var made = try await it.bob.shared.record(for: it.id(saved))
+        #expect(made.encryptedValues["body"] == "again")
+        made.encryptedValues["body"] = "changed"
+        try await it.bob.shared.save(made)
+        for device in [it.ann, fresh, try it.ann.onFreshDevice()] {
+            #expect(try await device.own.record(for: saved.recordID).encryptedValues["body"] == "changed")
+            #expect(try await device.container.violations().isEmpty)
+        }
+        #expect(try await it.bob.container.violations().isEmpty)
+    }
+
     /// A device leaves what its person is in now: what has ended meanwhile is left already, what another device has joined as well.
     @Test func aDeviceLeavesWhatItsPersonIsInNow() async throws {
         let it = try await shared()
@@ -173,7 +257,38 @@ extension HierarchicalShareTests {
             let gone = await failure { _ = try await person.shared.record(for: Record.ID(recordName: "item", zoneID: zone)) }
             #expect(gone == .unknownItem)
             try await person.shared.save(person.note(in: zone, "new"))
+            #expect(try await person.container.violations().isEmpty)
         }
+    }
+
+    /// The other way round: the whole zone was shared first, a hierarchy of it is now.
+    @Test(arguments: [false, true])
+    func aHierarchyIsSharedOfAZoneThatWas(writesFirst: Bool) async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let (zone, note, whole) = try await ann.share(with: [(bob, .readWrite)])
+        let joined = try await bob.join(whole.url)
+        _ = try await bob.shared.recordZoneChanges(inZoneWith: joined)
+        try await ann.own.deleteRecord(withID: whole.recordID)
+        let list = try await ann.own.save(ann.note(in: zone, "list", name: "list"))
+        var share = Share(rootRecord: list)
+        share.addParticipant(try await ann.participant(bob, .readWrite))
+        let saved = try await ann.own.save(share, rootRecord: list)
+        try await bob.join(saved.share.url)
+        let root = Record.ID(recordName: "list", zoneID: joined)
+        if writesFirst {
+            var mine = bob.note(in: joined, "mine")
+            mine.parent = Record.Reference(recordName: "list")
+            try await bob.shared.save(mine)
+        }
+        let all = try await bob.shared.recordZoneChanges(inZoneWith: joined)
+        #expect(names(all).isSuperset(of: ["list", saved.share.recordID.recordName]))
+        #expect(!names(all).contains(note.recordID.recordName))
+        #expect(try await bob.shared.record(for: root).encryptedValues["body"] == "list")
+        let gone = Record.ID(recordName: note.recordID.recordName, zoneID: joined)
+        #expect(await failure { _ = try await bob.shared.record(for: gone) } != nil)
+        var mine = bob.note(in: joined, "mine")
+        mine.parent = Record.Reference(recordName: "list")
+        try await bob.shared.save(mine)
     }
 
     @Test func aZoneGoesWithItsShares() async throws {

@@ -14,36 +14,66 @@ struct AssetUploads {
     let scope: SealStatements.Scope
     let progress: (@Sendable (Int64, Int64) -> Void)?
 
-    func uploadNew(in records: inout [Record]) async throws(SealKitError) {
-        var jobs: [(index: Int, key: String, file: AssetFile)] = []
+    private typealias Job = (index: Int, key: String, file: AssetFile)
+
+    /// - Parameter stopsAtFailure: without all of them none is of use.
+    /// - Returns: why records have assets that cannot be sent.
+    func uploadNew(
+        in records: inout [Record], stopsAtFailure: Bool
+    ) async throws(SealKitError) -> [Record.ID: SealKitError] {
+        var jobs: [Job] = []
+        var failures: [Record.ID: SealKitError] = [:]
         for (index, record) in records.enumerated() {
-            for (key, state) in record.fields {
-                guard case .asset(let asset) = state else { continue }
-                if let remote = asset.remote, remote.recordID == record.recordID, remote.key == key,
-                    (remote.plain != nil) == (database.scope == .public)
-                {
-                    continue
-                }
-                guard let url = asset.fileURL else {
-                    throw SealKitError(
-                        .assetNotAvailable, "the asset \(key) of record \(record.recordID.recordName) belongs to another field",
-                        remedy: "download it, and make a new Asset of the file")
-                }
-                jobs.append((index, key, try AssetFile(url)))
+            do throws(SealKitError) {
+                jobs += try self.jobs(of: record, at: index)
+            } catch {
+                failures[record.recordID] = error
             }
         }
+        guard failures.isEmpty || !stopsAtFailure else { return failures }
         let total = jobs.reduce(Int64(0)) { $0 + Int64(blobBytes($1.file)) }
         var sent: Int64 = 0
         for job in jobs {
             let before = sent
             let field = (id: records[job.index].recordID, key: job.key)
-            let remote = try await upload(job.file, for: field) { part in progress?(before + part, total) }
             sent += Int64(blobBytes(job.file))
-            progress?(sent, total)
-            guard case .asset(var asset)? = records[job.index].fields[job.key] else { continue }
-            asset.remote = remote
-            records[job.index].fields[job.key] = .asset(asset)
+            // One asset is missing already: the record is not saved.
+            guard failures[field.id] == nil else { continue }
+            do throws(SealKitError) {
+                let remote = try await upload(job.file, for: field) { part in progress?(before + part, total) }
+                progress?(sent, total)
+                guard case .asset(var asset)? = records[job.index].fields[job.key] else { continue }
+                asset.remote = remote
+                records[job.index].fields[job.key] = .asset(asset)
+            } catch {
+                guard error.concernsOneAsset else { throw error }
+                failures[field.id] = error
+                if stopsAtFailure { return failures }
+            }
         }
+        return failures
+    }
+
+    /// What of a record is still to be sent.
+    /// - Throws: `assetNotAvailable`, `assetFileNotFound`.
+    private func jobs(of record: Record, at index: Int) throws(SealKitError) -> [Job] {
+        var jobs: [Job] = []
+        for (key, state) in record.fields {
+            guard case .asset(let asset) = state else { continue }
+            if let remote = asset.remote, remote.recordID == record.recordID, remote.key == key,
+                (remote.plain != nil) == (database.scope == .public)
+            {
+                continue
+            }
+            guard let url = asset.fileURL else {
+                throw SealKitError(
+                    .assetNotAvailable,
+                    "the asset \(key) of record \(record.recordID.recordName) belongs to another field",
+                    remedy: "download it, and make a new Asset of the file")
+            }
+            jobs.append((index, key, try AssetFile(url)))
+        }
+        return jobs
     }
 
     private func blobBytes(_ file: AssetFile) -> UInt64 { database.scope == .public ? file.size : file.layout.blobBytes }

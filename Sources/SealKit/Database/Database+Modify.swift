@@ -42,6 +42,8 @@ extension Database {
     ///
     /// - Parameters:
     ///   - atomically: all of a zone or nothing: if one item fails, the others fail with `batchRequestFailed`.
+    ///     Otherwise the others are saved: what is wrong with one record, as an asset without its file, or a field's
+    ///     name, is that record's failure alone.
     ///   - progress: of asset uploads: bytes sent so far, and of all.
     /// - Throws: `limitExceeded` above 400 items; `invalidArguments`; `notAuthenticated`, `networkFailure`, `operationCancelled` and
     ///   what else concerns the whole request and not its items. Cancelled, or without an answer (`serverResponseLost`), a zone's
@@ -58,7 +60,6 @@ extension Database {
         guard Set(ids).count == ids.count else {
             throw SealKitError(.invalidArguments, "a record appears twice in one request", remedy: "name each record once")
         }
-        for record in saving { try RecordRules.check(record) }
 
         var saveResults: [Record.ID: Result<Record, SealKitError>] = [:]
         var deleteResults: [Record.ID: Result<Void, SealKitError>] = [:]
@@ -119,6 +120,12 @@ enum RecordRules {
         }
         guard record.parent?.recordName != record.recordID.recordName else {
             throw refuse("a record cannot be its own parent", "name another parent, or none")
+        }
+        guard record.fields.count <= Limits.fieldsPerRecord else {
+            let (name, count) = (record.recordID.recordName, record.fields.count)
+            throw SealKitError(
+                .limitExceeded, "record \(name) has \(count) fields; \(Limits.fieldsPerRecord) are allowed",
+                remedy: "keep some of them in another record")
         }
         for (key, state) in record.fields {
             guard Names.isIdentifier(key) else {

@@ -24,7 +24,11 @@ extension Database {
             let view = try await core.keeper(of: zone.ofShare(share)).current()
             if view.isMember { ground.add(view) }
         }
-        guard ground.views.isEmpty else { return ground }
+        guard ground.views.isEmpty else {
+            // The zone may be shared as a whole since, and this device have joined that: the answer says which holds.
+            if let view = await own.view, view.isMember { ground.add(view) }
+            return ground
+        }
         do throws(SealKitError) {
             ground.add(try await own.current())
             if ground.own?.isMember == true { return ground }
@@ -34,8 +38,9 @@ extension Database {
             return ground
         }
         // This account once took part in the whole zone; it may in shares now.
-        try await discoverShares(of: zone, into: &ground)
-        return ground
+        var shares = ZoneGround(zone: zone, asked: moment)
+        try await discoverShares(of: zone, into: &shares)
+        return shares.views.isEmpty ? ground : shares
     }
 
     /// The hierarchical shares that the server names, as far as their rosters show this account in them.
@@ -116,6 +121,10 @@ extension ZoneGround {
                 settled.add(view)
                 continue
             }
+            if !isCited, !isOwners, view.scope.shareRecordName.isEmpty, heads.contains(where: isKnownShare) {
+                // The zone is shared by hierarchies, as the answer goes by them: as a whole it was before.
+                continue
+            }
             if !isCited, !isOwners, views.count > 1 || !view.scope.shareRecordName.isEmpty,
                 try await !keeper.refresh().isMember
             {
@@ -123,13 +132,20 @@ extension ZoneGround {
             }
             settled.add(try await keeper.current(citedBy: heads, asked: view.roster.sequence))
         }
-        for head in heads where !head.shareRecordName.isEmpty {
-            let scope = zone.ofShare(head.shareRecordName)
-            guard Names.isPlain(head.shareRecordName), head.isOf(scope), settled[scope.id] == nil else { continue }
+        for head in heads {
+            // The zone's own scope among them: another device of this account may have joined the whole zone.
+            let scope = head.shareRecordName.isEmpty ? zone : zone.ofShare(head.shareRecordName)
+            guard head.shareRecordName.isEmpty || Names.isPlain(head.shareRecordName), head.isOf(scope),
+                settled[scope.id] == nil
+            else { continue }
             let view = try await core.keeper(of: scope).current(citedBy: heads, asked: 0)
             if isOwners || view.isMember { settled.add(view) }
         }
         return settled
+    }
+
+    private func isKnownShare(_ head: Sealkit_V1_ScopeHead) -> Bool {
+        views.values.contains { !$0.scope.shareRecordName.isEmpty && head.isOf($0.scope) }
     }
 }
 

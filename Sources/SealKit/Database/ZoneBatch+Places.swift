@@ -283,6 +283,13 @@ extension Database {
         guard scope == .private else {
             let ground = try await zoneGround(zoneID)
             guard let own = ground.own else { return ground }
+            // A zone is shared as a whole or by hierarchies: where one of these is open still, the whole is over.
+            var shares = ZoneGround(zone: ground.zone, asked: ground.asked)
+            for known in ground.views.values where !known.scope.shareRecordName.isEmpty {
+                let view = try await core.keeper(of: known.scope).refresh()
+                if view.isMember { shares.add(view) }
+            }
+            guard shares.views.isEmpty else { return shares }
             return ZoneGround(own.roster.isClosed ? try await viewForWriting(try keeper(zoneID), zoneID) : own, asked: ground.asked)
         }
         let asked = try await core.trust.moment()

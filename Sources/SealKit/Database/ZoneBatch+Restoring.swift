@@ -152,7 +152,3 @@ extension ZoneBatch {
         return record
     }
 }
-
-extension Result {
-    fileprivate var isFailure: Bool { if case .failure = self { true } else { false } }
-}

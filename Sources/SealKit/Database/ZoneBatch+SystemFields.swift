@@ -5,8 +5,11 @@ import SealStatements
 extension ZoneBatch {
     /// Verifies what came with encoded system fields, as if a server had sent it: nobody signs after a statement that does
     /// not hold.
-    /// - Returns: the records with verified predecessors, and the scopes that they were verified with.
-    func verified(_ records: [Record], ground start: ZoneGround) async throws(SealKitError) -> ([Record], ZoneGround) {
+    /// - Returns: the records with verified predecessors, and the scopes that they were verified with. Where that does
+    ///   not hold the record has failed.
+    mutating func verified(
+        _ records: [Record], ground start: ZoneGround
+    ) async throws(SealKitError) -> ([Record], ZoneGround) {
         guard records.contains(where: { $0.base?.isUnverified == true }) else { return (records, start) }
         var ground = start
         var verified: [Record] = []
@@ -29,8 +32,12 @@ extension ZoneBatch {
                 view = try await database.core.keeper(of: view.scope).refresh()
                 ground.add(view)
             }
-            record.base = try verifying(label) { () throws(SealError) in try checked(base, view: view) }
-            verified.append(record)
+            do throws(SealKitError) {
+                record.base = try verifying(label) { () throws(SealError) in try checked(base, view: view) }
+                verified.append(record)
+            } catch {
+                fail(.save(record), error)
+            }
         }
         return (verified, ground)
     }

@@ -92,17 +92,23 @@ struct ZoneBatch {
 
     mutating func run(saving: [Record], deleting: [Record.ID]) async throws(SealKitError) {
         guard database.scope != .public else { return try await runPublic(saving: saving, deleting: deleting) }
+        // Whatever is rekeyed was saved by somebody before.
+        let passing = isRekeying ? saving : passing(saving, RecordRules.check)
+        guard goesOn(saving: saving, deleting: deleting) else { return }
         var ground = try await database.groundForWriting(zoneID)
         for opening in sharing.openings { ground.add(opening.view) }
-        if saving.contains(where: { Item.save($0).isNewer(than: ground) }) { try await refresh(&ground) }
+        if passing.contains(where: { Item.save($0).isNewer(than: ground) }) { try await refresh(&ground) }
         var records: [Record]
-        (records, ground) = try await verified(saving, ground: ground)
+        (records, ground) = try await verified(passing, ground: ground)
         var deletions: [Item] = []
         if savePolicy == .restoring { (records, deletions) = try await lost(records, deleting: deleting, ground) }
-        try await AssetUploads(database: database, zoneID: zoneID, scope: ground.zone, progress: progress).uploadNew(in: &records)
+        guard goesOn(saving: saving, deleting: deleting) else { return }
+        records = try await uploadAssets(of: records, ground.zone)
+        guard goesOn(saving: saving, deleting: deleting) else { return }
 
         var items = records.map { Item.save($0) }
         items += savePolicy == .restoring ? deletions : try await self.deletions(of: deleting)
+        guard goesOn(saving: saving, deleting: deleting) else { return }
         items = try await endingShares(items, &ground)
         keepDrafts(of: items)
         for round in 1...ZoneBatch.rounds where !items.isEmpty {
@@ -182,7 +188,10 @@ struct ZoneBatch {
                 continue
             }
             switch outcome {
-            case .failure(let error) where error.code != .unknownItem: throw error
+            case .failure(let error) where error.code != .unknownItem:
+                hasFailed = true
+                fail(one.item, error)
+                continue
             case .success(.record(let current)) where current.base?.hash == record.base?.hash:
                 for key in record.omittedKeys { record.fields[key] = current.fields[key] }
             case .success(.unopened(let there)) where there.record.base?.hash == record.base?.hash:
@@ -225,9 +234,12 @@ struct ZoneBatch {
                 drafts, epochKey: key, others: Array(keys.values), signingKey: database.core.identity().keys.signingKey,
                 random: &random)
         } catch {
-            throw SealKitError(
-                .invalidArguments, "the records cannot be sealed (\(error))",
-                remedy: "lists hold values of one kind; a record has at most 1000 fields")
+            let (parts, signingKey) = (Array(zip(placed, drafts)), database.core.identity().keys.signingKey)
+            let left = try sealable(parts, item: \.0.item, because: error) { one, draft throws(SealError) in
+                guard let key = keys[one.scopeID] else { throw .missingKey }
+                _ = try RecordSealer.seal([draft], epochKey: key, signingKey: signingKey, random: &random)
+            }
+            return try await send(left.map(\.0), ground: ground, isLast: isLast)
         }
         let items = placed.map(\.item)
         let signed = zip(items, sealed.records).map { SignedRecord($1, of: $0) }

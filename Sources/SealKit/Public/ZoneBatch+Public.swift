@@ -14,9 +14,13 @@ extension ZoneBatch {
         }
         let scope = try database.zoneScope(zoneID)
         let signer = try database.core.publicSigner()
-        for record in saving { try ZoneBatch.checkPublic(record) }
-        var records = try await verifiedPublic(saving)
-        try await AssetUploads(database: database, zoneID: zoneID, scope: scope, progress: progress).uploadNew(in: &records)
+        var records = passing(saving) { record throws(SealKitError) in
+            try RecordRules.check(record)
+            try ZoneBatch.checkPublic(record)
+        }
+        guard goesOn(saving: saving, deleting: deleting) else { return }
+        records = try await verifiedPublic(records)
+        records = try await uploadAssets(of: records, scope)
 
         var items = records.map { Item.save($0) }
         items += try await deletions(of: deleting)
@@ -29,34 +33,42 @@ extension ZoneBatch {
     private mutating func sendPublic(
         _ items: [Item], in scope: Scope, signer: (key: SigningKey, chain: IdentityChain), isLast: Bool
     ) async throws(SealKitError) -> [Item] {
-        var drafts: [PublicRecords.Draft] = []
-        var fields: [[(name: String, field: WireField, digest: Digest)]] = []
         let signed: [SignedRecord]
         let signature: [UInt8]
         do {
-            for item in items {
-                let own = try ZoneBatch.publicFields(item)
-                fields.append(own)
-                drafts.append(
-                    PublicRecords.Draft(
-                        statement: ZoneBatch.publicStatement(item, in: scope, author: signer.chain.userID),
-                        fields: own.map { FieldDigest(name: $0.name, digest: $0.digest) }))
-            }
-            var random = SystemRandom()
-            let made = try PublicRecords.sign(drafts, signingKey: signer.key, random: &random)
-            signature = made.signature
-            var records: [SignedRecord] = []
-            for (bytes, own) in zip(made.statements, fields) { records.append(try SignedRecord(statementBytes: bytes, fields: own)) }
-            signed = records
+            (signed, signature) = try ZoneBatch.sign(items, in: scope, signer)
         } catch {
-            throw SealKitError(
-                .invalidArguments, "the records cannot be signed (\(error))",
-                remedy: "lists hold values of one kind; a record has at most 1000 fields")
+            let left = try sealable(items, item: \.self, because: error) { item throws(SealError) in
+                _ = try ZoneBatch.sign([item], in: scope, signer)
+            }
+            return left.isEmpty ? [] : try await sendPublic(left, in: scope, signer: signer, isLast: isLast)
         }
         let asked = try await database.core.trust.moment()
         let response = try await send(items, signed, signature: signature, zone: scope)
         let ground = try await PublicGround(scope: scope, asked: asked).with(response.authors, database.core)
         return try await settle(items, (signed, signature), response.results, ground: .publicDatabase(ground), isLast: isLast)
+    }
+
+    private static func sign(
+        _ items: [Item], in scope: Scope, _ signer: (key: SigningKey, chain: IdentityChain)
+    ) throws(SealError) -> (records: [SignedRecord], signature: [UInt8]) {
+        var drafts: [PublicRecords.Draft] = []
+        var fields: [[(name: String, field: WireField, digest: Digest)]] = []
+        for item in items {
+            let own = try publicFields(item)
+            fields.append(own)
+            drafts.append(
+                PublicRecords.Draft(
+                    statement: publicStatement(item, in: scope, author: signer.chain.userID),
+                    fields: own.map { FieldDigest(name: $0.name, digest: $0.digest) }))
+        }
+        var random = SystemRandom()
+        let made = try PublicRecords.sign(drafts, signingKey: signer.key, random: &random)
+        var records: [SignedRecord] = []
+        for (bytes, own) in zip(made.statements, fields) {
+            records.append(try SignedRecord(statementBytes: bytes, fields: own))
+        }
+        return (records, made.signature)
     }
 
     /// What is right elsewhere, but not here: refused before anything is sent.

@@ -203,7 +203,10 @@ extension Database {
         // What another device has joined is left too.
         if ground.own == nil { try await discoverShares(of: ground.zone, into: &ground) }
         var hasLeft = false
-        for view in ground.views.values { if try await leave(view.scope) { hasLeft = true } }
+        for view in ground.views.values where !view.scope.shareRecordName.isEmpty {
+            if try await leave(view.scope) { hasLeft = true }
+        }
+        if !hasLeft, let own = ground.own, try await leave(own.scope) { hasLeft = true }
         guard hasLeft else {
             throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)", remedy: "this account has left it, or its owner has ended that")
         }

@@ -11,7 +11,8 @@ import SwiftProtobuf
 actor ZoneKeeper {
     let scope: Scope
     let core: ContainerCore
-    private var view: ZoneView?
+    /// The zone as it is known in this process; nil where it was not fetched yet.
+    private(set) var view: ZoneView?
     private(set) var stored: [SignedRosterEntry] = []
     private(set) var roster: Roster?
     private var keys: [EpochContext: EpochKey] = [:]

@@ -164,7 +164,9 @@ extension RecordSave {
     func noteMove(_ accepted: Accepted, _ name: String) throws {
         guard let before = accepted.predecessor else { return }
         let number = batch.judge.share(of: accepted.content.statement)?.number ?? 0
-        guard before.share != number else { return }
+        // A share that begins again keeps its number: what was deleted in its last life, and is made again, comes from
+        // there.
+        guard before.share != number || accepted.content.statement.formerScope != nil else { return }
         try connection.execute(
             "DELETE FROM departure WHERE owner = $1 AND zone = $2 AND share = $3 AND name = $4",
             zone.key + [.integer(number), .text(name)])

@@ -1,0 +1,84 @@
+import SealEnvelope
+import SealPrimitives
+import SealStatements
+
+/// What is wrong with one record of a batch fails that record: the others are saved without it, or in an atomic batch
+/// fail with it.
+extension ZoneBatch {
+    /// Those that a check lets pass; the others have failed.
+    mutating func passing(_ records: [Record], _ check: (Record) throws(SealKitError) -> Void) -> [Record] {
+        var passing: [Record] = []
+        passing.reserveCapacity(records.count)
+        for record in records {
+            do throws(SealKitError) {
+                try check(record)
+                passing.append(record)
+            } catch {
+                fail(.save(record), error)
+            }
+        }
+        return passing
+    }
+
+    /// Before anything is sent: an atomic batch of which one item has failed ends there.
+    /// - Returns: whether there is something left to do.
+    mutating func goesOn(saving: [Record], deleting: [Record.ID]) -> Bool {
+        let isFaulty =
+            saveResults.values.contains(where: \.isFailure) || deleteResults.values.contains(where: \.isFailure)
+        if isAtomic, isFaulty {
+            for record in saving where saveResults[record.recordID] == nil {
+                fail(.save(record), ZoneBatch.batchFailed)
+            }
+            for id in deleting where deleteResults[id] == nil { deleteResults[id] = .failure(ZoneBatch.batchFailed) }
+        }
+        return saving.contains { saveResults[$0.recordID] == nil } || deleting.contains { deleteResults[$0] == nil }
+    }
+
+    /// Sends the new assets of a batch; a record whose asset cannot be sent fails.
+    mutating func uploadAssets(of records: [Record], _ scope: Scope) async throws(SealKitError) -> [Record] {
+        let uploads = AssetUploads(database: database, zoneID: zoneID, scope: scope, progress: progress)
+        var complete = records
+        let failures = try await uploads.uploadNew(in: &complete, stopsAtFailure: isAtomic)
+        return passing(complete) { record throws(SealKitError) in
+            if let error = failures[record.recordID] { throw error }
+        }
+    }
+
+    /// Of a batch that cannot be sealed, or signed, as a whole: each item that cannot be by itself fails.
+    /// - Returns: what is left to be sent.
+    /// - Throws: where each could be by itself.
+    mutating func sealable<Part>(
+        _ parts: [Part], item: (Part) -> Item, because error: SealError, _ seal: (Part) throws(SealError) -> Void
+    ) throws(SealKitError) -> [Part] {
+        var left: [Part] = []
+        for part in parts {
+            do throws(SealError) {
+                try seal(part)
+                left.append(part)
+            } catch {
+                fail(item(part), ZoneBatch.unsealable("record \(item(part).id.recordName)", error))
+            }
+        }
+        guard left.count < parts.count else { throw ZoneBatch.unsealable("the batch", error) }
+        guard isAtomic else { return left }
+        for part in left { fail(item(part), ZoneBatch.batchFailed) }
+        return []
+    }
+
+    static func unsealable(_ subject: String, _ error: SealError) -> SealKitError {
+        SealKitError(
+            .invalidArguments, "\(subject) cannot be sealed or signed (\(error))",
+            remedy: "lists hold values of one kind; a record has at most \(Limits.fieldsPerRecord) fields")
+    }
+}
+
+extension Result {
+    var isFailure: Bool { if case .failure = self { true } else { false } }
+}
+
+extension SealKitError {
+    /// It is of one asset, and says nothing of the others.
+    var concernsOneAsset: Bool {
+        [.assetFileNotFound, .assetFileModified, .assetNotAvailable, .limitExceeded, .quotaExceeded].contains(code)
+    }
+}
