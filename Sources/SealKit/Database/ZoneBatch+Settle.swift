@@ -36,6 +36,10 @@ extension ZoneBatch {
                 } else if error.code == .deletionIncomplete {
                     if try await cover(item, with: results[index], error, ground: ground, isLast: isLast) { again.append(item) }
                 } else {
+                    if error.code == .permissionFailure, !isLast, try await regroundsAgain(ground) {
+                        again.append(item)
+                        continue
+                    }
                     if error.code == .permissionFailure, !isLast, case .zone(let ground) = ground,
                         let there = try await newer(than: item, ground)
                     {
@@ -72,6 +76,14 @@ extension ZoneBatch {
         if again.count + siblings.count + settled == items.count { return again + siblings + added }
         for item in again { fail(item, ZoneBatch.batchFailed) }
         return []
+    }
+
+    /// Whether a save that was refused goes again: this device took the zone for one that this account may write to as a whole, and it
+    /// is in shares of it alone.
+    private mutating func regroundsAgain(_ ground: RecordGround) async throws(SealKitError) -> Bool {
+        if regrounded != nil { return true }
+        guard case .zone(let ground) = ground, let own = ground.own, own.roster.permission(of: own.user) == .readWrite else { return false }
+        return try await regrounds(ground)
     }
 
     static let batchFailed = SealKitError(
