@@ -41,4 +41,26 @@ extension HierarchicalShareTests {
         let all = try await bob.shared.recordZoneChanges(inZoneWith: joined)
         #expect(names(all).contains("list") && !names(all).contains(note.recordID.recordName))
     }
+
+    /// Deleted in a share and made again beside it: who has the record has to hear that it went.
+    @Test func aRecordMadeAgainElsewhereLeavesItsShare() async throws {
+        let it = try await shared()
+        let token = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined).changeToken
+        try await it.ann.own.deleteRecord(withID: it.item.recordID)
+        try await it.ann.own.save(it.ann.note(in: it.zone, "made again", name: "item"))
+        let since = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined, since: token)
+        #expect(since.deletions.map(\.recordID) == [it.id(it.item)])
+        #expect(!names(since).contains("item"))
+        let all = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined)
+        #expect(!names(all).contains("item"))
+        let gone = await failure { _ = try await it.bob.shared.record(for: it.id(it.item)) }
+        #expect(gone == .unknownItem)
+        #expect(try await it.bob.container.violations().isEmpty)
+        // And back in the share.
+        var item = try await it.ann.own.record(for: it.item.recordID)
+        item.setParent(it.list)
+        try await it.ann.own.save(item)
+        let back = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined, since: since.changeToken)
+        #expect(names(back) == ["item"])
+    }
 }
