@@ -142,10 +142,6 @@ extension ZoneBatch {
         _ item: Item, _ result: Sealkit_V1_RecordResult, isDenied: Bool, ground: RecordGround, isLast: Bool
     ) async throws(SealKitError) -> Item? {
         let name = item.id.recordName
-        if isRekeying {
-            fail(item, SealKitError(.serverRecordChanged, "record \(name) was written by somebody else meanwhile"))
-            return nil
-        }
         // Many large conflicts do not fit into one answer; the server then leaves its records to be looked up. So is one that is in a
         // share that this batch knew nothing of: the answer to a look-up names the roster that it goes by.
         let found =
@@ -157,6 +153,13 @@ extension ZoneBatch {
             // It shows what it says is not there.
             fail(item, await database.core.noted(Database.hidden(item.id), zone: zoneID, record: name))
             return nil
+        }
+        if isRekeying {
+            // The save of a child gives a record another change tag, and leaves it under its key.
+            guard case .success(let there) = outcome, let base = there.present?.base, base.hash == item.base?.hash else {
+                fail(item, SealKitError(.serverRecordChanged, "record \(name) was written by somebody else meanwhile"))
+                return nil
+            }
         }
         return resolve(item, outcome, isLast: isLast)
     }
