@@ -53,8 +53,6 @@ extension ZoneBatch {
                     }
                     if error.code == .referenceViolation { violations.append(item) }
                     if error.isBehindRoster, !isLast {
-                        // Of an atomic batch nothing was stored; elsewhere those that were must not be sent again.
-                        guard !isAtomic else { throw error }
                         behind.append(item)
                         continue
                     }
