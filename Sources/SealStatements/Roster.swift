@@ -107,6 +107,11 @@ public struct Roster: Sendable {
         return standing
     }
 
+    /// The entry by which somebody ceased to be a member; nil for who is one, and for who never was.
+    public func end(of user: UserID) -> UInt64? {
+        history[user]?.last.flatMap { $0.permission == nil ? $0.from : nil }
+    }
+
     /// The newest generations that this roster has seen of somebody who is or was a member.
     public func knownIdentity(of user: UserID) -> IdentityChain? { history[user]?.last?.identity }
 

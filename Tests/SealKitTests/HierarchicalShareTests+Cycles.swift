@@ -46,6 +46,21 @@ extension HierarchicalShareTests {
         }
     }
 
+    /// Where the child belongs shows only once the root is taken for what there is.
+    @Test func aRootThatIsSavedAsNewTakesANewChildAlong() async throws {
+        let it = try await shared()
+        let fresh = try it.ann.onFreshDevice()
+        let list = fresh.note(in: it.zone, "new", name: "list")
+        let results = try await fresh.own.modifyRecords(
+            saving: [list, child(of: list, fresh, "child", name: "child")], savePolicy: .allKeys
+        ).saveResults
+        #expect(results.values.compactMap(\.failureCode).isEmpty)
+        for (name, body) in [("list", "new"), ("child", "child")] {
+            let read: String? = try await it.bob.shared.record(for: Record.ID(recordName: name, zoneID: it.joined)).encryptedValues["body"]
+            #expect(read == body)
+        }
+    }
+
     /// A client that has lost its cache saves without a change tag what there is in a share.
     @Test func aRecordInAShareThatIsSavedAsNewIsJudgedByItsPlace() async throws {
         let it = try await shared()

@@ -168,6 +168,26 @@ import Testing
         #expect(found[zone.recordID("b", for: ann)]?.failureCode == .unknownItem)
     }
 
+    /// The save of a child gives its parent another change tag, and no other key.
+    @Test func whatGotAChildMeanwhileIsSealedAgain() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let parent = try await ann.own.save(ann.note(in: zone, "old", name: "parent"))
+        try await ann.own.rotateKeys(of: zone)
+        let isFirst = Mutex(true)
+        let device = try ann.through(
+            RewritingTransport(HTTPTransport(server: ann.server.origin)) { path, body in
+                guard path.hasSuffix("records/stale"), isFirst.withLock({ first in defer { first = false }; return first }) else { return body }
+                var child = ann.note(in: zone, "child", name: "child")
+                child.setParent(parent)
+                try await ann.own.save(child)
+                return body
+            })
+        let result = try await device.own.rekey(zone)
+        #expect(result.rekeyed == 1 && result.writtenByOthers == 0 && result.failures.isEmpty)
+        #expect(try await ann.own.keyStatus(of: zone).staleRecordCount == 0)
+    }
+
     /// Everything was gone through when another key is opened: the same call begins again.
     @Test func aNewKeyOnTheWayLeavesNothingUnderTheOneBefore() async throws {
         let ann = try await Person()

@@ -29,18 +29,18 @@ extension Database {
             if let view = await own.view, view.isMember { ground.add(view) }
             return ground
         }
+        let whole: ZoneView
         do throws(SealKitError) {
-            ground.add(try await own.current())
-            if ground.own?.isMember == true { return ground }
+            whole = try await own.current()
         } catch where error.code == .zoneNotFound {
             try await discoverShares(of: zone, into: &ground)
             if ground.views.isEmpty { throw error }
             return ground
         }
         // This account once took part in the whole zone; it may in shares now.
-        var shares = ZoneGround(zone: zone, asked: moment)
-        try await discoverShares(of: zone, into: &shares)
-        return shares.views.isEmpty ? ground : shares
+        if !whole.isMember { try await discoverShares(of: zone, into: &ground) }
+        if ground.views.isEmpty { ground.add(whole) }
+        return ground
     }
 
     /// The hierarchical shares that the server names, as far as their rosters show this account in them.
@@ -54,6 +54,22 @@ extension Database {
                 if view.isMember { ground.add(view) }
             }
         }
+    }
+
+    /// The zone's scopes anew, where this account takes no part any more in one that the device goes by: another device has left it, or
+    /// its owner has ended that.
+    /// - Returns: nil where nothing is different.
+    /// - Throws: `zoneNotFound` where nothing of the zone is shared any more.
+    func regrounded(_ ground: ZoneGround, _ zoneID: RecordZone.ID) async throws(SealKitError) -> ZoneGround? {
+        guard scope == .shared else { return nil }
+        var isOut = false
+        for view in ground.views.values where view.isMember {
+            if try await !core.keeper(of: view.scope).refresh().isMember { isOut = true }
+        }
+        guard isOut else { return nil }
+        var shares = ZoneGround(zone: ground.zone, asked: ground.asked)
+        try await discoverShares(of: ground.zone, into: &shares)
+        return shares.views.isEmpty ? try await zoneGround(zoneID) : shares
     }
 
     /// The hierarchical shares that are open in a zone of one's own.
@@ -121,31 +137,22 @@ extension ZoneGround {
                 settled.add(view)
                 continue
             }
-            if !isCited, !isOwners, view.scope.shareRecordName.isEmpty, heads.contains(where: isKnownShare) {
-                // The zone is shared by hierarchies, as the answer goes by them: as a whole it was before.
-                continue
-            }
-            if !isCited, !isOwners, views.count > 1 || !view.scope.shareRecordName.isEmpty,
-                try await !keeper.refresh().isMember
-            {
-                continue
-            }
+            if !isCited, !isOwners, try await !keeper.refresh().isMember { continue }
             settled.add(try await keeper.current(citedBy: heads, asked: view.roster.sequence))
         }
         for head in heads {
-            // The zone's own scope among them: another device of this account may have joined the whole zone.
-            let scope = head.shareRecordName.isEmpty ? zone : zone.ofShare(head.shareRecordName)
-            guard head.shareRecordName.isEmpty || Names.isPlain(head.shareRecordName), head.isOf(scope),
-                settled[scope.id] == nil
-            else { continue }
+            // Also the zone's own: to somebody who took part in shares, as far as this device knew.
+            let isWhole = head.shareRecordName.isEmpty
+            let scope = isWhole ? zone : zone.ofShare(head.shareRecordName)
+            guard isWhole || Names.isPlain(head.shareRecordName), head.isOf(scope), settled[scope.id] == nil else { continue }
             let view = try await core.keeper(of: scope).current(citedBy: heads, asked: 0)
             if isOwners || view.isMember { settled.add(view) }
         }
+        // Nothing that it could be judged by: it does not say what it should have.
+        if settled.views.isEmpty, let view = views.values.first {
+            settled.add(try await core.keeper(of: view.scope).current(citedBy: heads, asked: view.roster.sequence))
+        }
         return settled
-    }
-
-    private func isKnownShare(_ head: Sealkit_V1_ScopeHead) -> Bool {
-        views.values.contains { !$0.scope.shareRecordName.isEmpty && head.isOf($0.scope) }
     }
 }
 

@@ -81,6 +81,11 @@ extension ZoneBatch {
                 refused.append((item, isMove && scope != nil ? ZoneBatch.moves(item.id) : ZoneBatch.outside(item.id)))
             }
         }
+        // What the device goes by may be old as well.
+        if !refused.isEmpty, !seesAll, try await regrounds(ground), let now = regrounded {
+            (ground, regrounded) = (now, nil)
+            return try await place(items, &ground)
+        }
         // An old copy does not say where its record is now.
         let old = Set(refused.filter { isOld($0.item) }.map(\.item.id))
         if !old.isEmpty {

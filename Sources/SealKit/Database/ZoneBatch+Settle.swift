@@ -36,6 +36,10 @@ extension ZoneBatch {
                 } else if error.code == .deletionIncomplete {
                     if try await cover(item, with: results[index], error, ground: ground, isLast: isLast) { again.append(item) }
                 } else {
+                    if error.code == .permissionFailure, !isLast, try await regroundsAgain(ground) {
+                        again.append(item)
+                        continue
+                    }
                     if error.code == .permissionFailure, !isLast, case .zone(let ground) = ground,
                         let there = try await newer(than: item, ground)
                     {
@@ -49,8 +53,6 @@ extension ZoneBatch {
                     }
                     if error.code == .referenceViolation { violations.append(item) }
                     if error.isBehindRoster, !isLast {
-                        // Of an atomic batch nothing was stored; elsewhere those that were must not be sent again.
-                        guard !isAtomic else { throw error }
                         behind.append(item)
                         continue
                     }
@@ -72,6 +74,14 @@ extension ZoneBatch {
         if again.count + siblings.count + settled == items.count { return again + siblings + added }
         for item in again { fail(item, ZoneBatch.batchFailed) }
         return []
+    }
+
+    /// Whether a save that was refused goes again: this device took the zone for one that this account may write to as a whole, and it
+    /// is in shares of it alone.
+    private mutating func regroundsAgain(_ ground: RecordGround) async throws(SealKitError) -> Bool {
+        if regrounded != nil { return true }
+        guard case .zone(let ground) = ground, let own = ground.own, own.roster.permission(of: own.user) == .readWrite else { return false }
+        return try await regrounds(ground)
     }
 
     static let batchFailed = SealKitError(
@@ -130,10 +140,6 @@ extension ZoneBatch {
         _ item: Item, _ result: Sealkit_V1_RecordResult, isDenied: Bool, ground: RecordGround, isLast: Bool
     ) async throws(SealKitError) -> Item? {
         let name = item.id.recordName
-        if isRekeying {
-            fail(item, SealKitError(.serverRecordChanged, "record \(name) was written by somebody else meanwhile"))
-            return nil
-        }
         // Many large conflicts do not fit into one answer; the server then leaves its records to be looked up. So is one that is in a
         // share that this batch knew nothing of: the answer to a look-up names the roster that it goes by.
         let found =
@@ -145,6 +151,13 @@ extension ZoneBatch {
             // It shows what it says is not there.
             fail(item, await database.core.noted(Database.hidden(item.id), zone: zoneID, record: name))
             return nil
+        }
+        if isRekeying {
+            // The save of a child gives a record another change tag, and leaves it under its key.
+            guard case .success(let there) = outcome, let base = there.present?.base, base.hash == item.base?.hash else {
+                fail(item, SealKitError(.serverRecordChanged, "record \(name) was written by somebody else meanwhile"))
+                return nil
+            }
         }
         return resolve(item, outcome, isLast: isLast)
     }

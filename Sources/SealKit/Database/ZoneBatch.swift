@@ -30,6 +30,9 @@ struct ZoneBatch {
     var isBehindPlaces = false
     /// The server has refused some of the items alone because a roster has moved on; the others are done.
     var isBehindRosters = false
+    /// The zone's scopes anew, where the device went by one that this account is out of: so once only.
+    var regrounded: ZoneGround?
+    var hasRegrounded = false
     /// A record came from one scope into another.
     var hasMoved = false
     /// Those of which an old copy would be refused for its place, and that were looked up for that.
@@ -113,6 +116,7 @@ struct ZoneBatch {
         keepDrafts(of: items)
         for round in 1...ZoneBatch.rounds where !items.isEmpty {
             let isLast = round == ZoneBatch.rounds
+            if let now = regrounded { (ground, regrounded) = (now, nil) }
             do {
                 if isBehindRosters || items.contains(where: { $0.isNewer(than: ground) }) { try await refresh(&ground) }
                 let life = ground.incarnation
@@ -126,6 +130,7 @@ struct ZoneBatch {
                 items = try await send(try await complete(placed, in: ground), ground: ground, isLast: isLast)
                 if placed.contains(where: { $0.isMove(in: ground) }) { hasMoved = true }
             } catch {
+                if error.code == .zoneNotFound, !isLast, try await regrounds(ground) { continue }
                 guard error.isBehindRoster, !isLast else { throw error }
                 isBehindPlaces = true
                 try await refresh(&ground)
@@ -134,6 +139,13 @@ struct ZoneBatch {
         forgetImplied()
         // What was below a record that came into another scope follows it.
         if hasMoved { await database.settleQuietly(zoneID) }
+    }
+
+    /// Whether the batch goes on by other scopes than it went by.
+    mutating func regrounds(_ ground: ZoneGround) async throws(SealKitError) -> Bool {
+        guard !hasRegrounded, let now = try await database.regrounded(ground, zoneID) else { return false }
+        (regrounded, hasRegrounded) = (now, true)
+        return true
     }
 
     private mutating func refresh(_ ground: inout ZoneGround) async throws(SealKitError) {

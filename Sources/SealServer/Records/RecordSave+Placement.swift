@@ -171,8 +171,8 @@ extension RecordSave {
             "DELETE FROM departure WHERE owner = $1 AND zone = $2 AND share = $3 AND name = $4",
             zone.key + [.integer(number), .text(name)])
         try noteOrigin(accepted, name)
-        guard !before.isDeleted else { return }
-        try UnsettledRecords.note(below: name, in: zone, connection)
+        if !before.isDeleted { try UnsettledRecords.note(below: name, in: zone, connection) }
+        // A record that was deleted in a share, too, and is made again elsewhere: its tombstone is nowhere any more.
         guard before.share > 0 else { return }
         if let parent = accepted.content.statement.parent, shareChanges.closings.contains(where: { $0.share.root == name }) {
             try UnsettledRecords.note(below: parent, in: zone, connection)
@@ -184,7 +184,7 @@ extension RecordSave {
             """
             INSERT INTO departure (owner, zone, share, name, type, position, created, modified, hash, statement, proof, fields)
             SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12
-            WHERE EXISTS (SELECT 1 FROM share WHERE owner = $1 AND zone = $2 AND share = $3 AND closed = 0)
+            WHERE EXISTS (SELECT 1 FROM share WHERE owner = $1 AND zone = $2 AND share = $3 AND closed = 0 AND began < $13)
             ON CONFLICT (owner, zone, share, name) DO UPDATE SET type = excluded.type, position = excluded.position,
                 created = excluded.created, modified = excluded.modified, hash = excluded.hash,
                 statement = excluded.statement, proof = excluded.proof
@@ -193,6 +193,8 @@ extension RecordSave {
                 .integer(before.share), .text(name), .text(content.statement.recordType), .integer(accepted.position),
                 .integer(accepted.created(now: now)), .integer(accepted.modified(now: now)), .blob(content.hash.bytes),
                 .data(content.statementBytes), .blob(content.proof), .blob([]),
+                // What was deleted in an earlier life of the share left it with that.
+                .integer(before.isDeleted ? before.tag : .max),
             ])
     }
 }

@@ -22,7 +22,8 @@ enum ChangeToken: Equatable {
         let position: Int64
         /// Up to which place deletions had left the feed when its reading began: those it need not be told of.
         let horizon: Int64
-        /// Where the feed stood when its reading began: whoever takes part in another share since begins anew.
+        /// Where the feed stood when its reading began: whoever takes part in another share since, or in the zone as a whole where it
+        /// has had shares, begins anew.
         let began: Int64
         /// The server's run in which it stood there.
         let run: Int64
@@ -115,7 +116,10 @@ enum ChangeToken: Equatable {
             guard case .zone(name, zone.incarnation, let known) = try ChangeToken(data),
                 max(known.position, known.horizon) >= compacted
             else { throw expired }
-            if case .shares(_, let since) = zone.sight, known.began < since { throw expired }
+            switch zone.sight {
+            case .everything: break
+            case .ownScope(let since), .shares(_, let since): guard known.began >= since else { throw expired }
+            }
             place = known
         }
         let reach = try ServerRuns.reach(of: place.run, in: zone, connection)

@@ -108,9 +108,8 @@ enum Zones {
     /// A zone with `viewColumns`, before its shares are read.
     static func unsighted(_ row: any SQLRow) throws -> ZoneRow {
         var zone = try ZoneRow(row)
-        if try row.bool(ZoneRow.columnCount) {
-            zone.sight = .shares([], since: try row.int64(ZoneRow.columnCount + 1))
-        }
+        let since = try row.int64(ZoneRow.columnCount + 1)
+        zone.sight = try row.bool(ZoneRow.columnCount) ? .shares([], since: since) : .ownScope(since: since)
         return zone
     }
 
@@ -118,7 +117,7 @@ enum Zones {
     static func sighted(_ zone: ZoneRow, by caller: Caller, _ connection: any SQLConnection) throws -> ZoneRow {
         var sighted = zone
         guard case .shares(_, let since) = zone.sight else {
-            if zone.shares > 0, caller.id != zone.owner { sighted.sight = .ownScope }
+            if zone.shares == 0 || caller.id == zone.owner { sighted.sight = .everything }
             return sighted
         }
         sighted.sight = .shares(try Shares.seen(by: caller.id, in: zone, connection), since: since)

@@ -162,6 +162,7 @@ extension ModelStore {
             if mayAdminister(person, name) {
                 zone.shareEpoch = zone.epoch
                 result.count += 1
+                told.append(News(zone: name))
             } else {
                 result.isShareLeft = true
             }
