@@ -4,6 +4,7 @@ import SealWire
 import SwiftProtobuf
 
 import struct Foundation.Data
+import SealStorage
 
 @testable import SealEnvelope
 @testable import SealStatements

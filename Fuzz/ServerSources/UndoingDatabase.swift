@@ -1,6 +1,7 @@
 import Synchronization
 
 @testable import SealServer
+@testable import SealStorage
 
 /// Does what it is told and takes it back.
 final class UndoingDatabase: SQLDatabase {

@@ -8,6 +8,7 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealStorage
 
 extension AccountTests {
     @Test func identities() async throws {

@@ -11,6 +11,7 @@ import Testing
 
 @testable import SealKit
 @testable import SealServer
+@testable import SealStorage
 
 /// What queries find.
 @Suite(.timeLimit(.minutes(60))) struct QueryTests {

@@ -9,6 +9,7 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealStorage
 
 extension RecordTests {
     @Test func whatIsNotSignedIsRefused() async throws {

@@ -8,6 +8,7 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealStorage
 
 @Suite(.timeLimit(.minutes(60))) struct RecordTests {
     /// A server with one user and one zone.

@@ -8,6 +8,7 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealStorage
 
 /// A server that was started on an old copy of its database: what it has lost it is given back, and nobody misses what comes
 /// after.

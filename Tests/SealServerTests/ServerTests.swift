@@ -11,6 +11,7 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealStorage
 @testable import SealWire
 
 /// Of no table: for what any message has in common.

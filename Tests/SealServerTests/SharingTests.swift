@@ -12,6 +12,7 @@ import Testing
 
 @testable import SealKit
 @testable import SealServer
+@testable import SealStorage
 
 @Suite(.timeLimit(.minutes(60))) struct SharingTests {
     func withTwo(_ body: @Sendable (Person, Person, TestZone, RunningServer) async throws -> Void) async throws {

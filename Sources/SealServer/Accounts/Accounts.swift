@@ -1,4 +1,5 @@
 import SealPrimitives
+import SealStorage
 import SealWire
 
 /// The rows of accounts, in the caller's transaction.

@@ -1,6 +1,7 @@
 import SealCoding
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

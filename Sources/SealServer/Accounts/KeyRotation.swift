@@ -1,6 +1,7 @@
 import Foundation
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealWire
 
 /// A login key that takes the place of another: signed by both, with the recovery bundles that go with it.

@@ -1,4 +1,5 @@
 import SealPrimitives
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

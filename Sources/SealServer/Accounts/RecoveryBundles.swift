@@ -1,5 +1,6 @@
 import Foundation
 import SealPrimitives
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

@@ -1,5 +1,6 @@
 import Foundation
 import SealPrimitives
+import SealStorage
 import SealSystem
 
 /// A key in the secrets folder: 32 bytes that its owner alone can read.

@@ -1,3 +1,4 @@
+import SealStorage
 import SealWire
 
 /// Who sent a request, once its session token has been checked.

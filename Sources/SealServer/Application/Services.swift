@@ -1,5 +1,6 @@
 import Logging
 import SealPrimitives
+import SealStorage
 import SealSystem
 
 /// What controllers work with; everything in it may be replaced in tests. One object: it goes with every request through many

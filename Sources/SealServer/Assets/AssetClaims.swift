@@ -1,4 +1,5 @@
 import SealStatements
+import SealStorage
 import SealWire
 
 /// The blobs that one save lays claim to.

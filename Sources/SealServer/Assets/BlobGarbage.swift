@@ -1,3 +1,5 @@
+import SealStorage
+
 /// Files of blobs that nobody needs any more: noted with what made them so, and deleted afterwards.
 struct BlobGarbage: Sendable {
     let blobs: any BlobStore

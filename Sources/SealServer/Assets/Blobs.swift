@@ -1,5 +1,6 @@
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealWire
 
 /// Which blobs there are and what refers to them, in the caller's transaction. A blob belongs to one field of one record,

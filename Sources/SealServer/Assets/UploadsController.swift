@@ -4,6 +4,7 @@ import Logging
 import NIOCore
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

@@ -1,5 +1,6 @@
 import Hummingbird
 import SealPrimitives
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

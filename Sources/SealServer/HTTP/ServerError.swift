@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import NIOHTTP1
+import SealStorage
 import SealWire
 
 /// An error that tells the client what was wrong and what to do about it. It travels as a `Failure`, in the client's

@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
+import SealStorage
 import SealWire
 
 /// `GET /health`: whether this server can serve, for load balancers and `docker healthcheck`, and beside it whether codes go out:

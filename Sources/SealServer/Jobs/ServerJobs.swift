@@ -1,4 +1,5 @@
 import Logging
+import SealStorage
 
 /// All jobs of the server.
 enum ServerJobs {

@@ -1,3 +1,5 @@
+import SealStorage
+
 /// Clears away what has had its time, whether anybody asks for anything or not: what has expired, old operations, notifications and
 /// deletions, staged blobs that no record came for.
 struct Sweep: Sendable {

@@ -1,3 +1,5 @@
+import SealService
+
 /// How often anything may be done: every rule of the server in one place. The defaults are for production; tests and load
 /// tests replace them. Nil is no limit.
 ///

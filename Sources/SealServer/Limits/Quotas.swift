@@ -1,3 +1,4 @@
+import SealStorage
 import SealWire
 
 /// What may be stored. Nil is no limit.

@@ -1,5 +1,7 @@
 import SealCoding
 import SealPrimitives
+import SealService
+import SealStorage
 import SealWire
 import Synchronization
 

@@ -1,4 +1,5 @@
 import Logging
+import SealStorage
 
 /// The sums again, from what is there: to notice sums that have drifted. Each save keeps them up to date.
 extension StorageUsage {

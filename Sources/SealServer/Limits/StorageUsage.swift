@@ -1,4 +1,5 @@
 import SealStatements
+import SealStorage
 import SealWire
 
 /// How much is stored, kept up to date in the transaction of each change: a row for each zone, one for what a user or an account has

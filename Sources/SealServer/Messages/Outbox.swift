@@ -1,5 +1,6 @@
 import Logging
 import SealPrimitives
+import SealStorage
 import Synchronization
 
 /// Sends messages beside the requests that cause them, and tries again for as long as their codes are good.

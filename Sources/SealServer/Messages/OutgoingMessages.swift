@@ -1,4 +1,5 @@
 import SealPrimitives
+import SealStorage
 
 /// One message that waits.
 struct WaitingMessage: Sendable {

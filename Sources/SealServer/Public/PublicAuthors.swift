@@ -1,4 +1,5 @@
 import SealStatements
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

@@ -1,5 +1,6 @@
 import SealSchema
 import SealStatements
+import SealStorage
 import SealWire
 
 /// What somebody may do in a public database, by its record types' grants.

@@ -1,5 +1,6 @@
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealWire
 
 /// The one zone of a container's public database. Its row is a zone's like any other, so that records, assets and indexes

@@ -3,6 +3,7 @@ import Hummingbird
 import NIOCore
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealWire
 
 /// Checks requests that a server-to-server key has signed, and puts the key into the context.

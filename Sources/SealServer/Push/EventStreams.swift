@@ -1,4 +1,5 @@
 import NIOCore
+import SealStorage
 import SealWire
 import Synchronization
 

@@ -1,3 +1,5 @@
+import SealStorage
+
 /// What query subscriptions say of records, on its way into their subscribers' feeds.
 struct FiredSubscriptions {
     struct Row {

@@ -1,5 +1,6 @@
 import Foundation
 import SealStatements
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

@@ -1,3 +1,4 @@
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

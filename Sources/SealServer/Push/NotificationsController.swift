@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import SealStatements
+import SealStorage
 import SealWire
 
 /// `notifications`: the event stream of one user's device in one container and environment.

@@ -1,4 +1,5 @@
 import SealStatements
+import SealStorage
 
 /// Writes what a change gives rise to into the feeds of those who subscribed, in the change's own transaction: what was
 /// acknowledged is never lost, and what was taken back never told.

@@ -1,4 +1,5 @@
 import SealStatements
+import SealStorage
 
 /// The change of a public database whose turn it is, and how far its subscribers were told.
 struct PublicChangeRow {

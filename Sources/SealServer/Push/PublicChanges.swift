@@ -1,4 +1,5 @@
 import SealStatements
+import SealStorage
 
 /// Changes in public databases whose subscribers are still to be told.
 ///

@@ -1,3 +1,5 @@
+import SealStorage
+
 /// Tells those who subscribed to a public database, after the save that they hear of: in small transactions, so that
 /// however many they are, whoever writes does not wait for them. How far it got is in the database, so a restart goes on there.
 ///

@@ -1,6 +1,7 @@
 import Foundation
 import SealSchema
 import SealStatements
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

@@ -1,3 +1,4 @@
+import SealStorage
 import ServiceLifecycle
 
 /// What push does beside the requests. It closes event streams first when the server stops, so that they do not hold it.

@@ -1,4 +1,5 @@
 import SealStatements
+import SealStorage
 
 /// Which subscriptions a change in a zone may concern, of everybody who sees it. It lies in the zone's row, which each
 /// save reads anyway: a zone that nobody subscribed to costs a save no statement, right after a restart or a rollback too.

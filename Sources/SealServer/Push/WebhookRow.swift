@@ -1,4 +1,5 @@
 import SealPrimitives
+import SealStorage
 
 /// Where one subscription's webhook stands.
 struct WebhookRow: Sendable {

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import SealStorage
 import SealWire
 import SwiftProtobuf
 import Synchronization

@@ -1,4 +1,5 @@
 import SealStatements
+import SealStorage
 
 /// Makes the indexes that `IndexBuilds` notes, some records at a time, each in a transaction with how far it came: a crash
 /// repeats nothing and leaves nothing out.

@@ -1,6 +1,7 @@
 import SealQuery
 import SealSchema
 import SealStatements
+import SealStorage
 import SealWire
 
 /// Indexes over records that were there before the index was: noted with the schema's change, made in the background, and

@@ -2,6 +2,7 @@ import Foundation
 import SealCoding
 import SealQuery
 import SealStatements
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

@@ -4,6 +4,7 @@ import Hummingbird
 import SealPrimitives
 import SealQuery
 import SealStatements
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

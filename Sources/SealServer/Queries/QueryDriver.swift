@@ -1,5 +1,6 @@
 import SealQuery
 import SealStatements
+import SealStorage
 
 /// Where a query's candidates come from: every result is among them, and whatever else is, evaluation leaves out.
 enum QueryDriver: Sendable {

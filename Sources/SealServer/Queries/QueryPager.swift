@@ -1,5 +1,6 @@
 import SealQuery
 import SealStatements
+import SealStorage
 import SealWire
 
 /// One page of a query over one zone or several.

@@ -1,6 +1,7 @@
 import SealQuery
 import SealSchema
 import SealStatements
+import SealStorage
 
 /// How one zone is asked: from which candidates, and in which order they come.
 enum QueryPlan {

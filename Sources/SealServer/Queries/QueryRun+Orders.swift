@@ -1,5 +1,6 @@
 import SealQuery
 import SealStatements
+import SealStorage
 import SealWire
 
 /// Orders that no index has ready.

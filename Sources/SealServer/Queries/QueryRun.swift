@@ -1,5 +1,6 @@
 import SealQuery
 import SealStatements
+import SealStorage
 
 /// One zone's part of a page.
 struct QueryRun {

@@ -1,5 +1,6 @@
 import SealQuery
 import SealStatements
+import SealStorage
 import SealWire
 
 /// Keeps a zone's index entries in step with its records, inside each save's transaction: an entry for each value of a field

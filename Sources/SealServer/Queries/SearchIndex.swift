@@ -1,4 +1,5 @@
 import SealQuery
+import SealStorage
 
 /// The words of searchable texts, in SQLite's full-text index.
 ///

@@ -1,5 +1,6 @@
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealWire
 
 /// The records that go with the targets which one request deletes: all of them, in its transaction, or the deletion is

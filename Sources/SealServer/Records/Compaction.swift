@@ -1,3 +1,5 @@
+import SealStorage
+
 /// Deletions leave a zone's feed once they are old: a device that begins then need not be told of records that it never had,
 /// and one that was away for longer begins anew. Look-ups keep giving the signed deletion, and a record made again goes on
 /// after it.

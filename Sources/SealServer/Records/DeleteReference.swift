@@ -1,4 +1,5 @@
 import SealStatements
+import SealStorage
 import SealWire
 
 /// A reference with the action `deleteSelf`: its record goes with the target. The server keeps an index of them, written

@@ -1,4 +1,5 @@
 import SealStatements
+import SealStorage
 import SealWire
 
 /// Records in another scope of a zone than a target's that refer to it with `deleteSelf`.

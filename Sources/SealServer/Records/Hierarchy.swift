@@ -1,5 +1,6 @@
 import SealPrimitives
 import SealStatements
+import SealStorage
 
 /// Parents and children of a zone as they will be after a save.
 struct Hierarchy {

@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import SealStatements
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

@@ -1,4 +1,5 @@
 import SealStatements
+import SealStorage
 
 /// What a save did to one record: for those who follow saves inside the same transaction.
 struct RecordChange: Sendable {

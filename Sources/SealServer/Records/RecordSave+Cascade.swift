@@ -1,5 +1,6 @@
 import SealPrimitives
 import SealStatements
+import SealStorage
 
 /// Writing what goes with the request's deletions.
 extension RecordSave {

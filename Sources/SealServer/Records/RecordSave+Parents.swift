@@ -1,4 +1,5 @@
 import SealStatements
+import SealStorage
 import SealWire
 
 /// Parents: a child's must exist and not be below it, and one with children stays. The order inside a request does not matter.

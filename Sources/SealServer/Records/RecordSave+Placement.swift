@@ -1,5 +1,6 @@
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealWire
 
 /// Records and the scopes that they belong into: the root and what descends from it into the share's, everything else into

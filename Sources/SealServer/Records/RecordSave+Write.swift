@@ -1,6 +1,7 @@
 import Foundation
 import SealPrimitives
 import SealStatements
+import SealStorage
 
 /// The writing half of a save.
 extension RecordSave {

@@ -1,6 +1,7 @@
 import Foundation
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealWire
 
 /// One save's transaction: compares every record with what is stored, then writes those that may be, or none.

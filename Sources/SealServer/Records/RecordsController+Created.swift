@@ -1,5 +1,6 @@
 import Hummingbird
 import SealStatements
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

@@ -1,6 +1,7 @@
 import Foundation
 import Hummingbird
 import SealStatements
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

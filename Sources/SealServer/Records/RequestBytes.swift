@@ -1,3 +1,4 @@
+import SealStorage
 import SealWire
 
 extension Sealkit_V1_ModifyRecordsRequest {

@@ -1,4 +1,5 @@
 import SealStatements
+import SealStorage
 import SealWire
 
 /// How many roots of open shares are below each record of a zone that has any there: whoever shares a record is told by one look

@@ -1,6 +1,7 @@
 import SealCoding
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealWire
 
 /// By what a save's statements are judged before they are compared with what is stored: in a zone by its rosters, in the

@@ -1,6 +1,7 @@
 import SealCoding
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealWire
 
 /// The hierarchical shares that one save opens and closes, their entries checked against the rules. They are stored in the

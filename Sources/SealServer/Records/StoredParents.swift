@@ -1,4 +1,5 @@
 import SealStatements
+import SealStorage
 import SealWire
 
 /// What is stored above and below the records of one save. Each record is read once, whatever asks for it, and so many only that

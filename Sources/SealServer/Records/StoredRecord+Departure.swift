@@ -1,3 +1,5 @@
+import SealStorage
+
 /// Records that left a share, as its participants are told: the statement that took each out, and nothing else.
 extension StoredRecord {
     /// In the place of `columns`, of a row `departure`.

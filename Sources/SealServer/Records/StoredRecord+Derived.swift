@@ -1,3 +1,5 @@
+import SealStorage
+
 extension StoredRecord {
     /// As `serialized(desired:)`; a record that went with the target of a reference comes with its last statement and the proof
     /// that the target's deletion covers that.

@@ -2,6 +2,7 @@ import Foundation
 import SealCoding
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

@@ -1,5 +1,6 @@
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealWire
 
 /// What goes along with one target: the live records of its scope, and of that life of it, that refer to it with `deleteSelf`,

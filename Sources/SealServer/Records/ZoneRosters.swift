@@ -1,5 +1,6 @@
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealWire
 
 /// The rosters that the statements of one save cite, by the ids of their scopes: the zone's own, and those of hierarchical

@@ -1,4 +1,5 @@
 import SealStatements
+import SealStorage
 
 /// Who has which custom roles, in the caller's transaction. The system's roles (`_world`, `_icloud`, `_creator`) follow
 /// from who asks and are never assigned.

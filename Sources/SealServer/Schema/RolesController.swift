@@ -1,6 +1,7 @@
 import Hummingbird
 import SealSchema
 import SealStatements
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

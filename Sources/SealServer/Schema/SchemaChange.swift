@@ -1,5 +1,6 @@
 import SealSchema
 import SealStatements
+import SealStorage
 
 /// What a change of a schema means for indexes over records that exist.
 struct SchemaChange: Sendable {

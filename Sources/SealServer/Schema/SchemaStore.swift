@@ -1,4 +1,5 @@
 import SealStatements
+import SealStorage
 import Synchronization
 
 /// The schemas that requests are judged by, read once and remembered.

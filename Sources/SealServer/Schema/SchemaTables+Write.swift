@@ -1,5 +1,6 @@
 import SealSchema
 import SealStatements
+import SealStorage
 
 /// Writing a schema: only the rows that differ, in the caller's transaction.
 extension SchemaTables {

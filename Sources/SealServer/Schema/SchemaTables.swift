@@ -1,5 +1,6 @@
 import SealSchema
 import SealStatements
+import SealStorage
 
 /// A schema's rows, read in the caller's transaction.
 enum SchemaTables {

@@ -1,4 +1,5 @@
 import SealSchema
+import SealStorage
 
 extension StoredSchema {
     /// Adds what the accepted records of a save need and it does not have: with them, or not at all.

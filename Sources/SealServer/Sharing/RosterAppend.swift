@@ -2,6 +2,7 @@ import Foundation
 import SealCoding
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealWire
 
 /// An entry with all that comes with it, checked as far as that is possible without the database.

@@ -1,5 +1,6 @@
 import SealPrimitives
 import SealStatements
+import SealStorage
 import Synchronization
 
 /// Rosters replayed so far. What is remembered counts only while the zone's head, read in the same transaction, says so;

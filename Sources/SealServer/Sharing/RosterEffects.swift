@@ -1,5 +1,6 @@
 import SealPrimitives
 import SealStatements
+import SealStorage
 
 /// What a roster entry does to the rest of the database, whichever change it made: found by comparing the roster before
 /// and after it.

@@ -2,6 +2,7 @@ import Foundation
 import SealCoding
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealWire
 
 /// The entries of a scope's roster, append-only for ever, in the caller's transaction.

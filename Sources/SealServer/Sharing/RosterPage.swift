@@ -1,6 +1,7 @@
 import SealCoding
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealWire
 
 /// How much of rosters one answer holds: whoever asks for more asks again after what came.

@@ -1,4 +1,6 @@
+import SealService
 import SealStatements
+import SealStorage
 import SealWire
 
 extension RosterRestore {

@@ -1,6 +1,7 @@
 import SealCoding
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealWire
 
 /// What `rosters/fetch` says so that devices notice a restored server and a fork.

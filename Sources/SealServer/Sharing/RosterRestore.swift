@@ -2,6 +2,7 @@ import Foundation
 import SealCoding
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealWire
 
 /// Entries that a restored server has lost and a member's device gives back, or the owner's opening that ends a fork. They are

@@ -1,6 +1,7 @@
 import Foundation
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealWire
 
 /// The share-wide URL's secret as it is sealed to the owner and administrators, each copy for one of them.

@@ -2,6 +2,7 @@ import Foundation
 import Hummingbird
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

@@ -3,6 +3,7 @@ import Hummingbird
 import SealCoding
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

@@ -1,4 +1,5 @@
 import SealPrimitives
+import SealStorage
 
 /// Which seat an address may take: for the verification of codes.
 struct SharingPlaceholderSeats: PlaceholderSeats {

@@ -2,6 +2,7 @@ import Foundation
 import SealCoding
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealWire
 
 /// Epoch keys as sealed to members and invitations, of the scope's current incarnation.

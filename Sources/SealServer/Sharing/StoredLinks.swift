@@ -1,6 +1,7 @@
 import Foundation
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealWire
 
 /// The server's half of share URLs, and who may take a placeholder's seat.

@@ -1,4 +1,5 @@
 import SealPrimitives
+import SealStorage
 
 /// Which open invitation of a share an address may take. Sharing knows; verification writes it into the token.
 protocol PlaceholderSeats: Sendable {

@@ -1,3 +1,5 @@
+import SealStorage
+
 /// How many codes go out. Kept in the database: a restart must not turn the server into a way of filling mailboxes.
 ///
 /// What somebody else asks for must not keep an address from being verified, nor a share's invitees from joining. So whoever asks again is

@@ -1,6 +1,7 @@
 public import Foundation
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealSystem
 
 /// Gives a server a new key for its verification tokens, while it runs or not: it works on the files of the secrets folder,

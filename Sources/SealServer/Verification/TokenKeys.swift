@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealSystem
 import Synchronization
 

@@ -1,5 +1,6 @@
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealWire
 
 /// Checks verification tokens, and makes sure that each is used once.

@@ -1,5 +1,6 @@
 import SealPrimitives
 import SealStatements
+import SealStorage
 
 /// A code that was sent and is waited for.
 struct PendingVerification: Sendable {

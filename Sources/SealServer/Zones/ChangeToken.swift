@@ -1,6 +1,7 @@
 import Foundation
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealWire
 
 /// A place in a feed, as clients keep it. Opaque to them; not secret, and believed only where it was given out: each is

@@ -1,4 +1,5 @@
 import SealStatements
+import SealStorage
 
 /// What changed in a user's databases: one row for each zone that the user sees or saw, moved to the feed's end at each
 /// change. Private and shared database have a feed each.

@@ -1,4 +1,5 @@
 import SealStatements
+import SealStorage
 
 /// The server's history, as far as change tokens need it: each start begins a run, and says where every feed ended in the one
 /// before. A token names the run that it was given out in, so that one of a future that a restored backup does not have is

@@ -1,5 +1,6 @@
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealWire
 
 /// Finding a zone's hierarchical shares, in the caller's transaction.

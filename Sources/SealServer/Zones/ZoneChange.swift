@@ -1,6 +1,7 @@
 import SealCoding
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealWire
 
 /// Makes and deletes zones: each an entry of the zone's roster. Every check of an item comes before its first write, so

@@ -1,3 +1,4 @@
+import SealStorage
 import SealWire
 
 /// What the life of a zone that has ended held, on its way out: from the zone's end on nobody reaches it. What a small zone held goes

@@ -1,5 +1,6 @@
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealWire
 
 /// A hierarchical share of a zone: one row for ever, like its zone's.

@@ -1,4 +1,5 @@
 import Foundation
+import SealStorage
 import SealWire
 import SwiftProtobuf
 import Testing

@@ -7,6 +7,7 @@ import SealWire
 import SwiftProtobuf
 
 @testable import SealServer
+@testable import SealStorage
 
 /// One record to save or delete.
 struct Write: Sendable {

@@ -1,5 +1,6 @@
 import SealPrimitives
 import SealStatements
+import SealStorage
 import SealWire
 
 /// Closes an account for ever, in the caller's transaction: from its commit on nobody logs in, reads or joins anything of it.

@@ -1,3 +1,5 @@
+import SealStorage
+
 /// Erases what closed accounts have left, in steps that each take others' time of a few milliseconds. A crash between two
 /// steps loses nothing: the next one finds what is left.
 ///

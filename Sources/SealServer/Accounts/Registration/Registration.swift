@@ -1,4 +1,5 @@
 import SealPrimitives
+import SealStorage
 import SealWire
 
 /// Who may make an account, judged in the transaction that makes it. Whoever has an account is none of its business.
