@@ -16,7 +16,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "SealKit", targets: ["SealKit"]),
-        .library(name: "SealServer", targets: ["SealServer"]),
+        .library(name: "SealServer", targets: ["SealServer", "SealService", "SealStorage"]),
         .executable(name: "sealkit", targets: ["sealkit"]),
     ],
     dependencies: [
@@ -92,7 +92,6 @@ let package = Package(
             name: "SealService",
             dependencies: [
                 "SealSystem", "SealPrimitives", "SealStatements", "SealWire", "SealCoding", "SealSchema", "SealQuery", "SealStorage",
-                "CCurl", "CCurlShim",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -124,7 +123,6 @@ let package = Package(
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),

@@ -4,7 +4,6 @@ import SealWire
 import SwiftProtobuf
 
 import struct Foundation.Data
-import SealStorage
 
 @testable import SealEnvelope
 @testable import SealStatements

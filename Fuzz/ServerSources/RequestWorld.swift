@@ -12,6 +12,7 @@ import Synchronization
 
 @testable import SealEnvelope
 @testable import SealServer
+@testable import SealService
 @testable import SealStatements
 @testable import SealStorage
 

@@ -1,7 +1,6 @@
 import Synchronization
 
-@testable import SealServer
-@testable import SealStorage
+import SealStorage
 
 /// Does what it is told and takes it back.
 final class UndoingDatabase: SQLDatabase {

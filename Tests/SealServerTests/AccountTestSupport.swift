@@ -16,6 +16,7 @@ import Synchronization
 import Testing
 
 @testable import SealServer
+@testable import SealService
 @testable import SealStorage
 
 /// Time that passes when a test says so.

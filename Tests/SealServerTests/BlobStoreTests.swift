@@ -4,6 +4,7 @@ import SealSystem
 import Testing
 
 @testable import SealServer
+@testable import SealService
 @testable import SealStorage
 
 @Suite(.timeLimit(.minutes(60))) struct BlobStoreTests {

@@ -7,6 +7,7 @@ import SealWire
 import Testing
 
 @testable import SealServer
+@testable import SealService
 @testable import SealStorage
 
 /// References with `deleteSelf`: what goes with a deleted target, and the proof of it.

@@ -7,6 +7,7 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
 @testable import SealStorage
 
 /// `records/created`: what its caller has made in the public database.

@@ -10,6 +10,7 @@ import Synchronization
 import Testing
 
 @testable import SealServer
+@testable import SealService
 @testable import SealStorage
 
 @Suite(.timeLimit(.minutes(60))) struct EventStreamTests {

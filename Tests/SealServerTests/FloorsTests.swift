@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The package graph itself shows that the server holds no code that decrypts, and which parts of it know nothing of HTTP.
+/// The package graph itself shows that the server holds no code that decrypts, and which of its parts know no HTTP.
 @Suite(.timeLimit(.minutes(60))) struct FloorsTests {
     private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
@@ -19,7 +19,9 @@ import Testing
     }
 
     /// What a target's entry names: targets of the package, and products of others.
-    private func dependencies(of target: String, in targets: String) throws -> (own: Set<String>, products: Set<String>) {
+    private func dependencies(of target: String, in targets: String) throws -> (
+        own: Set<String>, products: Set<String>
+    ) {
         let start = try #require(targets.range(of: "name: \"\(target)\","))
         let rest = targets[start.upperBound...]
         let entry = rest[..<(rest.range(of: "swiftSettings:")?.lowerBound ?? rest.endIndex)]
@@ -43,7 +45,9 @@ import Testing
 
     @Test func theServerDoesNotReachTheEnvelope() throws {
         let targets = try targets()
-        let below: Set<String> = ["SealSystem", "SealPrimitives", "SealStatements", "SealWire", "SealCoding", "SealSchema", "SealQuery"]
+        let below: Set<String> = [
+            "SealSystem", "SealPrimitives", "SealStatements", "SealWire", "SealCoding", "SealSchema", "SealQuery",
+        ]
         #expect(try graph(of: "SealStorage", in: targets).own == ["SealStorage", "SealSystem"])
         #expect(try graph(of: "SealService", in: targets).own == below.union(["SealStorage", "SealService"]))
         #expect(try graph(of: "SealServer", in: targets).own == below.union(["SealStorage", "SealService", "SealServer"]))
@@ -71,6 +75,6 @@ import Testing
             guard target != "SealServer" else { continue }
             for module in Self.http { #expect(!text.contains("import \(module)"), "\(file.lastPathComponent)") }
         }
-        #expect(read > 0)
+        #expect(read > 20)
     }
 }

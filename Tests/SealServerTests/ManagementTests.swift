@@ -7,6 +7,7 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
 @testable import SealStorage
 
 /// Management tokens and roles.

@@ -9,6 +9,7 @@ import Synchronization
 import Testing
 
 @testable import SealServer
+@testable import SealService
 @testable import SealStorage
 
 /// Many subscribers, many changes, and a server that is stopped in between.

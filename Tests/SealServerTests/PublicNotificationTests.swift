@@ -8,6 +8,7 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
 @testable import SealStorage
 
 /// Query subscriptions in the public database: who is told of what.

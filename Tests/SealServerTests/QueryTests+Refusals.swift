@@ -10,6 +10,7 @@ import Testing
 
 @testable import SealKit
 @testable import SealServer
+@testable import SealService
 @testable import SealStorage
 
 /// What is refused, what waits, and what a query costs.

@@ -11,6 +11,7 @@ import Testing
 
 @testable import SealKit
 @testable import SealServer
+@testable import SealService
 @testable import SealStorage
 
 /// What queries find.

@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import SealServer
+@testable import SealService
 @testable import SealStorage
 
 /// Who may make an account.

@@ -8,6 +8,7 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
 @testable import SealStorage
 
 /// What goes from the tables with somebody's seat: nothing stays for who is out, and nothing goes of who is in.

@@ -4,6 +4,7 @@ import SealWire
 import Testing
 
 @testable import SealServer
+@testable import SealService
 @testable import SealStorage
 
 /// Numbers of accounts and identities, and tokens that name neither.

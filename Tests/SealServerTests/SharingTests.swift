@@ -12,6 +12,7 @@ import Testing
 
 @testable import SealKit
 @testable import SealServer
+@testable import SealService
 @testable import SealStorage
 
 @Suite(.timeLimit(.minutes(60))) struct SharingTests {

@@ -5,6 +5,7 @@ import SealWire
 import Testing
 
 @testable import SealServer
+@testable import SealService
 @testable import SealStorage
 
 @Suite(.timeLimit(.minutes(60))) struct StorageTests {

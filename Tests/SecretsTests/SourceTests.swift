@@ -1,5 +1,6 @@
 import Foundation
 import SealPrimitives
+import SealService
 import Testing
 
 /// What only the sources tell: where a secret is kept as text, compared, or put into a message. Each place that is right is
@@ -43,9 +44,11 @@ import Testing
                 "SealKit/Sharing/Share.swift: public internal(set) var url: String?",
                 "SealKit/Sharing/Share.swift: var oneTimeURLs: [String: String] = [:]",
                 // A hash.
-                "SealServer/Accounts/Session.swift: let tokenHash: [UInt8]",
+                "SealService/Accounts/Session.swift: package let tokenHash: [UInt8]",
                 // Hidden by `Sessions.Issued`.
-                "SealServer/Accounts/Sessions.swift: let token: String",
+                "SealService/Accounts/Sessions.swift: package let token: String",
+                // Hidden by `WebhookRow`.
+                "SealService/Push/WebhookRow.swift: package let url: String",
                 // Hidden by `MailConfiguration`, and by `SMSConfiguration`.
                 "SealServer/Application/MessageConfiguration.swift: public var url: String",
                 "SealServer/Application/MessageConfiguration.swift: public var password: String?",
@@ -55,8 +58,6 @@ import Testing
                 "SealServer/Application/ServerConfiguration.swift: public var secretsFolder: String",
                 // The mail relay's, without login.
                 "SealServer/Messages/RelayFailure.swift: public let url: String",
-                // Hidden by `WebhookRow`.
-                "SealServer/Push/WebhookRow.swift: let url: String",
                 // Arguments of commands: paths, and a share's URL that its user typed.
                 "sealkit/Account/AccountPassphrase.swift: var newPassphraseFile: String?",
                 "sealkit/Account/AccountRecoveryPassphrase.swift: var recoveryPassphraseFile: String?",
@@ -114,10 +115,10 @@ import Testing
                 "SealServer/Application/Server.swift address",  // that it listens on
                 "SealServer/Application/MessageConfiguration.swift url",  // of the mail relay; the gateway's origin
                 "SealServer/HTTP/SignedClient.swift token",  // the header itself
-                "SealServer/Messages/MailMessage.swift address",  // the mail's headers
+                "SealService/Messages/MailMessage.swift address",  // the mail's headers
                 "SealServer/Messages/MailMessenger.swift address",  // its envelope
                 "SealServer/Messages/MailMessenger.swift recipient",
-                "SealServer/Messages/Messenger.swift code",  // libcurl's
+                "SealService/Messages/Messenger.swift code",  // libcurl's
                 "SealServer/Messages/RelayFailure.swift url",  // of the mail relay
                 "SealServer/Application/StartReport.swift url",
                 "SealServer/Sharing/SharePageController.swift url",  // the operator's own, on a page

@@ -1,6 +1,7 @@
 import Hummingbird
 import SealCoding
 import SealPrimitives
+import SealService
 import SealStatements
 import SealStorage
 import SealWire

@@ -5,6 +5,7 @@ import HummingbirdHTTP2
 import HummingbirdTLS
 import Logging
 import NIOCore
+import SealService
 import SealStorage
 import SealSystem
 import ServiceLifecycle

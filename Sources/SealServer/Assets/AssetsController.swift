@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import Logging
+import SealService
 import SealStatements
 import SealStorage
 import SealWire

@@ -3,6 +3,7 @@ import Hummingbird
 import Logging
 import NIOCore
 import SealPrimitives
+import SealService
 import SealStatements
 import SealStorage
 import SealWire

@@ -1,5 +1,6 @@
 import Hummingbird
 import SealPrimitives
+import SealService
 import SealStatements
 import SealStorage
 import SealWire

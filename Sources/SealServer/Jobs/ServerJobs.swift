@@ -1,4 +1,5 @@
 import Logging
+import SealService
 import SealStorage
 
 /// All jobs of the server.

@@ -1,4 +1,5 @@
 import Hummingbird
+import SealService
 import SealStorage
 import SealWire
 import SwiftProtobuf

@@ -1,3 +1,4 @@
+import SealService
 import SealStorage
 import SealWire
 import Synchronization

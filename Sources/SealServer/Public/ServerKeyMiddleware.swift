@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import SealPrimitives
+import SealService
 import SealStatements
 import SealStorage
 import SealWire

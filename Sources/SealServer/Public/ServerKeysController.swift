@@ -1,6 +1,7 @@
 import Foundation
 import Hummingbird
 import SealPrimitives
+import SealService
 import SealStatements
 import SealStorage
 import SealWire

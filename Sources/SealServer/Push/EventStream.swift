@@ -1,5 +1,6 @@
 import Hummingbird
 import NIOCore
+import SealService
 import SealStatements
 import SealStorage
 import SealWire

@@ -1,4 +1,5 @@
 import NIOCore
+import SealService
 import SealStorage
 import SealWire
 import Synchronization

@@ -1,4 +1,5 @@
 import Hummingbird
+import SealService
 import SealStatements
 import SealStorage
 import SealWire

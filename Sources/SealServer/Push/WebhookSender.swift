@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import SealService
 import SealStorage
 import SealWire
 import SwiftProtobuf

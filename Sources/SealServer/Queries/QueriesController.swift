@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import SealPrimitives
 import SealQuery
+import SealService
 import SealStatements
 import SealStorage
 import SealWire

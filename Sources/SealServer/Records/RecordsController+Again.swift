@@ -1,4 +1,5 @@
 import Foundation
+import SealService
 import SealStatements
 import SealStorage
 import SealWire

@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+import SealService
 import SealStatements
 import SealStorage
 import SealWire

@@ -1,5 +1,6 @@
 import Hummingbird
 import SealSchema
+import SealService
 import SealStatements
 import SealStorage
 import SealWire

@@ -2,6 +2,7 @@ import Foundation
 import Hummingbird
 import SealCoding
 import SealPrimitives
+import SealService
 import SealStatements
 import SealStorage
 import SealWire

@@ -1,5 +1,6 @@
 import Hummingbird
 import SealPrimitives
+import SealService
 import SealStorage
 import SealWire
 import SwiftProtobuf

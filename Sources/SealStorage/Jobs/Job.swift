@@ -47,7 +47,9 @@ package struct Job: Sendable {
     }
 
     /// One that says when it is due again.
-    package init(_ name: Name, _ schedule: Schedule, nextDue work: @escaping @Sendable (JobTurn) async throws -> Int64?) {
+    package init(
+        _ name: Name, _ schedule: Schedule, nextDue work: @escaping @Sendable (JobTurn) async throws -> Int64?
+    ) {
         (self.name, self.schedule, self.work) = (name, schedule, work)
     }
 }

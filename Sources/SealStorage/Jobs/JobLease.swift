@@ -69,5 +69,7 @@ package struct JobLease: Sendable {
     }
 
     /// When the only server of a database starts: whoever held a lease is gone.
-    package static func releaseAll(in connection: any SQLConnection) throws { try connection.execute("UPDATE job SET until = 0") }
+    package static func releaseAll(in connection: any SQLConnection) throws {
+        try connection.execute("UPDATE job SET until = 0")
+    }
 }

@@ -89,7 +89,9 @@ extension SQLConnection {
     ///   - count: how many at once: fewer where rows are large.
     /// - Returns: how many there were.
     @discardableResult
-    package func dropSome(of table: String, key: String, where condition: String, _ values: [SQLValue], count: Int64 = droppedAtOnce) throws -> Int {
+    package func dropSome(
+        of table: String, key: String, where condition: String, _ values: [SQLValue], count: Int64 = droppedAtOnce
+    ) throws -> Int {
         try execute(
             "DELETE FROM \(table) WHERE \(key) IN (SELECT \(key) FROM \(table) WHERE \(condition) LIMIT $\(values.count + 1))",
             values + [.integer(count)])

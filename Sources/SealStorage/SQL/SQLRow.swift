@@ -16,9 +16,13 @@ package protocol SQLRow {
 
 extension SQLRow {
     package func bool(_ column: Int) throws(StorageError) -> Bool { try int64(column) != 0 }
-    package func optionalInt64(_ column: Int) throws(StorageError) -> Int64? { isNull(column) ? nil : try int64(column) }
+    package func optionalInt64(_ column: Int) throws(StorageError) -> Int64? {
+        isNull(column) ? nil : try int64(column)
+    }
     func optionalDouble(_ column: Int) throws(StorageError) -> Double? { isNull(column) ? nil : try double(column) }
     package func optionalText(_ column: Int) throws(StorageError) -> String? { isNull(column) ? nil : try text(column) }
-    package func optionalBytes(_ column: Int) throws(StorageError) -> [UInt8]? { isNull(column) ? nil : try bytes(column) }
+    package func optionalBytes(_ column: Int) throws(StorageError) -> [UInt8]? {
+        isNull(column) ? nil : try bytes(column)
+    }
     package func optionalData(_ column: Int) throws(StorageError) -> Data? { isNull(column) ? nil : try data(column) }
 }

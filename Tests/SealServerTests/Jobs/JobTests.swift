@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 
 @testable import SealServer
+@testable import SealService
 @testable import SealStorage
 
 /// What runs beside requests: when, by whom, and what becomes of it.

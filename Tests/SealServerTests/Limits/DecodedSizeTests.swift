@@ -1,4 +1,5 @@
 import Foundation
+import SealService
 import SealStorage
 import SealWire
 import SwiftProtobuf

@@ -6,6 +6,7 @@ import SealWire
 import SwiftProtobuf
 
 @testable import SealServer
+@testable import SealService
 @testable import SealStorage
 
 extension LimitProbe {

@@ -11,6 +11,7 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
 @testable import SealStorage
 
 /// What may be stored, and what is said about it.

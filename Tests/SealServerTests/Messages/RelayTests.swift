@@ -8,6 +8,7 @@ import SealWire
 import Testing
 
 @testable import SealServer
+@testable import SealService
 @testable import SealStorage
 
 private let hasRelay = FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl")

@@ -5,6 +5,7 @@ import SealWire
 import SwiftProtobuf
 
 @testable import SealServer
+@testable import SealService
 @testable import SealStorage
 
 /// Somebody with a management token.

@@ -7,6 +7,7 @@ import SealWire
 import SwiftProtobuf
 
 @testable import SealServer
+@testable import SealService
 @testable import SealStorage
 
 /// One record to save or delete.

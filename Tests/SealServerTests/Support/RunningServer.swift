@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import SealServer
+@testable import SealService
 @testable import SealStorage
 
 /// A running server and what its tests reach into.
