@@ -1,6 +1,5 @@
-import Synchronization
-
 import SealStorage
+import Synchronization
 
 /// Does what it is told and takes it back.
 final class UndoingDatabase: SQLDatabase {
