@@ -16,7 +16,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "SealKit", targets: ["SealKit"]),
-        .library(name: "SealServer", targets: ["SealServer"]),
+        .library(name: "SealServer", targets: ["SealServer", "SealService", "SealStorage"]),
         .executable(name: "sealkit", targets: ["sealkit"]),
     ],
     dependencies: [
@@ -74,6 +74,32 @@ let package = Package(
             swiftSettings: house),
         // Floor 3
         .target(
+            name: "SealStorage",
+            dependencies: [
+                "SealSystem",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: house),
+        // Floor 4
+        .target(
+            name: "SealService",
+            dependencies: [
+                "SealSystem", "SealPrimitives", "SealStatements", "SealWire", "SealCoding", "SealSchema", "SealQuery", "SealStorage",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            ],
+            swiftSettings: house),
+        // Floor 5
+        .target(
             name: "SealKit",
             dependencies: [
                 "SealSystem", "SealPrimitives", "SealStatements", "SealEnvelope", "SealWire", "SealCoding", "SealQuery",
@@ -92,14 +118,11 @@ let package = Package(
         .target(
             name: "SealServer",
             dependencies: [
-                "SealSystem", "SealPrimitives", "SealStatements", "SealWire", "SealCoding", "SealSchema", "SealQuery", "CCurl",
-                "CCurlShim",
+                "SealSystem", "SealPrimitives", "SealStatements", "SealWire", "SealCoding", "SealSchema", "SealQuery", "SealStorage",
+                "SealService", "CCurl", "CCurlShim",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -118,11 +141,11 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: house),
-        // Floor 4
+        // Floor 6
         .executableTarget(
             name: "sealkit",
             dependencies: [
-                "CSodium", "SealSystem", "SealKit", "SealServer", "SealPrimitives", "SealStatements", "SealEnvelope", "SealWire",
+                "CSodium", "SealSystem", "SealKit", "SealStorage", "SealService", "SealServer", "SealPrimitives", "SealStatements", "SealEnvelope", "SealWire",
                 "SealCoding", "SealSchema",
                 "SealQuery", .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -168,7 +191,7 @@ let package = Package(
         .testTarget(
             name: "SecretsTests",
             dependencies: [
-                "SealKit", "SealServer", "SealEnvelope", "SealStatements", "SealPrimitives", "SealWire",
+                "SealKit", "SealStorage", "SealService", "SealServer", "SealEnvelope", "SealStatements", "SealPrimitives", "SealWire",
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             swiftSettings: house),
@@ -185,8 +208,8 @@ let package = Package(
         .testTarget(
             name: "SealServerTests",
             dependencies: [
-                "SealServer", "SealKit", "SealSystem", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire",
-                "SealSchema", "SealQuery", "SealLab",
+                "SealStorage", "SealService", "SealServer", "SealKit", "SealSystem", "SealEnvelope", "SealStatements", "SealPrimitives",
+                "SealCoding", "SealWire", "SealSchema", "SealQuery", "SealLab",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -244,7 +267,7 @@ case "server":
     // The server with its packages, and the core's harness and world once more.
     let kept = [
         "CSodium", "CCurl", "CCurlShim", "SealSystem", "SealPrimitives", "SealWire", "SealStatements", "SealEnvelope", "SealCoding",
-        "SealSchema", "SealQuery", "SealServer",
+        "SealSchema", "SealQuery", "SealStorage", "SealService", "SealServer",
     ]
     package.products = []
     package.targets.removeAll { !kept.contains($0.name) }
@@ -253,7 +276,8 @@ case "server":
         .executableTarget(
             name: "SealServerFuzz",
             dependencies: [
-                "CFuzz", "SealPrimitives", "SealStatements", "SealEnvelope", "SealWire", "SealCoding", "SealServer",
+                "CFuzz", "SealPrimitives", "SealStatements", "SealEnvelope", "SealWire", "SealCoding", "SealStorage",
+                "SealService", "SealServer",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),

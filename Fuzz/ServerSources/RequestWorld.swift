@@ -12,7 +12,9 @@ import Synchronization
 
 @testable import SealEnvelope
 @testable import SealServer
+@testable import SealService
 @testable import SealStatements
+@testable import SealStorage
 
 /// A server without a network: its router, a database in a folder of its own, and one user with a zone.
 ///
@@ -34,7 +36,7 @@ final class RequestWorld: Sendable {
         let folder = "/tmp/sealkit-fuzz-\(getpid())"
         let configuration = ServerConfiguration(dataFolder: folder + "/data", limits: Self.noRates)
         for path in [folder, configuration.dataFolder, configuration.secretsFolder] { try PrivateFiles.createFolder(at: path) }
-        let base = try SQLiteDatabase(path: configuration.dataFolder + "/sealkit.sqlite")
+        let base = try SQLiteDatabase(path: configuration.dataFolder + "/sealkit.sqlite", migrations: Migration.all)
         let undoing = UndoingDatabase(base: base)
         let services = Services(
             database: undoing, blobs: try FolderBlobStore(folder: configuration.dataFolder + "/blobs"), messengers: [:],

@@ -1,6 +1,5 @@
+import SealStorage
 import Synchronization
-
-@testable import SealServer
 
 /// Does what it is told and takes it back.
 final class UndoingDatabase: SQLDatabase {

@@ -8,6 +8,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 @Suite(.timeLimit(.minutes(60))) struct AccountDeletionTests {
     static let path = "/1/accounts/delete"

@@ -16,6 +16,8 @@ import Synchronization
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// Time that passes when a test says so.
 final class TestClock: Sendable {

@@ -9,6 +9,7 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 @Suite(.timeLimit(.minutes(60))) struct AccountTests {
     @Test func createLogInAndOut() async throws {

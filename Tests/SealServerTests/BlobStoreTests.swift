@@ -4,6 +4,8 @@ import SealSystem
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 @Suite(.timeLimit(.minutes(60))) struct BlobStoreTests {
     let folder = TemporaryFolder()

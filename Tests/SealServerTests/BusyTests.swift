@@ -10,6 +10,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// A server that has too much to do, or is about to end, as the SDK meets it.
 @Suite(.timeLimit(.minutes(60))) struct BusyTests {

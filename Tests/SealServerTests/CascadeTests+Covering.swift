@@ -6,6 +6,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// What a deletion has to cover, and what the server says where it does not.
 extension CascadeTests {

@@ -7,6 +7,8 @@ import SealWire
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// References with `deleteSelf`: what goes with a deleted target, and the proof of it.
 @Suite(.timeLimit(.minutes(60))) struct CascadeTests {

@@ -8,6 +8,8 @@ import Synchronization
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// Feeds of many zones at once, of many writers at once, and after old deletions have left them.
 @Suite(.timeLimit(.minutes(60))) struct ChangesTests {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 @Suite(.timeLimit(.minutes(60))) struct ConfigurationTests {
     let folder = TemporaryFolder()

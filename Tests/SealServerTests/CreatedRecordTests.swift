@@ -7,6 +7,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// `records/created`: what its caller has made in the public database.
 @Suite(.timeLimit(.minutes(60))) struct CreatedRecordTests {

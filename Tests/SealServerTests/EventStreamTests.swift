@@ -10,6 +10,8 @@ import Synchronization
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 @Suite(.timeLimit(.minutes(60))) struct EventStreamTests {
     @Test func aStreamGoesOnAfterTheServerWasStartedAgain() async throws {

@@ -1,44 +1,80 @@
 import Foundation
 import Testing
 
-/// The package graph itself shows that the server holds no code that decrypts.
+/// The package graph itself shows that the server holds no code that decrypts, and which of its parts know no HTTP.
 @Suite(.timeLimit(.minutes(60))) struct FloorsTests {
     private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// The package's own targets that a target's entry in the manifest names.
-    private func dependencies(of target: String, in manifest: String) throws -> Set<String> {
-        let start = try #require(manifest.range(of: "name: \"\(target)\","))
-        let rest = manifest[start.upperBound...]
-        let end = rest.range(of: "swiftSettings:")?.lowerBound ?? rest.endIndex
-        let names = rest[..<end].matches(of: /"(Seal[A-Za-z]+)"/).map { String($0.1) }
-        return Set(names)
+    /// What speaks HTTP, of the products that the package depends on.
+    private static let http: Set<String> = [
+        "AsyncHTTPClient", "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdHTTP2", "HummingbirdTLS", "NIOHTTP1",
+        "NIOHTTPTypes", "NIOSSL",
+    ]
+
+    /// The manifest's targets: the products of the same names come before them.
+    private func targets() throws -> String {
+        let manifest = try String(contentsOf: root.appendingPathComponent("Package.swift"), encoding: .utf8)
+        return String(manifest[try #require(manifest.range(of: "targets: [\n        // Floor 0")).lowerBound...])
+    }
+
+    /// What a target's entry names: targets of the package, and products of others.
+    private func dependencies(of target: String, in targets: String) throws -> (
+        own: Set<String>, products: Set<String>
+    ) {
+        let start = try #require(targets.range(of: "name: \"\(target)\","))
+        let rest = targets[start.upperBound...]
+        let entry = rest[..<(rest.range(of: "swiftSettings:")?.lowerBound ?? rest.endIndex)]
+        return (
+            Set(entry.matches(of: /"(Seal[A-Za-z]+)"/).map { String($0.1) }),
+            Set(entry.matches(of: /\.product\(name: "([A-Za-z0-9]+)"/).map { String($0.1) })
+        )
+    }
+
+    /// Everything that a target reaches, itself included.
+    private func graph(of target: String, in targets: String) throws -> (own: Set<String>, products: Set<String>) {
+        var (own, products, open): (Set<String>, Set<String>, Set<String>) = ([], [], [target])
+        while let next = open.popFirst() {
+            own.insert(next)
+            let found = try dependencies(of: next, in: targets)
+            open.formUnion(found.own.subtracting(own))
+            products.formUnion(found.products)
+        }
+        return (own, products)
     }
 
     @Test func theServerDoesNotReachTheEnvelope() throws {
-        let manifest = try String(contentsOf: root.appendingPathComponent("Package.swift"), encoding: .utf8)
-        // The products of the same names come first; the targets are what counts.
-        let targets = String(manifest[try #require(manifest.range(of: "targets: [\n        // Floor 0")).lowerBound...])
-        var reached: Set<String> = []
-        var open: Set<String> = ["SealServer"]
-        while let next = open.popFirst() {
-            reached.insert(next)
-            open.formUnion(try dependencies(of: next, in: targets).subtracting(reached))
-        }
-        #expect(reached == ["SealServer", "SealSystem", "SealPrimitives", "SealStatements", "SealWire", "SealCoding", "SealSchema", "SealQuery"])
+        let targets = try targets()
+        let below: Set<String> = [
+            "SealSystem", "SealPrimitives", "SealStatements", "SealWire", "SealCoding", "SealSchema", "SealQuery",
+        ]
+        #expect(try graph(of: "SealStorage", in: targets).own == ["SealStorage", "SealSystem"])
+        #expect(try graph(of: "SealService", in: targets).own == below.union(["SealStorage", "SealService"]))
+        #expect(try graph(of: "SealServer", in: targets).own == below.union(["SealStorage", "SealService", "SealServer"]))
         // The same reading finds the envelope where it is.
-        #expect(try dependencies(of: "SealKit", in: targets).contains("SealEnvelope"))
+        #expect(try dependencies(of: "SealKit", in: targets).own.contains("SealEnvelope"))
     }
 
-    @Test func noFileOfTheServerImportsIt() throws {
-        let folder = root.appendingPathComponent("Sources/SealServer")
+    @Test func storageAndRulesKnowNothingOfHTTP() throws {
+        let targets = try targets()
+        #expect(try graph(of: "SealStorage", in: targets).products.isDisjoint(with: Self.http))
+        #expect(try graph(of: "SealService", in: targets).products.isDisjoint(with: Self.http))
+        // The same reading finds it where it is.
+        #expect(try graph(of: "SealServer", in: targets).products.isSuperset(of: Self.http))
+    }
+
+    @Test(arguments: ["SealStorage", "SealService", "SealServer"])
+    func noFileOfTheServerImportsIt(_ target: String) throws {
+        let folder = root.appendingPathComponent("Sources/\(target)")
         let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
         var read = 0
         for case let file as URL in files where file.pathExtension == "swift" {
             read += 1
             let text = try String(contentsOf: file, encoding: .utf8)
             #expect(!text.contains("import SealEnvelope") && !text.contains("import SealKit"), "\(file.lastPathComponent)")
+            guard target != "SealServer" else { continue }
+            for module in Self.http { #expect(!text.contains("import \(module)"), "\(file.lastPathComponent)") }
         }
-        #expect(read > 50)
+        #expect(read > 20)
     }
 }

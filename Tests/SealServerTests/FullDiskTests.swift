@@ -5,6 +5,8 @@ import SealWire
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// A full disk as clients meet it. The database's file is kept from growing instead of filling a real disk: SQLite tells
 /// both alike.

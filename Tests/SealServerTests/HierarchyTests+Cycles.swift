@@ -3,6 +3,8 @@ import SealWire
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// No record becomes its own ancestor, whoever saves it and by whatever way.
 extension HierarchyTests {

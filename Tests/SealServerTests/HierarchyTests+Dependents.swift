@@ -6,6 +6,7 @@ import SealWire
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 /// `deleteSelf` from one scope of a zone into another: whoever deletes the target signs the source's deletion as well, where it
 /// may write there.

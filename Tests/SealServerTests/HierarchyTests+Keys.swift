@@ -8,6 +8,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// Records that came from one scope into another with their key: stale until they are sealed again, where somebody beside the
 /// owner may have that key.

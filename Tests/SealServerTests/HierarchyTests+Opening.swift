@@ -7,6 +7,7 @@ import SealWire
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 /// A share begins with its URL and its first invitations, in one transaction with its record and root.
 extension HierarchyTests {

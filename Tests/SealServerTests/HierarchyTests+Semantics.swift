@@ -7,6 +7,7 @@ import SealWire
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 /// What clients of CloudKit rely on in shared databases, named by its number in `Semantics.md`.
 extension HierarchyTests {

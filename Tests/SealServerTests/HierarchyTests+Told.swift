@@ -5,6 +5,7 @@ import SealWire
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 /// What participants find by asking, and what they are told without it.
 extension HierarchyTests {

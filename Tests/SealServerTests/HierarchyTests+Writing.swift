@@ -9,6 +9,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 extension HierarchyTests {
     // MARK: Participants writing

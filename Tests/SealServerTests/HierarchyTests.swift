@@ -7,6 +7,7 @@ import SealWire
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 /// Hierarchical shares, with real keys over HTTP.
 @Suite(.timeLimit(.minutes(60))) struct HierarchyTests {

@@ -14,6 +14,8 @@ import Synchronization
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// Keeps every log line, at the lowest level.
 final class LogCapture: Sendable {

@@ -7,6 +7,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// Management tokens and roles.
 @Suite(.timeLimit(.minutes(60))) struct ManagementTests {

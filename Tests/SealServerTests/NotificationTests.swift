@@ -8,6 +8,8 @@ import Testing
 
 @testable import SealEnvelope
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 @Suite(.timeLimit(.minutes(60))) struct NotificationTests {
     @Test func everyDeviceButTheOriginatingOneIsTold() async throws {

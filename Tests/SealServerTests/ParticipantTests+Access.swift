@@ -10,6 +10,7 @@ import Testing
 
 @testable import SealKit
 @testable import SealServer
+@testable import SealService
 
 extension ServerParticipantTests {
     // MARK: Access requests

@@ -10,6 +10,7 @@ import Testing
 
 @testable import SealKit
 @testable import SealServer
+@testable import SealService
 
 /// What the server checks and keeps of administrators, the public, and those who ask for access.
 @Suite(.timeLimit(.minutes(60))) struct ServerParticipantTests {

@@ -9,6 +9,7 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 extension PublicDatabaseTests {
     // MARK: Refusals

@@ -9,6 +9,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 @Suite(.timeLimit(.minutes(60))) struct PublicDatabaseTests {
     func withPeople(_ body: @Sendable (_ anna: Person, _ bert: Person, RunningServer) async throws -> Void) async throws {

@@ -9,6 +9,8 @@ import Synchronization
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// Many subscribers, many changes, and a server that is stopped in between.
 extension PublicNotificationTests {

@@ -8,6 +8,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// Query subscriptions in the public database: who is told of what.
 @Suite(.timeLimit(.minutes(60))) struct PublicNotificationTests {

@@ -5,6 +5,7 @@ import SealWire
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 /// Security roles as a pure function.
 @Suite(.timeLimit(.minutes(60))) struct PublicRightsTests {

@@ -6,6 +6,8 @@ import SealWire
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// Pages: nothing twice, nothing left out that stood still, nothing believed that a cursor says.
 @Suite(.timeLimit(.minutes(60))) struct QueryCursorTests {

@@ -10,6 +10,8 @@ import Testing
 
 @testable import SealKit
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// What is refused, what waits, and what a query costs.
 @Suite(.timeLimit(.minutes(60))) struct QueryRefusalTests {

@@ -11,6 +11,8 @@ import Testing
 
 @testable import SealKit
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// What queries find.
 @Suite(.timeLimit(.minutes(60))) struct QueryTests {

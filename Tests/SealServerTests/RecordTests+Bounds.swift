@@ -8,6 +8,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 extension RecordTests {
     private func large(_ name: String, _ count: Int) -> Write {

@@ -9,6 +9,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 extension RecordTests {
     @Test func whatIsNotSignedIsRefused() async throws {

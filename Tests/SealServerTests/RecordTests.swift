@@ -8,6 +8,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 @Suite(.timeLimit(.minutes(60))) struct RecordTests {
     /// A server with one user and one zone.

@@ -6,6 +6,7 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 /// The routes by which somebody could find out whether a passphrase's bundle is there.
 @Suite(.timeLimit(.minutes(60))) struct RecoveryGuessTests {

@@ -6,6 +6,8 @@ import Synchronization
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// Who may make an account.
 @Suite(.timeLimit(.minutes(60))) struct RegistrationTests {

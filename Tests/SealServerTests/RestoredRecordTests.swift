@@ -6,6 +6,7 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 /// Statements that follow ones which the server has lost.
 @Suite(.timeLimit(.minutes(60))) struct RestoredRecordTests {

@@ -8,6 +8,7 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 /// Branches of a roster that have come of a restored server.
 extension RestoredServerTests {

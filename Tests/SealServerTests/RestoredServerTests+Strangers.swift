@@ -8,6 +8,7 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 /// What giving entries back is not good for.
 extension RestoredServerTests {

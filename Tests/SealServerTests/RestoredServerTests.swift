@@ -8,6 +8,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// A server that was started on an old copy of its database: what it has lost it is given back, and nobody misses what comes
 /// after.
@@ -263,7 +265,8 @@ import Testing
                 defer { _ = try? connection.execute("DELETE FROM zone_remains", []) }
                 let path = DatabasePath(container: TestClient.container, environment: .development, database: .private)
                 do {
-                    _ = try restore.run(by: try anna.caller(connection), path, services, now: now, in: connection)
+                    _ = try restore.run(
+                        by: try anna.caller(connection), path, services.rosters, services.rosterCounts, now: now, in: connection)
                     return nil
                 } catch let error as ServerError {
                     return error.code

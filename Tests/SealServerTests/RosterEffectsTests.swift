@@ -8,6 +8,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// What goes from the tables with somebody's seat: nothing stays for who is out, and nothing goes of who is in.
 @Suite(.timeLimit(.minutes(60))) struct RosterEffectsTests {

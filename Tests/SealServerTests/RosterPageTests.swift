@@ -9,6 +9,8 @@ import Testing
 
 @testable import SealKit
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// How long rosters may become, and how they are read.
 @Suite(.timeLimit(.minutes(60))) struct RosterPageTests {

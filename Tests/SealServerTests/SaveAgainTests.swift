@@ -4,6 +4,7 @@ import SealWire
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 /// Who saves again is judged by what held the last time, and the transaction finds out whether it still does.
 @Suite(.timeLimit(.minutes(60))) struct SaveAgainTests {

@@ -8,6 +8,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// Schemas over HTTP: who may, what is refused, and what a change does to what is there.
 @Suite(.timeLimit(.minutes(60))) struct SchemaRoutesTests {

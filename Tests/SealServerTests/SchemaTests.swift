@@ -7,6 +7,8 @@ import Synchronization
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// Schemas as saves meet them: what development adds, what production refuses.
 @Suite(.timeLimit(.minutes(60))) struct SchemaTests {

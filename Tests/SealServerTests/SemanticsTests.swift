@@ -6,6 +6,7 @@ import SealWire
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 /// Sentences that clients of CloudKit rely on, where `RecordTests` and `ZoneTests` do not have them. `Tests/Semantics.md` has all.
 @Suite(.timeLimit(.minutes(60))) struct SemanticsTests {

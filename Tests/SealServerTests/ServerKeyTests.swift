@@ -8,6 +8,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 @Suite(.timeLimit(.minutes(60))) struct ServerKeyTests {
     func withKey(_ body: @Sendable (_ owner: Person, ServerKeyClient, RunningServer) async throws -> Void) async throws {

@@ -11,6 +11,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 @testable import SealWire
 
 /// Of no table: for what any message has in common.

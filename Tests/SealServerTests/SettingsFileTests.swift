@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 /// A settings file says what it says, or it is refused with the line that is wrong.
 @Suite(.timeLimit(.minutes(60))) struct SettingsFileTests {

@@ -4,6 +4,8 @@ import SealWire
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// Numbers of accounts and identities, and tokens that name neither.
 @Suite(.timeLimit(.minutes(60))) struct ShardedNumberTests {
@@ -45,7 +47,7 @@ import Testing
 
     @Test(arguments: ["0", "4194305", "-1", "", "one"]) func aSettingThatIsNoShardIsRefused(_ value: String) async throws {
         let folder = TemporaryFolder()
-        let database = try SQLiteDatabase(path: folder.file("db"))
+        let database = try SQLiteDatabase(path: folder.file("db"), migrations: Migration.all)
         try await database.write { try $0.execute("UPDATE settings SET value = $1 WHERE name = 'shard'", [.text(value)]) }
         await #expect(throws: StorageError.invalidSetting(name: "shard")) {
             try await database.read { try ShardedNumber.shard(of: $0) }
@@ -55,7 +57,7 @@ import Testing
 
     @Test func aShardThatIsFullGivesNoNumber() async throws {
         let folder = TemporaryFolder()
-        let database = try SQLiteDatabase(path: folder.file("db"))
+        let database = try SQLiteDatabase(path: folder.file("db"), migrations: Migration.all)
         try await database.write { connection in
             try connection.execute("INSERT INTO shard_number (shard, last) VALUES (3, $1)", [.integer(1 << 40 - 2)])
             let last = try ShardedNumber.next(in: 3, connection)

@@ -12,6 +12,8 @@ import Testing
 
 @testable import SealKit
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 extension SharingTests {
     @Test func strangersLearnNothing() async throws {

@@ -9,6 +9,8 @@ import Testing
 
 @testable import SealKit
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 extension SharingTests {
     private struct Row: Equatable {

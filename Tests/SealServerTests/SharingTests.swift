@@ -12,6 +12,8 @@ import Testing
 
 @testable import SealKit
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 @Suite(.timeLimit(.minutes(60))) struct SharingTests {
     func withTwo(_ body: @Sendable (Person, Person, TestZone, RunningServer) async throws -> Void) async throws {

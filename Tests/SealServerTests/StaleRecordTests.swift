@@ -7,6 +7,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// `records/stale`, and saves that say that they only seal again.
 @Suite(.timeLimit(.minutes(60))) struct StaleRecordTests {

@@ -3,6 +3,7 @@ import SealWire
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 /// What the log says of a server's life, and what a start that fails leaves behind.
 @Suite(.timeLimit(.minutes(60))) struct StartTests {

@@ -5,6 +5,8 @@ import SealWire
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 @Suite(.timeLimit(.minutes(60))) struct StorageTests {
     let folder = TemporaryFolder()
@@ -153,13 +155,13 @@ import Testing
         // As the builds before called theirs.
         let former = folder.file("former.sqlite")
         try await SQLiteDatabase(path: former, migrations: [Migration(name: "001-baseline", sql: one.sql)]).close()
-        #expect(throws: StorageError.unknownSchema(file: former, migration: "001-baseline")) { try SQLiteDatabase(path: former) }
+        #expect(throws: StorageError.unknownSchema(file: former, migration: "001-baseline")) { try SQLiteDatabase(path: former, migrations: Migration.all) }
     }
 
     @Test func damageIsAnError() async throws {
         let path = folder.file("damaged.sqlite")
         try Data(repeating: 0x41, count: 20_000).write(to: URL(fileURLWithPath: path))
-        #expect(throws: StorageError.self) { try SQLiteDatabase(path: path) }
+        #expect(throws: StorageError.self) { try SQLiteDatabase(path: path, migrations: Migration.all) }
     }
 
     @Test func oneServerADataFolder() throws {

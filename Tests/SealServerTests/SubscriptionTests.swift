@@ -7,6 +7,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 @Suite(.timeLimit(.minutes(60))) struct SubscriptionTests {
     @Test func subscriptionsAreMadeFoundListedAndDeleted() async throws {

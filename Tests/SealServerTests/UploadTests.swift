@@ -10,6 +10,8 @@ import Synchronization
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// Assets that come in parts.
 @Suite(.timeLimit(.minutes(60))) struct UploadTests {

@@ -10,6 +10,8 @@ import Testing
 
 @testable import SealKit
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 @Suite(.timeLimit(.minutes(60))) struct WebhookTests {
     /// A subscription whose notifications go to a receiver.

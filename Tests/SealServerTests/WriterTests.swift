@@ -5,6 +5,8 @@ import Synchronization
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// Who writes when, and for how long.
 @Suite(.timeLimit(.minutes(60))) struct WriterTests {

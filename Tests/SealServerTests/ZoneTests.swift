@@ -8,6 +8,7 @@ import Testing
 
 @testable import SealKit
 @testable import SealServer
+@testable import SealService
 
 @Suite(.timeLimit(.minutes(60))) struct ZoneTests {
     @Test func aZoneIsMadeFoundAndListed() async throws {

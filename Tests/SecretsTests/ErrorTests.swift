@@ -6,6 +6,8 @@ import Testing
 
 @testable import SealKit
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// What errors say, written out: names, and nothing that came from data.
 @Suite(.timeLimit(.minutes(60))) struct ErrorTests {

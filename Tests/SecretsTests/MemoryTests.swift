@@ -1,6 +1,7 @@
 #if os(Linux)
 import SealEnvelope
 import SealPrimitives
+import SealService
 import SealStatements
 import Testing
 

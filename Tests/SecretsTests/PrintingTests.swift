@@ -6,6 +6,7 @@ import Testing
 @testable import SealEnvelope
 @testable import SealKit
 @testable import SealServer
+@testable import SealService
 
 /// Prints every type that holds a secret, in every way, and sees no secret. What the types call themselves is written out
 /// here: a change of it is looked at.

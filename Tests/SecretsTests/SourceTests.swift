@@ -1,12 +1,14 @@
 import Foundation
 import SealPrimitives
+import SealService
 import Testing
 
 /// What only the sources tell: where a secret is kept as text, compared, or put into a message. Each place that is right is
 /// written out here; a new one has to be looked at.
 @Suite(.timeLimit(.minutes(60))) struct SourceTests {
     static let modules = [
-        "SealPrimitives", "SealStatements", "SealEnvelope", "SealCoding", "SealKit", "SealServer", "sealkit",
+        "SealPrimitives", "SealStatements", "SealEnvelope", "SealCoding", "SealKit", "SealStorage", "SealService", "SealServer",
+        "sealkit",
     ]
 
     /// Lines of code, comments left out; the vectors' secrets are public.
@@ -42,9 +44,11 @@ import Testing
                 "SealKit/Sharing/Share.swift: public internal(set) var url: String?",
                 "SealKit/Sharing/Share.swift: var oneTimeURLs: [String: String] = [:]",
                 // A hash.
-                "SealServer/Accounts/Session.swift: let tokenHash: [UInt8]",
+                "SealService/Accounts/Session.swift: package let tokenHash: [UInt8]",
                 // Hidden by `Sessions.Issued`.
-                "SealServer/Accounts/Sessions.swift: let token: String",
+                "SealService/Accounts/Sessions.swift: package let token: String",
+                // Hidden by `WebhookRow`.
+                "SealService/Push/WebhookRow.swift: package let url: String",
                 // Hidden by `MailConfiguration`, and by `SMSConfiguration`.
                 "SealServer/Application/MessageConfiguration.swift: public var url: String",
                 "SealServer/Application/MessageConfiguration.swift: public var password: String?",
@@ -54,8 +58,6 @@ import Testing
                 "SealServer/Application/ServerConfiguration.swift: public var secretsFolder: String",
                 // The mail relay's, without login.
                 "SealServer/Messages/RelayFailure.swift: public let url: String",
-                // Hidden by `WebhookRow`.
-                "SealServer/Push/WebhookRow.swift: let url: String",
                 // Arguments of commands: paths, and a share's URL that its user typed.
                 "sealkit/Account/AccountPassphrase.swift: var newPassphraseFile: String?",
                 "sealkit/Account/AccountRecoveryPassphrase.swift: var recoveryPassphraseFile: String?",
@@ -113,15 +115,15 @@ import Testing
                 "SealServer/Application/Server.swift address",  // that it listens on
                 "SealServer/Application/MessageConfiguration.swift url",  // of the mail relay; the gateway's origin
                 "SealServer/HTTP/SignedClient.swift token",  // the header itself
-                "SealServer/Messages/MailMessage.swift address",  // the mail's headers
+                "SealService/Messages/MailMessage.swift address",  // the mail's headers
                 "SealServer/Messages/MailMessenger.swift address",  // its envelope
                 "SealServer/Messages/MailMessenger.swift recipient",
-                "SealServer/Messages/Messenger.swift code",  // libcurl's
+                "SealService/Messages/Messenger.swift code",  // libcurl's
                 "SealServer/Messages/RelayFailure.swift url",  // of the mail relay
                 "SealServer/Application/StartReport.swift url",
                 "SealServer/Sharing/SharePageController.swift url",  // the operator's own, on a page
-                "SealServer/Storage/PrivateFiles.swift code",  // errno
-                "SealServer/Storage/StorageError.swift code",  // SQLite's
+                "SealStorage/Files/PrivateFiles.swift code",  // errno
+                "SealStorage/SQL/StorageError.swift code",  // SQLite's
             ])
     }
 

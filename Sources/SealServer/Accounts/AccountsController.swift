@@ -1,6 +1,8 @@
 import Foundation
 import Hummingbird
 import SealPrimitives
+import SealService
+import SealStorage
 import SealWire
 import SwiftProtobuf
 
@@ -37,7 +39,7 @@ struct AccountsController: Sendable {
         let now = services.clock()
         let client = call.context.client
         try services.limiter.count(.accountCreation, .client(client), rule: services.limits.accountCreation, now: now)
-        try await login.verify(services, as: .account)
+        try await login.verify(services.loginTerms, as: .account)
         if let bundle { try services.countGuesses([bundle], by: [.client(client)]) }
         let token = services.randomBytes(32)
         let name = Hex.encode(services.randomBytes(16))
@@ -59,7 +61,7 @@ struct AccountsController: Sendable {
 
     private func login(_ message: Sealkit_V1_LoginRequest, _ call: OpenCall) async throws -> Sealkit_V1_SessionResponse {
         let login = try Login(message)
-        try await login.verify(services)
+        try await login.verify(services.loginTerms)
         let now = services.clock()
         let token = services.randomBytes(32)
         let answer = try await services.database.write { connection in
@@ -75,7 +77,7 @@ struct AccountsController: Sendable {
 
     /// The answer is an empty message.
     private func logout(_ call: SessionCall) async throws -> Sealkit_V1_AccountResponse {
-        try await services.sessions.end(call.session, services)
+        try await services.sessions.end(call.session, in: services.database)
         return Sealkit_V1_AccountResponse()
     }
 

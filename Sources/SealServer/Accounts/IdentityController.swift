@@ -1,7 +1,9 @@
 import Hummingbird
 import SealCoding
 import SealPrimitives
+import SealService
 import SealStatements
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

@@ -1,4 +1,6 @@
 import Hummingbird
+import SealService
+import SealStorage
 import SealWire
 import SwiftProtobuf
 
@@ -19,7 +21,7 @@ struct KeyRotationController: Sendable {
         let known = try await services.database.read { connection in
             try Accounts.find(loginKey: formerKey, in: connection) ?? Accounts.find(loginKey: newKey, in: connection)
         }
-        try await rotation.login.verify(services, as: known == nil ? .stranger : .account)
+        try await rotation.login.verify(services.loginTerms, as: known == nil ? .stranger : .account)
         let now = services.clock()
         let client = call.context.client
         try services.countGuesses(rotation.bundles, by: [.client(client)] + (known.map { [.account($0.id)] } ?? []))

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import SealService
 
 /// Reads the bearer token, if there is one, and puts its session into the context.
 ///
@@ -15,7 +16,7 @@ struct SessionMiddleware: RouterMiddleware {
         guard let token = Self.bearerToken(request) else { return try await next(request, context) }
         var context = context
         var counted: RateLimiter.Subject?
-        context.session = try await services.sessions.find(token, services) { () throws(ServerError) in
+        context.session = try await services.sessions.find(token, now: services.clock(), in: services.database) { () throws(ServerError) in
             let client = RateLimiter.Subject.client(context.client)
             context.standing = try services.count(.anonymousRequest, client)
             counted = client

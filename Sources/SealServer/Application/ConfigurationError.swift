@@ -1,3 +1,4 @@
+import SealService
 import SealSystem
 
 /// A setting that the server cannot start with, and what to do about it.

@@ -1,3 +1,5 @@
+import SealService
+
 /// Where the server listens: `host:port`, or `[v6]:port`.
 public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     public var host: String
@@ -25,17 +27,7 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// Whether only this machine can reach it.
-    public var isLoopback: Bool {
-        if host == "localhost" || host == "::1" { return true }
-        let octets = host.split(separator: ".", omittingEmptySubsequences: false)
-        return octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil }
-    }
-
-    /// The same of a URL's host, which may be an IPv6 address in brackets.
-    static func isLoopback(urlHost host: String) -> Bool {
-        let bare = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
-        return ListenAddress(host: bare, port: 0).isLoopback
-    }
+    public var isLoopback: Bool { Loopback.contains(host) }
 
     public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import NIOPosix
+import SealService
 
 /// The system does not let the server listen where it was told to.
 public struct ListenFailure: Error, Equatable, CustomStringConvertible {

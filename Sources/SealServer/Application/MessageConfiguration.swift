@@ -1,3 +1,5 @@
+import SealService
+
 /// How verification codes leave by mail.
 public struct MailConfiguration: Sendable {
     /// `smtp://host:port` or `smtps://host:port`.

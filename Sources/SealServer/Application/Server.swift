@@ -5,6 +5,8 @@ import HummingbirdHTTP2
 import HummingbirdTLS
 import Logging
 import NIOCore
+import SealService
+import SealStorage
 import SealSystem
 import ServiceLifecycle
 import UnixSignals
@@ -66,7 +68,7 @@ public struct Server: Sendable {
         let metrics = ServerMetrics(factories: [registry, replacing.metrics].compactMap { $0 })
         let budget = configuration.limits.writeBudget
         let opened = try SQLiteDatabase(
-            path: configuration.dataFolder + "/sealkit.sqlite",
+            path: configuration.dataFolder + "/sealkit.sqlite", migrations: Migration.all,
             mostWaitingWrites: replacing.mostWaitingWrites ?? SQLiteGroupWriter.defaultMostWaiting,
             budget: WriteBudget(
                 limit: budget > 0 ? Int64(budget) * 1_000_000 : nil, clock: replacing.steadyClock ?? steadyClock, times: writeTimes,

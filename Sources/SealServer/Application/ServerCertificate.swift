@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import NIOCore
 import NIOSSL
+import SealService
 import SealSystem
 import Synchronization
 

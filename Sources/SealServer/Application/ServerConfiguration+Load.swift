@@ -1,5 +1,6 @@
 import Configuration
 import Foundation
+import SealService
 
 extension ServerConfiguration {
     /// The settings by name, as flags spell them; `--tls-key` is `SEALKIT_TLS_KEY` in the environment and `tls.key` in a file.

@@ -1,4 +1,5 @@
 import Foundation
+import SealService
 import SealSystem
 
 extension ServerConfiguration {
@@ -55,7 +56,7 @@ extension ServerConfiguration {
             let host = parts.encodedHost, !host.isEmpty, !host.contains("%"), parts.path.isEmpty, parts.query == nil, parts.fragment == nil,
             parts.user == nil
         else { throw .invalid(setting: "origin", expected: "an origin like https://notes.example.org, without a path") }
-        guard parts.scheme == "https" || (!tls && ListenAddress.isLoopback(urlHost: host)) else {
+        guard parts.scheme == "https" || (!tls && Loopback.contains(urlHost: host)) else {
             throw .invalid(setting: "origin", expected: "an https:// origin: clients speak plain http to a server on their own machine only")
         }
     }
@@ -67,7 +68,7 @@ extension ServerConfiguration {
         guard Mailbox(mail.from) != nil else {
             throw .invalid(setting: "smtp-from", expected: "an address, or a name with an address in <>")
         }
-        guard parts.scheme == "smtp", !ListenAddress.isLoopback(urlHost: host) else { return }
+        guard parts.scheme == "smtp", !Loopback.contains(urlHost: host) else { return }
         let isProtected =
             switch mail.startTLS {
             case .required: true

@@ -1,3 +1,5 @@
+public import SealService
+
 /// Everything that can be set about a server. Built in code, or by `load(flags:environment:file:)`.
 public struct ServerConfiguration: Sendable {
     /// Holds the database and the blobs. Back it up.

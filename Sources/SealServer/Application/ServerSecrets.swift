@@ -1,5 +1,6 @@
 import Foundation
 import SealPrimitives
+import SealService
 
 /// What lies in the secrets folder, made at the first start.
 struct ServerSecrets: Sendable {

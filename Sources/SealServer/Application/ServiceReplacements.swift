@@ -1,5 +1,7 @@
 import CoreMetrics
 import Logging
+import SealService
+import SealStorage
 
 /// What tests put in the place of the real thing. Nil: the real thing.
 struct ServiceReplacements: Sendable {

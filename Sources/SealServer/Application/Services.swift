@@ -1,5 +1,7 @@
 import Logging
 import SealPrimitives
+import SealService
+import SealStorage
 import SealSystem
 
 /// What controllers work with; everything in it may be replaced in tests. One object: it goes with every request through many
@@ -21,8 +23,10 @@ final class Services: Sendable {
     let gate: LoadGate
     let transfers: Transfers
     var quotas: Quotas { Quotas(configuration.limits, rosterEntries: limits.rosterEntries) }
+    var rosterCounts: RosterCounts { RosterCounts(limits: limits, limiter: limiter, quotas: quotas) }
     let registration: Registration
     let challenges: LoginChallenges
+    var loginTerms: LoginTerms { LoginTerms(origin: origin.value, challenges: challenges, database: database, clock: clock) }
     let sessions = Sessions()
     let addresses: AddressHasher
     let tokenIssuer: TokenIssuer
@@ -74,7 +78,7 @@ final class Services: Sendable {
         limits = replacing.limits ?? AbuseLimits(configuration.limits)
         gate = LoadGate(requests: configuration.limits.requestsInFlight, bytes: configuration.limits.bytesInFlight, metrics: metrics)
         transfers = Transfers(now: replacing.instant ?? { .now })
-        registration = Registration(configuration.registration, key: secrets.registrationKey)
+        registration = Registration(Registration.Mode(configuration.registration), key: secrets.registrationKey)
         challenges = LoginChallenges(key: SecretBytes(random: &random))
         addresses = secrets.addresses
         feedNames = secrets.addresses.feedNames()

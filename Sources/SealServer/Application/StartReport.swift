@@ -1,4 +1,5 @@
 import Logging
+import SealService
 
 /// What the log says of a server when it starts: what it is, where it keeps what, and what it was told. No secrets.
 struct StartReport {

@@ -1,7 +1,9 @@
 import HTTPTypes
 import Hummingbird
 import Logging
+import SealService
 import SealStatements
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

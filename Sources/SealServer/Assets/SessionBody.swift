@@ -1,5 +1,7 @@
 import Hummingbird
 import NIOCore
+import SealService
+import SealStorage
 
 /// The parts of an upload's body as long as its session is in force, and while it comes at a pace: what is sent after the session's end is
 /// not taken.

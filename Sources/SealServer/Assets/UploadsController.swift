@@ -3,7 +3,9 @@ import Hummingbird
 import Logging
 import NIOCore
 import SealPrimitives
+import SealService
 import SealStatements
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

@@ -1,6 +1,8 @@
 import Foundation
 import Hummingbird
 import SealPrimitives
+import SealService
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

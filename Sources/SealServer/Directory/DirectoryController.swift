@@ -1,6 +1,8 @@
 import Hummingbird
 import SealPrimitives
+import SealService
 import SealStatements
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

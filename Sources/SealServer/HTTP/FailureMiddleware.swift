@@ -1,6 +1,8 @@
 import HTTPTypes
 import Hummingbird
 import Logging
+import SealService
+import SealStorage
 import SealWire
 
 /// Turns every error into a `Failure` body, so that a client never meets an answer that it cannot read.

@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import NIOFoundationCompat
+import SealService
 import SealWire
 import SwiftProtobuf
 

@@ -1,4 +1,5 @@
 import Hummingbird
+import SealService
 import Synchronization
 
 /// The server's paths and methods, to tell a wrong method (405) from a wrong path (404).

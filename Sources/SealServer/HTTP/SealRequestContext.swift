@@ -1,5 +1,6 @@
 import Hummingbird
 import NIOCore
+import SealService
 import SealWire
 
 /// What belongs to one request.

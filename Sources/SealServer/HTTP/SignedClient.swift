@@ -3,6 +3,7 @@ import NIOCore
 import NIOHTTP1
 import SealCoding
 import SealPrimitives
+import SealService
 import SwiftProtobuf
 
 /// Posts JSON that this server signs (`WebhookSignature`), to the webhooks of subscriptions and the gateway of text messages.

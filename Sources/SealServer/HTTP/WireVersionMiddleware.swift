@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import SealService
 import SealWire
 
 /// Refuses clients that speak another version of the wire format, before anything of what they say is read.

@@ -2,6 +2,8 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
+import SealService
+import SealStorage
 import SealWire
 
 /// `GET /health`: whether this server can serve, for load balancers and `docker healthcheck`, and beside it whether codes go out:

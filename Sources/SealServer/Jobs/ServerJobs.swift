@@ -1,4 +1,6 @@
 import Logging
+import SealService
+import SealStorage
 
 /// All jobs of the server.
 enum ServerJobs {

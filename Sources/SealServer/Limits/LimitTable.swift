@@ -1,5 +1,6 @@
 import SealQuery
 import SealSchema
+import SealService
 import SealStatements
 import SealWire
 import SwiftProtobuf

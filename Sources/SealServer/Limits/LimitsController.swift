@@ -1,4 +1,6 @@
 import Hummingbird
+import SealService
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

@@ -1,5 +1,7 @@
 import HTTPTypes
 import Hummingbird
+import SealService
+import SealStorage
 import SealWire
 
 /// Counts every request against its account, or against its client's address where it has no session, before anything is
@@ -20,20 +22,21 @@ struct RateMiddleware: RouterMiddleware {
     ) async throws -> Response {
         var context = context
         let standing: RateLimiter.Standing?
-        let payer: RateLimiter.Subject
+        let subject: RateLimiter.Subject
+        let payer: WriteTurn.Payer
         // A server-to-server key is a user with an account of its own.
         if let account = context.session?.accountID ?? context.serverKey?.row.account {
-            payer = .account(account)
+            (subject, payer) = (.account(account), .account(account))
             context.pass?.countAsKnown()
-            standing = try context.standing ?? services.count(.request, payer)
+            standing = try context.standing ?? services.count(.request, subject)
         } else {
             let client = context.client
-            payer = .client(client)
-            standing = try context.standing ?? services.count(.anonymousRequest, payer)
+            (subject, payer) = (.client(client), .client(client))
+            standing = try context.standing ?? services.count(.anonymousRequest, subject)
             try context.pass?.countAsStranger()
             context.maxUploadSize = min(context.maxUploadSize, Self.strangersMessage)
         }
-        context.meter = WorkMeter(services: services, subject: payer)
+        context.meter = WorkMeter(services: services, subject: subject)
         let turn = WriteTurn(payer: payer, route: .init(method: request.method.rawValue, path: context.endpointPath ?? "unknown"))
         let counted = context
         var response = try await WriteTurn.$current.withValue(turn) { try await next(request, counted) }

@@ -1,3 +1,4 @@
+import SealService
 import SealWire
 
 /// Counts one request's work against whoever sent it. It travels in the request's context.

@@ -1,5 +1,6 @@
 import HTTPTypes
 import NIOCore
+import SealService
 import SealWire
 import Synchronization
 

@@ -2,6 +2,8 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import SealPrimitives
+import SealService
+import SealStorage
 import SealSystem
 import SealWire
 

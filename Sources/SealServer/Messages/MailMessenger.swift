@@ -2,6 +2,8 @@ import CCurl
 import CCurlShim
 import Dispatch
 import Foundation
+import SealService
+import SealStorage
 
 /// Sends mail over SMTP with libcurl: `smtp://` with STARTTLS as configured, or `smtps://`.
 final class MailMessenger: Messenger {

@@ -1,3 +1,5 @@
+import SealService
+
 /// The mail relay cannot be used, and the server was told not to start without it.
 public struct RelayFailure: Error, Equatable, CustomStringConvertible {
     public let url: String

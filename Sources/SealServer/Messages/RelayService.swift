@@ -1,3 +1,4 @@
+import SealService
 import ServiceLifecycle
 import Synchronization
 

@@ -1,3 +1,5 @@
+import SealService
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

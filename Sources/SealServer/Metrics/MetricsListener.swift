@@ -3,6 +3,7 @@ import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
+import SealStorage
 
 /// `GET /metrics` on an address of its own, and nothing else: the listener that clients reach has no such path.
 struct MetricsListener: Sendable {

@@ -1,11 +1,9 @@
 import CoreMetrics
+import SealStorage
 import Synchronization
 
 /// Keeps the values of metrics, for `PrometheusText` to write down: a factory of swift-metrics.
 final class MetricsRegistry: MetricsFactory {
-    /// What a label's value may be is known, so there are never that many; whatever made more of them would fill the memory.
-    static let mostSeries = 4_096
-
     private struct Key: Hashable {
         let metric: ServerMetric
         let values: [String]
@@ -27,7 +25,7 @@ final class MetricsRegistry: MetricsFactory {
         let key = Key(metric: metric, values: dimensions.map(\.1))
         return series.withLock { series in
             if let known = series[key] { return known }
-            guard series.count < Self.mostSeries else { return nil }
+            guard series.count < ServerMetrics.mostSeries else { return nil }
             let made = MetricSeries(bounds: metric.kind == .histogram ? metric.buckets : [])
             series[key] = made
             return made

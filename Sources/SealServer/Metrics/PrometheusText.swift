@@ -1,3 +1,5 @@
+import SealStorage
+
 /// The text format of Prometheus, version 0.0.4.
 enum PrometheusText {
     static let mediaType = "text/plain; version=0.0.4; charset=utf-8"

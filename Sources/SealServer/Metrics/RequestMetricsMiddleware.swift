@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import SealStorage
 
 /// Counts each request by its endpoint and its status, and the time until its answer was ready.
 struct RequestMetricsMiddleware: RouterMiddleware {

@@ -1,3 +1,4 @@
+import SealService
 import SealWire
 
 extension SealRequestContext {
@@ -15,9 +16,4 @@ extension SealRequestContext {
         guard let session = try session(in: path) else { throw ServerError.needsSession }
         return session
     }
-}
-
-extension ServerError {
-    static let needsSession = ServerError(
-        .notAuthenticated, "This request needs a session.", remedy: "Log in and send the session token.")
 }

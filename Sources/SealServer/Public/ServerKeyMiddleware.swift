@@ -2,7 +2,9 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import SealPrimitives
+import SealService
 import SealStatements
+import SealStorage
 import SealWire
 
 /// Checks requests that a server-to-server key has signed, and puts the key into the context.

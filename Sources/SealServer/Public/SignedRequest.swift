@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import SealPrimitives
+import SealService
 import SealStatements
 import SealWire
 

@@ -1,6 +1,8 @@
 import Hummingbird
 import NIOCore
+import SealService
 import SealStatements
+import SealStorage
 import SealWire
 
 /// One open stream: reads its user's feed whenever it is woken, and writes what the device has not received.

@@ -1,4 +1,6 @@
 import NIOCore
+import SealService
+import SealStorage
 import SealWire
 import Synchronization
 

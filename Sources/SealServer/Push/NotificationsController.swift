@@ -1,6 +1,8 @@
 import HTTPTypes
 import Hummingbird
+import SealService
 import SealStatements
+import SealStorage
 import SealWire
 
 /// `notifications`: the event stream of one user's device in one container and environment.

@@ -1,3 +1,5 @@
+import SealService
+import SealStorage
 import ServiceLifecycle
 
 /// What push does beside the requests. It closes event streams first when the server stops, so that they do not hold it.

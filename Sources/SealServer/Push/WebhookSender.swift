@@ -1,5 +1,7 @@
 import Foundation
 import Logging
+import SealService
+import SealStorage
 import SealWire
 import SwiftProtobuf
 import Synchronization

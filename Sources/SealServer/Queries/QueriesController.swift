@@ -3,7 +3,9 @@ import HTTPTypes
 import Hummingbird
 import SealPrimitives
 import SealQuery
+import SealService
 import SealStatements
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

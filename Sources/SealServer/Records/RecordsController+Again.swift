@@ -1,5 +1,7 @@
 import Foundation
+import SealService
 import SealStatements
+import SealStorage
 import SealWire
 
 /// Saves of those who have saved here before: without the look at the database that comes before other saves' transactions.

@@ -1,6 +1,8 @@
 import Foundation
 import Hummingbird
+import SealService
 import SealStatements
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

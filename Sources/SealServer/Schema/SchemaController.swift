@@ -1,6 +1,8 @@
 import Hummingbird
 import SealSchema
+import SealService
 import SealStatements
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

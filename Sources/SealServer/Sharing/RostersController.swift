@@ -1,6 +1,8 @@
 import Foundation
 import Hummingbird
+import SealService
 import SealStatements
+import SealStorage
 import SealWire
 import SwiftProtobuf
 
@@ -94,7 +96,7 @@ struct RostersController: Sendable {
         let now = services.clock()
         let response = try await services.write(as: session) { [services] connection -> Sealkit_V1_RestoreRosterResponse in
             let caller = try Caller(session, container: path.container, in: connection)
-            let stored = try restore.run(by: caller, path, services, now: now, in: connection)
+            let stored = try restore.run(by: caller, path, services.rosters, services.rosterCounts, now: now, in: connection)
             return .with { $0.scope = stored.scopeHead }
         }
         // Of a zone that has ended.
@@ -118,7 +120,7 @@ struct RostersController: Sendable {
             let zone = try Shares.scope(
                 message.shareRecordName, in: message.zone, to: caller, path, in: connection)
             let stored = try append.run(on: zone, by: caller, rosters: rosters, quotas: services.quotas, now: now, in: connection)
-            try RosterRoom.count(1, endingAt: stored, services, now: now)
+            try RosterRoom.count(1, endingAt: stored, services.rosterCounts, now: now)
             // An epoch by itself is refused for no quota, and its grants are kept for ever: the owner's are counted where nobody is put out.
             if append.entry.epoch != nil, zone.owner != caller.id || append.entry.changes.isEmpty {
                 // Last: what is refused for another reason, a lost race say, does not count. Throwing takes all back.

@@ -2,7 +2,9 @@ import Foundation
 import Hummingbird
 import SealCoding
 import SealPrimitives
+import SealService
 import SealStatements
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

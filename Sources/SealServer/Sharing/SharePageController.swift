@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import SealService
 import SealWire
 
 /// `GET /s/{routing id}`: what a share URL shows in a browser. It consumes nothing, needs no script, and is the same for

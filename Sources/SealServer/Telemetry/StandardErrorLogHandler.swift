@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import SealService
 
 /// Writes log lines to standard error, one event a line: JSON for machines, or text for people.
 ///

@@ -1,5 +1,7 @@
 import Hummingbird
 import SealPrimitives
+import SealService
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

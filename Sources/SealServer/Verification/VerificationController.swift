@@ -1,7 +1,9 @@
 import Foundation
 import Hummingbird
 import SealPrimitives
+import SealService
 import SealStatements
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

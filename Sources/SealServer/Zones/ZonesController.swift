@@ -1,5 +1,7 @@
 import Hummingbird
+import SealService
 import SealStatements
+import SealStorage
 import SealWire
 import SwiftProtobuf
 

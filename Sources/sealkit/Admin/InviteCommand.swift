@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import SealServer
+import SealService
 
 struct InviteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

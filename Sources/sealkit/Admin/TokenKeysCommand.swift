@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import SealServer
+import SealService
 
 struct TokenKeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import SealKit
 import SealServer
+import SealStorage
 import Synchronization
 
 struct ServeCommand: AsyncParsableCommand {

@@ -10,6 +10,8 @@ import Synchronization
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// An account's devices: who is listed, what they are called, and what ends with one that is revoked.
 @Suite(.timeLimit(.minutes(60))) struct ServerDeviceTests {

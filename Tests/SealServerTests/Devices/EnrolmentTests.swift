@@ -4,6 +4,8 @@ import SealWire
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// The mailboxes by which one device enrols another: the server passes on, once each, and keeps nothing.
 @Suite(.timeLimit(.minutes(60))) struct ServerEnrolmentTests {

@@ -6,6 +6,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// That each route counts what its endpoint says, against the rate that it names.
 @Suite(.timeLimit(.minutes(60))) struct EndpointWorkTests {

@@ -5,6 +5,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// What one deletion may cost everybody else.
 @Suite(.timeLimit(.minutes(60))) struct CascadeCostTests {

@@ -12,6 +12,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// Requests that were under way when their session, key or token ended.
 @Suite(.timeLimit(.minutes(60))) struct EndedSessionTests {

@@ -4,6 +4,8 @@ import SealWire
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// What hierarchies may cost everybody else, however many shares a zone has and however deep it is.
 @Suite(.timeLimit(.minutes(60))) struct HierarchyCostTests {

@@ -8,6 +8,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// What a query gives away beside its results.
 @Suite(.timeLimit(.minutes(60))) struct HostileQueryTests {

@@ -12,6 +12,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// Requests in odd clothes.
 @Suite(.timeLimit(.minutes(60))) struct HostileRequestTests {

@@ -8,6 +8,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// Subscriptions that are meant to harm, or only used oddly.
 @Suite(.timeLimit(.minutes(60))) struct HostileSubscriptionTests {

@@ -7,6 +7,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// An operation id stands for one request. Used for another, it must not be answered as if that had been done.
 @Suite(.timeLimit(.minutes(60))) struct OperationReuseTests {

@@ -8,6 +8,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// Two clients at once, where one of them must lose.
 @Suite(.timeLimit(.minutes(60))) struct RaceTests {

@@ -11,6 +11,8 @@ import Synchronization
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// A figure rather than a test: for how long one request holds the writer at worst, route by route, with data as bad as the limits
 /// allow. No budget cuts anything short.

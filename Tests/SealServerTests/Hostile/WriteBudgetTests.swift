@@ -4,6 +4,8 @@ import SealWire
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// Requests that would keep everybody's writes waiting, as their senders and the operator meet them.
 @Suite(.timeLimit(.minutes(60))) struct WriteBudgetTests {

@@ -10,6 +10,8 @@ import Synchronization
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// What one request may make everybody else's writes wait for, whatever it is about: counted, never timed.
 @Suite(.timeLimit(.minutes(60))) struct WriterCostTests {

@@ -3,6 +3,8 @@ import Synchronization
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// What runs beside requests: when, by whom, and what becomes of it.
 @Suite(.timeLimit(.minutes(60))) struct JobTests {
@@ -254,7 +256,7 @@ import Testing
             try await server.services.jobs.run(.sweep)
         }
         func held() async throws -> [Int64] {
-            let database = try SQLiteDatabase(path: folder.file("data/sealkit.sqlite"))
+            let database = try SQLiteDatabase(path: folder.file("data/sealkit.sqlite"), migrations: Migration.all)
             let held = try await database.write { connection in
                 let held = try connection.rows("SELECT until FROM job WHERE until > 0") { try $0.int64(0) }
                 // As if somebody had been killed.

@@ -9,6 +9,8 @@ import Testing
 
 @testable import SealKit
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// That everything that is stored is billed, and that whoever is over the limit can still take something away.
 @Suite(.timeLimit(.minutes(60))) struct BillingTests {

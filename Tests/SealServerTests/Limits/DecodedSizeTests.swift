@@ -1,4 +1,6 @@
 import Foundation
+import SealService
+import SealStorage
 import SealWire
 import SwiftProtobuf
 import Testing

@@ -3,6 +3,7 @@ import SealWire
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 extension LimitProbe {
     private static func rule(_ kind: SendingLimits.Kind, _ window: Int64 = 3_600_000_000) -> @Sendable (inout AbuseLimits) -> Void {

@@ -6,6 +6,8 @@ import SealWire
 import SwiftProtobuf
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 extension LimitProbe {
     static let push = [

@@ -9,6 +9,8 @@ import SwiftProtobuf
 import Synchronization
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 extension LimitProbe {
     static let cascades = [

@@ -6,6 +6,8 @@ import SealWire
 import SwiftProtobuf
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// Rates, and what everybody does together.
 extension LimitProbe {
@@ -221,7 +223,7 @@ extension LimitProbe {
         LimitProbe(name: "writeBudget", limit: 3) { _, amount in
             let (folder, clock) = (TemporaryFolder(), SteppingClock())
             defer { withExtendedLifetime(folder) {} }
-            let database = try SQLiteDatabase(path: folder.file("db"), budget: WriteBudget(limit: 3_000_000, clock: clock.read))
+            let database = try SQLiteDatabase(path: folder.file("db"), migrations: Migration.all, budget: WriteBudget(limit: 3_000_000, clock: clock.read))
             do {
                 try await WriteTurn.$current.withValue(WriteTurn(payer: .account(1), route: .init(method: "POST", path: "/"))) {
                     try await database.write { connection in

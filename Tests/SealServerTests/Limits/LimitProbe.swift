@@ -10,6 +10,8 @@ import SealWire
 import SwiftProtobuf
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// One row of the table of limits: how to send so much of it, and what came of it.
 struct LimitProbe: Sendable, CustomStringConvertible {

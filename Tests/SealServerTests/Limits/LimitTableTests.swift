@@ -5,6 +5,7 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 /// Limits.md, `/1/limits` and what the server does are one and the same.
 @Suite(.timeLimit(.minutes(60))) struct LimitTableTests {
@@ -65,7 +66,7 @@ import Testing
         let table = try Self.source("SealServer/Limits/LimitTable.swift")
         let lists: [(file: String, type: String, others: [String: String])] = [
             (
-                "SealServer/Push/PushLimits.swift", "PushLimits",
+                "SealService/Push/PushLimits.swift", "PushLimits",
                 ["stringCharacters": "cuts, and says so in the notification", "page": "how much is read at once"]
             ),
             ("SealSchema/SchemaLimits.swift", "SchemaLimits", [:]),

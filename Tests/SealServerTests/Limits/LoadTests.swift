@@ -9,6 +9,8 @@ import Synchronization
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// What the server does when more comes than it can hold at once.
 @Suite(.timeLimit(.minutes(60))) struct LoadTests {

@@ -11,6 +11,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// What may be stored, and what is said about it.
 @Suite(.timeLimit(.minutes(60))) struct QuotaTests {

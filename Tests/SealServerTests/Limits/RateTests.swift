@@ -9,6 +9,7 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 /// Rates as clients meet them.
 @Suite(.timeLimit(.minutes(60))) struct RateTests {

@@ -8,6 +8,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// Tokens and keys that nobody has given out, and those of many who come from one address.
 @Suite(.timeLimit(.minutes(60))) struct StrangerRateTests {

@@ -2,6 +2,7 @@ import SealWire
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 @Suite(.timeLimit(.minutes(60))) struct TokenBucketTests {
     @Test func aBucketGivesWhatItHasAndSaysExactlyWhenThereIsMore() {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 @Suite(.timeLimit(.minutes(60))) struct MailTests {
     func message(subject: String = "Your code", body: String = "Hello", from: String = "Notes <n@example.org>") throws -> String {

@@ -4,6 +4,7 @@ import SealWire
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 /// What messages with codes say, in which language, and that nothing in them can be more than text.
 @Suite(.timeLimit(.minutes(60))) struct MessageTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 /// What the log and `/health` say of the way that messages take.
 @Suite(.timeLimit(.minutes(60))) struct MessengerStatesTests {

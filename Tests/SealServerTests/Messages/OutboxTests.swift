@@ -6,6 +6,8 @@ import Synchronization
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// Codes reach their mailboxes in the end, or are given up: whatever relay, process and clock do.
 @Suite(.timeLimit(.minutes(60))) struct OutboxTests {

@@ -8,6 +8,8 @@ import SealWire
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 private let hasRelay = FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl")
     && FileManager.default.fileExists(atPath: "/usr/lib/python3/dist-packages/aiosmtpd")

@@ -7,6 +7,7 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 /// Codes for phones: signed POSTs to the operator's gateway.
 @Suite(.timeLimit(.minutes(60))) struct TextMessageTests {

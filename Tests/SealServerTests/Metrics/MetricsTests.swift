@@ -6,6 +6,8 @@ import Synchronization
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// What the server measures, and to whom it shows it.
 @Suite(.timeLimit(.minutes(60))) struct MetricsTests {

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import SealServer
+@testable import SealStorage
 
 /// The format that Prometheus reads: https://prometheus.io/docs/instrumenting/exposition_formats, version 0.0.4.
 @Suite(.timeLimit(.minutes(60))) struct PrometheusTextTests {
@@ -67,8 +68,8 @@ import Testing
     /// What is no metric of the server's is not kept, and of one there are not without end.
     @Test func whatIsKeptIsBounded() {
         let metrics = metrics
-        for number in 0..<(2 * MetricsRegistry.mostSeries) { metrics.count(.failures, "\(number)") }
-        #expect(registry.all().count == MetricsRegistry.mostSeries)
+        for number in 0..<(2 * ServerMetrics.mostSeries) { metrics.count(.failures, "\(number)") }
+        #expect(registry.all().count == ServerMetrics.mostSeries)
         let other = MetricsRegistry()
         other.makeCounter(label: "somebody_elses", dimensions: []).increment(by: 1)
         other.makeCounter(label: ServerMetric.requests.rawValue, dimensions: [("user", "anna")]).increment(by: 1)

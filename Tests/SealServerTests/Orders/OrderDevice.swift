@@ -2,6 +2,7 @@ import Foundation
 import SealKit
 import SealLab
 import SealPrimitives
+import SealService
 import SealStatements
 import Synchronization
 

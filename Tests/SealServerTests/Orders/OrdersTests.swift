@@ -4,6 +4,7 @@ import SealLab
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 /// Two and three people's devices do the same things in every order there is, each through the real SDK against a real server,
 /// and all end in the one state that a model says. What a device does not do for a while, it is offline for.

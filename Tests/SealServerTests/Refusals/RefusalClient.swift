@@ -8,6 +8,7 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 /// Sends what no client of ours would.
 struct RefusalClient: Sendable {

@@ -1,4 +1,5 @@
 import Foundation
+import SealService
 import SealWire
 import SwiftProtobuf
 

@@ -5,6 +5,7 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 /// What each route refuses of a message that is well formed: wrong sizes, names, numbers and counts.
 extension RefusalTableTests {

@@ -7,6 +7,7 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 /// What each route refuses, for all of them alike: wrong methods, no session, wrong types, damaged and oversized bodies,
 /// and paths that lead nowhere. None of it reaches the database, makes the server fail, or shows in its log.

@@ -8,6 +8,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// What verification refuses, row by row: addresses with every trick of RFC 5321, RFC 6531 and E.164, look-alikes, bodies
 /// and codes of other shapes, and tokens with anything changed. Nothing of it shows in an error or a log.

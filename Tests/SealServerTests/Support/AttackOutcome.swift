@@ -1,4 +1,5 @@
 import Foundation
+import SealService
 import Synchronization
 import Testing
 

@@ -5,6 +5,8 @@ import SealWire
 import SwiftProtobuf
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// Somebody with a management token.
 struct Management: Sendable {

@@ -6,6 +6,7 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 /// Figures rather than tests: `SEALKIT_MEASURE=1 swift test -c release --filter Measure`.
 @Suite(.enabled(if: ProcessInfo.processInfo.environment["SEALKIT_MEASURE"] != nil), .serialized, .timeLimit(.minutes(60)))

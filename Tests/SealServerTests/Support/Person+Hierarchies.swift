@@ -8,6 +8,7 @@ import SwiftProtobuf
 
 @testable import SealKit
 @testable import SealServer
+@testable import SealService
 
 /// A write with the scope that it is signed for.
 struct PlacedWrite: Sendable {

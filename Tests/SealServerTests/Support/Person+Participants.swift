@@ -8,6 +8,7 @@ import SwiftProtobuf
 
 @testable import SealKit
 @testable import SealServer
+@testable import SealService
 
 /// A public seat with the secret of its link.
 struct TestSeat: Sendable {

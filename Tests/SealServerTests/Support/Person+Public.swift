@@ -11,6 +11,7 @@ import SealWire
 import SwiftProtobuf
 
 @testable import SealServer
+@testable import SealService
 
 /// One record of the public database to save or delete.
 struct PublicWrite: Sendable {

@@ -10,6 +10,7 @@ import SwiftProtobuf
 import Synchronization
 
 @testable import SealServer
+@testable import SealService
 
 extension Person {
     /// The same person, logged in on another device.

@@ -5,6 +5,7 @@ import SealStatements
 import SealWire
 
 @testable import SealServer
+@testable import SealService
 
 extension Person {
     func query(

@@ -7,6 +7,8 @@ import SealWire
 import SwiftProtobuf
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// One record to save or delete.
 struct Write: Sendable {

@@ -13,6 +13,7 @@ import SwiftProtobuf
 
 @testable import SealKit
 @testable import SealServer
+@testable import SealService
 
 /// Somebody with an account and real keys in one container.
 struct Person: Sendable {

@@ -6,6 +6,8 @@ import Synchronization
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// A running server and what its tests reach into.
 struct RunningServer: Sendable {

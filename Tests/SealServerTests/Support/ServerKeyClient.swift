@@ -8,6 +8,7 @@ import SwiftProtobuf
 
 @testable import SealKit
 @testable import SealServer
+@testable import SealService
 
 /// Somebody else's server, with a server-to-server key.
 struct ServerKeyClient: Sendable {

@@ -1,6 +1,7 @@
 import Synchronization
 
 @testable import SealServer
+@testable import SealStorage
 
 /// Does something of its own before the next transaction that the server begins, durably: what others may do between a request's
 /// checks and its transaction.

@@ -7,6 +7,7 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 /// The addresses that an account has proven: seeing, showing and unlinking them.
 @Suite(.timeLimit(.minutes(60))) struct AddressesTests {

@@ -6,6 +6,7 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 /// How many codes go out, whatever the clock does; and that asking is the same work for every address.
 @Suite(.timeLimit(.minutes(60))) struct CodeLimitsTests {

@@ -6,6 +6,7 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 @Suite(.timeLimit(.minutes(60))) struct DirectoryTests {
     func lookup(

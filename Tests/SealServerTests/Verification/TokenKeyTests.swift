@@ -8,6 +8,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 /// The keys of verification tokens: rotated under a running server, and tokens checked by somebody else's library.
 @Suite(.timeLimit(.minutes(60))) struct TokenKeyTests {

@@ -7,6 +7,7 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 @Suite(.timeLimit(.minutes(60))) struct VerificationTests {
     static let routingID = [UInt8](repeating: 5, count: 16)

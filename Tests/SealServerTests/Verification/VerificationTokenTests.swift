@@ -6,6 +6,8 @@ import SwiftProtobuf
 import Testing
 
 @testable import SealServer
+@testable import SealService
+@testable import SealStorage
 
 @Suite(.timeLimit(.minutes(60))) struct VerificationTokenTests {
     static let routingID = [UInt8](repeating: 5, count: 16)

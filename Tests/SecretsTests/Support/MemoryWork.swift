@@ -1,4 +1,5 @@
 import SealPrimitives
+import SealService
 import SealStatements
 
 @testable import SealEnvelope

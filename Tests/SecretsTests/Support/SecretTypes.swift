@@ -47,7 +47,7 @@ struct SecretTypes {
         let words = code.split(separator: " ")
         let kinds: Set<Substring> = ["struct", "class", "actor", "enum", "extension"]
         guard let index = words.firstIndex(where: { kinds.contains($0) }), index + 1 < words.count,
-            words[..<index].allSatisfy({ ["public", "private", "fileprivate", "final", "indirect", "@unchecked"].contains($0) })
+            words[..<index].allSatisfy({ ["public", "package", "private", "fileprivate", "final", "indirect", "@unchecked"].contains($0) })
         else { return nil }
         return String(words[index + 1].prefix { $0.isLetter || $0.isNumber || $0 == "." || $0 == "_" })
     }

@@ -1,4 +1,6 @@
 import Hummingbird
+import SealService
+import SealStorage
 import SealWire
 import SwiftProtobuf
 
@@ -14,8 +16,8 @@ struct AccountDeletionController: Sendable {
         _ message: Sealkit_V1_DeleteAccountRequest, _ call: OpenCall
     ) async throws -> Sealkit_V1_DeleteAccountResponse {
         let proof = try LoginProof(message)
-        try proof.check(services)
-        try await proof.spendChallenge(services)
+        try proof.check(services.loginTerms)
+        try await proof.spendChallenge(services.loginTerms)
         let closed = try await services.database.write { try AccountDeletion.close(proof.loginKey, in: $0) }
         for account in closed { services.sessions.forget(account: account) }
         services.jobs.wake(.erasure)

@@ -1,4 +1,5 @@
 import Hummingbird
+import SealService
 import SealStatements
 
 /// A request that was let in: what a handler knows of it beside its message.

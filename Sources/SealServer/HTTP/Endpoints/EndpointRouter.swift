@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import SealService
 import SealWire
 import SwiftProtobuf
 

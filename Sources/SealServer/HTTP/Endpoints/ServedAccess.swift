@@ -1,4 +1,5 @@
 import Hummingbird
+import SealService
 import SealWire
 
 /// How the server lets requests in that are of one kind of access.

@@ -1,7 +1,0 @@
-import SealPrimitives
-
-/// That many bytes that nobody can guess.
-let systemRandomBytes: @Sendable (Int) -> [UInt8] = { count in
-    var random = SystemRandom()
-    return random.bytes(count)
-}

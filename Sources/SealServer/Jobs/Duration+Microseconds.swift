@@ -1,7 +1,0 @@
-extension Duration {
-    /// Whole ones.
-    var microseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return seconds * 1_000_000 + attoseconds / 1_000_000_000_000
-    }
-}

@@ -1,0 +1,85 @@
+package import SealPrimitives
+import SealStatements
+package import SealStorage
+import SealWire
+
+/// Closes an account for ever, in the caller's transaction: from its commit on nobody logs in, reads or joins anything of it.
+///
+/// What stays is what keeps its names from anybody else, and what others have signed proof of: login key and identities,
+/// whose account is the negative number from now on. Everything else is erased afterwards (`AccountErasure`).
+package enum AccountDeletion {
+    /// - Returns: the accounts that were closed: this one and those of its server-to-server keys; none where that has
+    ///   happened before.
+    /// - Throws: `unknownItem`; `constraintViolation` while others see a zone of the account, or it one of theirs: those ends
+    ///   are signed, which the server cannot do.
+    package static func close(_ loginKey: VerificationKey, in connection: any SQLConnection) throws -> [Int64] {
+        guard let account = try Accounts.find(loginKey: loginKey, in: connection)?.id else {
+            guard try Accounts.isDeleted(loginKey, in: connection) else {
+                throw ServerError(.unknownItem, "No account has this login key.", remedy: "There is nothing to delete.")
+            }
+            return []
+        }
+        try checkShares(of: account, in: connection)
+        let keys = try connection.rows("DELETE FROM server_key WHERE owner = $1 RETURNING account", [.integer(account)]) {
+            try $0.int64(0)
+        }
+        for account in [account] + keys { try close(account: account, in: connection) }
+        return [account] + keys
+    }
+
+    /// Whether nothing is left to erase of a deleted account.
+    package static func isErased(_ loginKey: VerificationKey, in connection: any SQLConnection) throws -> Bool {
+        try !connection.exists(
+            "SELECT 1 FROM login_key k JOIN account_deletion d ON d.account = -k.account WHERE k.public_key = $1",
+            [.blob(loginKey.bytes)])
+    }
+
+    /// The identities of an account by its number, before or after it was closed.
+    private static let identities = "(SELECT id FROM identity WHERE account = $1)"
+
+    private static func checkShares(of account: Int64, in connection: any SQLConnection) throws {
+        let own = try connection.exists(
+            """
+            SELECT 1 FROM zone z WHERE z.owner IN \(identities) AND z.closed = 0 AND (z.participants > 0 OR EXISTS
+                (SELECT 1 FROM share s WHERE s.owner = z.owner AND s.zone = z.zone AND s.closed = 0 AND s.participants > 0))
+            """, [.integer(account)])
+        guard !own else {
+            throw ServerError(
+                .constraintViolation, "A zone of this account is shared still.",
+                remedy: "Delete the shared zones first: their participants are to see a signed end of them.")
+        }
+        let joined = try connection.exists(
+            "SELECT 1 FROM zone_view WHERE viewer IN \(identities) AND shared = 1 AND gone = 0", [.integer(account)])
+        guard !joined else {
+            throw ServerError(
+                .constraintViolation, "This account takes part in somebody's share still.", remedy: "Leave all shares first.")
+        }
+    }
+
+    private static func close(account: Int64, in connection: any SQLConnection) throws {
+        let both: [SQLValue] = [.integer(account), .integer(-account)]
+        // Names are unique, and those of accounts are random: this one is nobody's.
+        try connection.execute(
+            "INSERT INTO account (id, name, created) VALUES ($1, $2, 0)", [.integer(-account), .text("deleted-\(account)")])
+        try connection.execute("UPDATE login_key SET account = $2 WHERE account = $1", both)
+        try connection.execute("UPDATE identity SET account = $2 WHERE account = $1", both)
+        try StorageUsage.close(account, in: connection)
+        for table in ["session", "device", "enrolment", "recovery_bundle", "linked_address", "verification"] {
+            try connection.execute("DELETE FROM \(table) WHERE account = $1", [.integer(account)])
+        }
+        connection.announce(.sessions(account: account))
+        let closed: [SQLValue] = [.integer(-account)]
+        try connection.execute("UPDATE zone SET closed = 1, watched = 0 WHERE owner IN \(identities)", closed)
+        try connection.execute("UPDATE share SET closed = 1 WHERE owner IN \(identities)", closed)
+        // Nobody finds a zone of it by a link, or by an address, any more.
+        for table in ["link", "placeholder_address"] {
+            try connection.execute("DELETE FROM \(table) WHERE owner IN \(identities)", closed)
+        }
+        try connection.execute(
+            """
+            DELETE FROM role_assignment
+            WHERE (container, user_name) IN (SELECT container, user_name FROM identity WHERE account = $1)
+            """, closed)
+        try connection.execute("INSERT INTO account_deletion (account, swept) VALUES ($1, 0)", [.integer(account)])
+    }
+}

@@ -1,0 +1,61 @@
+package import SealPrimitives
+package import SealStorage
+package import SealWire
+import SwiftProtobuf
+
+/// A login: who holds the key, on which device.
+package struct Login: Sendable {
+    package let proof: LoginProof
+    package let device: DeviceStatement
+    /// The revision of the account's list of devices that the client has.
+    let knownDevices: UInt64
+
+    package var loginKey: VerificationKey { proof.loginKey }
+
+    package init(_ request: Sealkit_V1_LoginRequest) throws(ServerError) {
+        proof = try LoginProof(request)
+        device = try DeviceStatement(
+            id: request.deviceID, name: request.deviceName, added: request.deviceAdded, signature: request.deviceSignature)
+        knownDevices = request.knownDevices
+    }
+
+    package init(_ request: Sealkit_V1_CreateAccountRequest) throws(ServerError) {
+        try self.init(
+            Sealkit_V1_LoginRequest.with {
+                $0.loginKey = request.loginKey
+                $0.challenge = request.challenge
+                $0.time = request.time
+                $0.signature = request.signature
+                $0.deviceID = request.deviceID
+                $0.deviceName = request.deviceName
+                $0.deviceAdded = request.deviceAdded
+                $0.deviceSignature = request.deviceSignature
+            })
+    }
+
+    /// Checks everything and uses the challenge up.
+    /// - Parameter holder: as `LoginProof.spendChallenge` takes it.
+    package func verify(_ terms: LoginTerms, as holder: LoginChallenges.Holder? = nil) async throws {
+        try proof.check(terms)
+        try device.verify(by: loginKey)
+        try await proof.spendChallenge(terms, as: holder)
+    }
+
+    /// Enters the device and issues its session, in the caller's transaction.
+    /// - Parameter token: 32 random bytes.
+    package func begin(
+        _ account: Accounts.Row, token: [UInt8], now: Int64, in connection: any SQLConnection
+    ) throws -> Sealkit_V1_SessionResponse {
+        let entered = try Devices.enter(device, account: account.id, loginKey: loginKey, now: now, in: connection)
+        let issued = try Sessions.issue(
+            account: account.id, device: entered.row, now: now, randomToken: token, in: connection)
+        let isKnown = knownDevices == UInt64(clamping: entered.revision)
+        let devices = isKnown ? nil : try Devices.list(account: account.id, revision: entered.revision, in: connection)
+        return .with {
+            if let devices { $0.devices = devices }
+            $0.token = issued.token
+            $0.expires = issued.expires
+            $0.account = account.name
+        }
+    }
+}

@@ -1,0 +1,90 @@
+package import SealPrimitives
+import SealStatements
+import SealWire
+import Synchronization
+
+/// Challenges for logging in: good for two minutes, for one login key, once.
+///
+/// A challenge carries its own expiry and MAC, so asking for challenges costs the server no memory however many come. Only
+/// those that came back rightly signed are remembered, until they would have expired: in two pools, because anybody can
+/// make login keys that have no account, and filling theirs must not keep those who have one out.
+package final class LoginChallenges: Sendable {
+    package static let lifetime: Int64 = 120_000_000
+    private static let nonceBytes = 16
+    private static let byteCount = nonceBytes + 8 + 32
+    /// Who signed a challenge.
+    package enum Holder: Hashable, Sendable {
+        /// A login key that has an account, or is given one now, which is counted by client address.
+        case account
+        /// Any other key.
+        case stranger
+    }
+
+    /// How many spent challenges are remembered.
+    package struct Capacity: Sendable {
+        /// Two minutes of more logins than one machine can check.
+        package var accounts = 1_000_000
+        package var strangers = 100_000
+    }
+
+    /// Of this process only: a restart makes all challenges void, so none is good twice.
+    private let key: SecretBytes
+    private let capacity: Capacity
+    private let spent = Mutex<[Holder: [[UInt8]: Int64]]>([:])
+
+    package init(key: SecretBytes, capacity: Capacity = Capacity()) {
+        self.key = key
+        self.capacity = capacity
+    }
+
+    package func make(
+        for loginKey: VerificationKey, now: Int64, nonce: [UInt8]
+    ) -> (challenge: [UInt8], expires: Int64) {
+        let expires = now + Self.lifetime
+        var challenge = nonce
+        challenge.appendLittleEndian(expires)
+        return (challenge + mac(challenge, loginKey), expires)
+    }
+
+    /// Whether this server made the challenge for that key, not long ago.
+    package func isGood(_ challenge: [UInt8], for loginKey: VerificationKey, now: Int64) -> Bool {
+        guard challenge.count == Self.byteCount else { return false }
+        let stated = Array(challenge.prefix(Self.nonceBytes + 8))
+        guard constantTimeEqual(Array(challenge.suffix(32)), mac(stated, loginKey)) else { return false }
+        var reader = CanonicalReader(Array(stated.suffix(8)))
+        guard let expires = try? reader.number(Int64.self) else { return false }
+        return expires > now && expires <= now + Self.lifetime
+    }
+
+    /// Uses the challenge up; false when it was used before.
+    package func spend(_ challenge: [UInt8], by holder: Holder, now: Int64) throws(ServerError) -> Bool {
+        enum Outcome { case first, repeated, full }
+        let most = holder == .account ? capacity.accounts : capacity.strangers
+        let outcome: Outcome = spent.withLock { spent in
+            // Whoever it was then: a key may have got its account meanwhile.
+            guard spent.values.allSatisfy({ $0[challenge] == nil }) else { return .repeated }
+            return Self.remember(challenge, until: now + Self.lifetime, in: &spent[holder, default: [:]], most: most, now: now)
+                ? .first : .full
+        }
+        guard outcome != .full else {
+            throw ServerError(.serviceUnavailable, "Too many people log in at once.", remedy: "Try again.", retryAfter: 30)
+        }
+        return outcome == .first
+    }
+
+    private static func remember(
+        _ challenge: [UInt8], until: Int64, in pool: inout [[UInt8]: Int64], most: Int, now: Int64
+    ) -> Bool {
+        // Swept now and then, not on each login.
+        if pool.count >= most || (pool.count >= 1024 && pool.count.nonzeroBitCount == 1) {
+            pool = pool.filter { $0.value > now }
+        }
+        guard pool.count < most else { return false }
+        pool[challenge] = until
+        return true
+    }
+
+    private func mac(_ stated: [UInt8], _ loginKey: VerificationKey) -> [UInt8] {
+        ServerHash.keyed(key, .challenge, stated, loginKey.bytes)
+    }
+}

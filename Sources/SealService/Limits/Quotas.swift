@@ -1,0 +1,73 @@
+import SealStorage
+import SealWire
+
+/// What may be stored. Nil is no limit.
+package struct Quotas: Sendable {
+    package var storage: Int64?
+    var publicStorage: Int64?
+    package var recordsPerZone: Int64?
+    package var zonesPerUser: Int64?
+    /// Entries of one roster, but for those that take something away.
+    package var rosterEntries: UInt64
+
+    package init(_ limits: ServerLimits = ServerLimits(), rosterEntries: Int = AbuseLimits.rosterEntries) {
+        storage = Self.limit(limits.storageQuota)
+        publicStorage = Self.limit(limits.publicStorageQuota)
+        recordsPerZone = Self.limit(limits.recordsPerZone)
+        zonesPerUser = Self.limit(limits.zonesPerUser)
+        self.rosterEntries = UInt64(clamping: rosterEntries)
+    }
+
+    /// Twice as much may be stored.
+    var doubled: Quotas {
+        var doubled = self
+        doubled.storage = storage.map { min($0, Int64.max / 2) * 2 }
+        doubled.publicStorage = publicStorage.map { min($0, Int64.max / 2) * 2 }
+        return doubled
+    }
+
+    private static func limit(_ value: Int64) -> Int64? { value > 0 ? value : nil }
+
+    /// - Parameters:
+    ///   - bytes: what the account would store then.
+    ///   - isPublic: it is a container's public database, which nobody's account pays for.
+    ///   - isOwner: the zone is the caller's own. Others are not told how much its owner has.
+    func checkStorage(_ bytes: Int64, isPublic: Bool, isOwner: Bool) throws(ServerError) {
+        guard let limit = isPublic ? publicStorage : storage, bytes > limit else { return }
+        if isPublic {
+            throw ServerError(
+                .quotaExceeded, "The container's public database holds at most \(limit) bytes on this server.",
+                remedy: "Delete records that are not needed, or ask the server's operator for more room.")
+        }
+        guard isOwner else {
+            throw ServerError(
+                .quotaExceeded, "The zone's owner has no room left on this server.",
+                remedy: "The owner has to delete records or assets, or to ask the server's operator for more room.")
+        }
+        throw ServerError(
+            .quotaExceeded, "An account stores at most \(limit) bytes on this server.",
+            remedy: "Delete records or assets that are not needed, or ask the server's operator for more room.")
+    }
+
+    /// - Parameter records: how many the zone would have then.
+    func checkRecords(_ records: Int64, isOwner: Bool) throws(ServerError) {
+        guard let limit = recordsPerZone, records > limit else { return }
+        throw ServerError(
+            .quotaExceeded, "A zone has at most \(limit) records on this server.",
+            remedy: isOwner
+                ? "Delete records that are not needed, or begin another zone."
+                : "Delete records that are not needed, or ask the zone's owner to begin another zone.")
+    }
+
+    /// One more zone for its owner; in the caller's transaction.
+    func checkZones(of owner: Int64, in connection: any SQLConnection) throws {
+        guard let limit = zonesPerUser else { return }
+        let open = try connection.first(
+            "SELECT COUNT(*) FROM zone WHERE owner = $1 AND closed = 0", [.integer(owner)]
+        ) { try $0.int64(0) }
+        guard let open, open >= limit else { return }
+        throw ServerError(
+            .quotaExceeded, "A user has at most \(limit) zones in a container on this server.",
+            remedy: "Delete zones that are not needed, or ask the server's operator for more.")
+    }
+}

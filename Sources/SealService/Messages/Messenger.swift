@@ -1,0 +1,76 @@
+/// A message to a person outside the system: a verification code.
+package struct OutgoingMessage: Sendable {
+    /// The same in every attempt, so that whoever passes it on can tell a second copy from a second message.
+    package var id: String
+    /// A mail address or an E.164 number. Never logged, never part of an error.
+    package var recipient: String
+    /// Of a mail; empty for a phone.
+    package var subject: String
+    package var body: String
+    /// The same as `body` for mail readers that show HTML; empty for a phone.
+    package var html: String
+    /// BCP 47, of what is written.
+    package var language: String
+}
+
+extension OutgoingMessage: CustomStringConvertible, CustomReflectable {
+    /// Address and code show nowhere.
+    package var description: String { "OutgoingMessage" }
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+/// Delivers messages of one kind: SMTP for mail, an HTTP webhook for phones.
+package protocol Messenger: Sendable {
+    func send(_ message: OutgoingMessage) async throws
+    /// Whether there is a way to find out, without a message, if one would be taken.
+    var canBeTried: Bool { get }
+    /// Goes as far as a message would be handed over, and hands none over.
+    func tryOut() async throws(MessengerError)
+    /// What it hands messages to, for the log; nil where that may be a secret.
+    var relay: String? { get }
+    /// Nothing is sent after this.
+    func close() async
+}
+
+extension Messenger {
+    package func close() async {}
+    package var canBeTried: Bool { false }
+    package var relay: String? { nil }
+    package func tryOut() async throws(MessengerError) {}
+}
+
+package enum MessengerError: Error, Equatable {
+    /// The recipient is not an address that this messenger can send to.
+    case invalidRecipient
+    /// The subject or sender holds a character that no header may hold.
+    case invalidHeader(String)
+    /// The relay cannot be reached, or refused. `code` is libcurl's; `status` the relay's last answer, 0 when there was none.
+    case notSent(code: Int, status: Int, reason: String)
+    /// The gateway answered with this HTTP status; 0 when it did not answer.
+    case gateway(status: Int)
+    case unavailable
+
+    /// False where the other side has decided: the same message would be refused again.
+    var isWorthRetrying: Bool {
+        switch self {
+        case .invalidRecipient, .invalidHeader: false
+        // 4xx is “not now” in SMTP, 5xx is “never”.
+        case .notSent(_, let status, _): !(500..<600).contains(status)
+        // And the other way round in HTTP, but for those that say “later”.
+        case .gateway(let status): !(300..<500).contains(status) || [408, 425, 429].contains(status)
+        case .unavailable: true
+        }
+    }
+
+    /// What the other side said, for an operator. Holds no address.
+    package var text: String {
+        switch self {
+        case .invalidRecipient: "the recipient is no address that it can send to"
+        case .invalidHeader(let name): "the header \(name) holds a character that none may hold"
+        case .notSent(let code, let status, let reason):
+            "\(reason) (libcurl \(code)\(status > 0 ? ", last answer of the relay \(status)" : ""))"
+        case .gateway(let status): status > 0 ? "the gateway answered with status \(status)" : "the gateway did not answer"
+        case .unavailable: "libcurl cannot be used"
+        }
+    }
+}

@@ -1,0 +1,224 @@
+package import Logging
+package import SealPrimitives
+package import SealStorage
+import Synchronization
+
+/// Sends messages beside the requests that cause them, and tries again for as long as their codes are good.
+///
+/// A message is stored in the transaction that makes its code, and removed once it was sent: so it outlives a restart, and
+/// goes out **at least once**. A process that is killed between sending and removing sends it a second time, with the same
+/// id and the same code.
+package final class Outbox: Sendable {
+    private let messengers: [Address.Kind: any Messenger]
+    private let rows: OutgoingMessages
+    private let database: any SQLDatabase
+    private let origin: ServerOrigin
+    private let clock: @Sendable () -> Int64
+    private let logger: Logger
+    /// Waits between tries, by a clock that nobody sets; after the last one the message is given up.
+    private let waits: [Duration]
+    private let capacity: Int
+    private let metrics: ServerMetrics
+    /// Whether messages go out, by kind.
+    package let states: MessengerStates
+
+    private struct State {
+        var tasks: [ID16: Task<Void, Never>] = [:]
+        /// Ended before their task was noted.
+        var ended: Set<ID16> = []
+        var isClosed = false
+        var hasResumed = false
+        /// Until then: what was begun since the start, and is not to be begun again as a left-over.
+        var begun: Set<ID16> = []
+        /// What was begun as a left-over; of the first moments the request that stored it may still come.
+        var resumed: Set<ID16> = []
+    }
+    private let state = Mutex(State())
+
+    /// Nearly ten minutes in all, which is how long a code is good.
+    package static let defaultWaits: [Duration] = [
+        .seconds(2), .seconds(10), .seconds(30), .seconds(60), .seconds(120), .seconds(180), .seconds(180),
+    ]
+    /// How long a stopping server waits for what is being sent.
+    private static let patience: Duration = .seconds(5)
+
+    package init(
+        messengers: [Address.Kind: any Messenger], key: SecretBytes, database: any SQLDatabase, origin: ServerOrigin,
+        clock: @escaping @Sendable () -> Int64, logger: Logger, waits: [Duration] = defaultWaits, capacity: Int = 2_000,
+        metrics: ServerMetrics = .off
+    ) {
+        self.messengers = messengers
+        self.rows = OutgoingMessages(key: key)
+        self.database = database
+        self.origin = origin
+        self.clock = clock
+        self.logger = logger
+        self.waits = waits
+        self.capacity = capacity
+        self.metrics = metrics
+        states = MessengerStates(messengers, logger: logger)
+    }
+
+    /// Whether the server is set up to send messages of this kind.
+    package func carries(_ kind: Address.Kind) -> Bool { messengers[kind] != nil }
+
+    /// False when there is no room: so many wait that the relay must be out of order.
+    package var hasRoom: Bool { state.withLock { !$0.isClosed && $0.tasks.count < capacity } }
+
+    /// How many wait or are being sent.
+    package var count: Int { state.withLock(\.tasks.count) }
+
+    /// Tries those messengers of which it is not known that they work.
+    package func tryOut() async {
+        for (kind, messenger) in messengers where messenger.canBeTried && states[kind] != .ok {
+            let failure: MessengerError?
+            do {
+                try await messenger.tryOut()
+                failure = nil
+            } catch {
+                failure = error
+            }
+            // A server that has stopped says nothing any more.
+            if state.withLock(\.isClosed) { return }
+            states.note(failure == nil ? .ok : .failing, of: kind, why: failure?.text ?? "")
+        }
+    }
+
+    /// Whether there is anything to try.
+    package var canBeTried: Bool { messengers.values.contains(where: \.canBeTried) }
+
+    // MARK: In
+
+    /// Stores a message in the caller's transaction. Sent by `send`, once that has ended well.
+    package func store(_ message: WaitingMessage, in connection: any SQLConnection) throws {
+        try rows.insert(message, in: connection)
+    }
+
+    /// Returns at once.
+    package func send(_ message: WaitingMessage) {
+        let isNew = state.withLock { state in
+            if !state.hasResumed { state.begun.insert(message.id) }
+            return state.resumed.remove(message.id) == nil
+        }
+        if isNew { begin(message) }
+    }
+
+    private func begin(_ message: WaitingMessage) {
+        // Closed: the next start sends it.
+        guard !state.withLock(\.isClosed) else { return }
+        // Detached: its writes are the server's own, not in the turn and budget of whoever asked.
+        let task = Task.detached {
+            await self.deliver(message)
+            self.finish(message.id)
+        }
+        state.withLock { state in
+            if state.ended.remove(message.id) == nil { state.tasks[message.id] = task }
+            if state.isClosed { task.cancel() }
+        }
+    }
+
+    /// Whether anything may wait from before the start, which nobody has gone on with yet.
+    package func hasLeftOvers(in connection: any SQLConnection) throws -> Bool {
+        guard !messengers.isEmpty, !state.withLock(\.hasResumed) else { return false }
+        if try connection.exists("SELECT 1 FROM outgoing_message LIMIT 1") { return true }
+        _ = beginNewOnly(after: [])
+        return false
+    }
+
+    /// Goes on with what waited when the server last ended: once, since what came later has its task.
+    package func resume(_ turn: JobTurn) async throws {
+        let (now, rows) = (turn.now, rows)
+        let waiting = try await turn.step { try rows.takeOver(now: now, in: $0) }
+        for message in beginNewOnly(after: waiting.filter { carries($0.kind) }) { begin(message) }
+    }
+
+    /// Notes that nothing is left over any more but these.
+    /// - Returns: those of them that nobody has begun.
+    private func beginNewOnly(after waiting: [WaitingMessage]) -> [WaitingMessage] {
+        state.withLock { state in
+            let left = waiting.filter { !state.begun.contains($0.id) }
+            (state.hasResumed, state.begun, state.resumed) = (true, [], Set(left.map(\.id)))
+            return left
+        }
+    }
+
+    /// Stops trying, and waits a little for what is on its way. What was not sent is sent after the next start.
+    package func close() async {
+        let tasks = state.withLock { state in
+            state.isClosed = true
+            return Array(state.tasks.values)
+        }
+        for task in tasks { task.cancel() }
+        let end = ContinuousClock.now + Self.patience
+        while count > 0, ContinuousClock.now < end {
+            do { try await Task.sleep(for: .milliseconds(20)) } catch { break }
+        }
+        for messenger in messengers.values { await messenger.close() }
+    }
+
+    private func finish(_ id: ID16) {
+        state.withLock { state in
+            if state.tasks.removeValue(forKey: id) == nil { state.ended.insert(id) }
+        }
+    }
+
+    // MARK: Out
+
+    private func deliver(_ waiting: WaitingMessage) async {
+        guard let messenger = messengers[waiting.kind] else { return }
+        var attempts = waiting.attempts
+        while clock() < waiting.expires {
+            // Now, not when it was stored: with port 0 the origin has changed since.
+            let message = waiting.message.written(waiting.kind, id: waiting.id.hex, origin: origin.value)
+            do {
+                try await messenger.send(message)
+                states.note(.ok, of: waiting.kind)
+                metrics.count(.messages, "\(waiting.kind)", "sent")
+                return await store { try $0.delete(waiting.id, in: $1) }
+            } catch is CancellationError {
+                return
+            } catch {
+                attempts += 1
+                metrics.count(.messages, "\(waiting.kind)", "failed")
+                // The messenger's errors carry no address; others' words are not repeated.
+                let known = error as? MessengerError
+                // Where it can be found out by itself whether messages go out, it is.
+                if messenger.canBeTried { states.doubt(waiting.kind) } else { states.note(.failing, of: waiting.kind, why: known?.text ?? "") }
+                let willRetry = attempts <= waits.count && known?.isWorthRetrying != false
+                logger.warning(
+                    "a message was not sent",
+                    metadata: [
+                        "error": "\(known.map { "\($0)" } ?? "\(type(of: error))")", "try": "\(attempts)",
+                        "again": "\(willRetry)",
+                    ])
+                guard willRetry else {
+                    metrics.count(.messages, "\(waiting.kind)", "given-up")
+                    return await store { try $0.delete(waiting.id, in: $1) }
+                }
+                await store { try $0.countAttempt(waiting.id, in: $1) }
+                guard await pause(attempts) else { return }
+            }
+        }
+        metrics.count(.messages, "\(waiting.kind)", "given-up")
+        logger.warning("a message was given up: its code is of no use any more")
+        await store { try $0.delete(waiting.id, in: $1) }
+    }
+
+    /// False when the outbox closes.
+    private func pause(_ attempts: Int) async -> Bool {
+        guard attempts <= waits.count else { return true }
+        do { try await Task.sleep(for: waits[attempts - 1]) } catch { return false }
+        return true
+    }
+
+    /// Notes how a message stands. Where that fails the message is sent once more, after the next start.
+    private func store(_ change: @escaping @Sendable (OutgoingMessages, any SQLConnection) throws -> Void) async {
+        do {
+            let rows = rows
+            try await database.write { try change(rows, $0) }
+        } catch {
+            logger.warning(
+                "what was sent could not be noted; the message may be sent again", metadata: ["error": "\(type(of: error))"])
+        }
+    }
+}

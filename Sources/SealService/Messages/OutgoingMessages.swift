@@ -1,0 +1,89 @@
+package import SealPrimitives
+import SealStorage
+
+/// One message that waits.
+package struct WaitingMessage: Sendable {
+    package let id: ID16
+    package let kind: Address.Kind
+    package let message: CodeMessage
+    /// How often it was tried in vain.
+    package var attempts: Int
+    /// When its code is of no use any more.
+    package let expires: Int64
+
+    package init(id: ID16, kind: Address.Kind, message: CodeMessage, attempts: Int, expires: Int64) {
+        self.id = id
+        self.kind = kind
+        self.message = message
+        self.attempts = attempts
+        self.expires = expires
+    }
+}
+
+/// The rows of messages that wait, sealed with a key that is not on the database's disk: address and code lie there only as
+/// long as they are being sent, and show neither in the database nor in its backups.
+struct OutgoingMessages: Sendable {
+    /// Messages that wait to be sent. Times are microseconds since 1970.
+    static let tables = """
+        CREATE TABLE outgoing_message (
+            id BLOB NOT NULL PRIMARY KEY,
+            kind TEXT NOT NULL,
+            sealed BLOB NOT NULL,
+            attempts BIGINT NOT NULL,
+            expires BIGINT NOT NULL
+        );
+        """
+
+    let key: SecretBytes
+
+    func insert(_ waiting: WaitingMessage, in connection: any SQLConnection) throws {
+        let sealed = waiting.message.sealed(
+            under: key, associatedData: Self.place(waiting.id, waiting.kind.rawValue, waiting.expires))
+        try connection.execute(
+            "INSERT INTO outgoing_message (id, kind, sealed, attempts, expires) VALUES ($1, $2, $3, 0, $4)",
+            [.blob(waiting.id.bytes), .text(waiting.kind.rawValue), .blob(sealed), .integer(waiting.expires)])
+    }
+
+    func countAttempt(_ id: ID16, in connection: any SQLConnection) throws {
+        try connection.execute(
+            "UPDATE outgoing_message SET attempts = attempts + 1 WHERE id = $1", [.blob(id.bytes)])
+    }
+
+    func delete(_ id: ID16, in connection: any SQLConnection) throws {
+        try connection.execute("DELETE FROM outgoing_message WHERE id = $1", [.blob(id.bytes)])
+    }
+
+    /// What is left of an earlier run. What cannot be opened, has expired, or lives longer than any message does (a clock
+    /// was set back since) goes.
+    func takeOver(now: Int64, in connection: any SQLConnection) throws -> [WaitingMessage] {
+        try connection.execute(
+            "DELETE FROM outgoing_message WHERE expires <= $1 OR expires > $2",
+            [.integer(now), .integer(now + PendingVerification.lifetime + PendingVerification.clockTolerance)])
+        var waiting: [WaitingMessage] = []
+        var unreadable: [ID16] = []
+        try connection.run("SELECT id, kind, sealed, attempts, expires FROM outgoing_message ORDER BY expires", []) { row in
+            let (id, kind, expires) = (try ID16(row.bytes(0)), try row.text(1), try row.int64(4))
+            let message = try? CodeMessage(
+                opening: try row.bytes(2), under: key, associatedData: Self.place(id, kind, expires))
+            if let message, let known = Address.Kind(rawValue: kind) {
+                waiting.append(
+                    WaitingMessage(
+                        id: id, kind: known, message: message, attempts: Int(clamping: try row.int64(3)), expires: expires))
+            } else {
+                unreadable.append(id)
+            }
+            return true
+        }
+        for id in unreadable { try delete(id, in: connection) }
+        return waiting
+    }
+
+    /// What a sealed message belongs to.
+    private static func place(_ id: ID16, _ kind: String, _ expires: Int64) -> [UInt8] {
+        var writer = CanonicalWriter()
+        writer.id(id)
+        writer.string(kind)
+        writer.number(expires)
+        return writer.bytes
+    }
+}

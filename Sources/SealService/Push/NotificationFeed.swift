@@ -1,0 +1,174 @@
+import Foundation
+package import SealStatements
+package import SealStorage
+package import SealWire
+import SwiftProtobuf
+
+/// Reading what waits in a user's feed. A device's place in it is the number of the last one it received, which the
+/// device keeps; nothing is deleted because it was read.
+package enum NotificationFeed {
+    package struct Entry: Sendable {
+        package let number: Int64
+        package let message: Sealkit_V1_Notification
+        /// The last of its number: a device that has it has all before it.
+        package var completesNumber = false
+    }
+
+    /// What is between a place in the feed and its end.
+    package struct Place: Sendable {
+        /// The newest number given out.
+        package let last: Int64
+        /// Some of these numbers and below may be gone unread.
+        package let floor: Int64
+
+        package init(last: Int64, floor: Int64) {
+            self.last = last
+            self.floor = floor
+        }
+    }
+
+    package static func place(of owner: Int64, in connection: any SQLConnection) throws -> Place {
+        try connection.first("SELECT last, floor FROM notification_feed WHERE owner = $1", [.integer(owner)]) {
+            Place(last: try $0.int64(0), floor: try $0.int64(1))
+        } ?? Place(last: 0, floor: 0)
+    }
+
+    private static let columns = """
+        SELECT n.number, n.database, n.subscription, n.kind, n.record, n.payload, n.changed, z.container, z.environment, \
+        z.owner_name, z.name, s.body
+        FROM notification n
+        JOIN zone z ON z.owner = n.zone_owner AND z.zone = n.zone
+        LEFT JOIN subscription s ON s.owner = n.owner AND s.environment = n.environment AND s.database = n.database \
+        AND s.id = n.subscription
+        """
+
+    /// What one device has not received, oldest first: everything but its own changes.
+    ///
+    /// Whole numbers only, so that the last one's number is a place to go on from.
+    package static func page(
+        of caller: Caller, _ environment: Environment, after number: Int64, in connection: any SQLConnection
+    ) throws -> [Entry] {
+        let condition = """
+            n.owner = $1 AND n.environment = $2 AND n.number > $3 AND (n.origin <> $4 OR n.other_number > $3)
+            """
+        let values: [SQLValue] = [
+            .integer(caller.id), .integer(Int64(environment.rawValue)), .integer(number), .blob(caller.session),
+        ]
+        return try page(where: condition, values, in: connection)
+    }
+
+    /// What a webhook has not received; it is no device, so no change is its own.
+    package static func page(of webhook: WebhookRow, in connection: any SQLConnection) throws -> [Entry] {
+        try page(
+            where: "n.owner = $1 AND n.environment = $2 AND n.database = $3 AND n.subscription = $4 AND n.number > $5",
+            webhook.key + [.integer(webhook.delivered)], in: connection)
+    }
+
+    private static func page(
+        where condition: String, _ values: [SQLValue], in connection: any SQLConnection
+    ) throws -> [Entry] {
+        let limit = values.count + 1
+        var entries = try connection.rows(
+            "\(columns) WHERE \(condition) ORDER BY n.number LIMIT $\(limit)", values + [.integer(Int64(PushLimits.page + 1))],
+            entry)
+        if entries.count > PushLimits.page, let last = entries.last?.number {
+            let whole = entries.filter { $0.number < last }
+            entries = try whole.isEmpty
+                // One number fills more than a page: a save of many records.
+                ? connection.rows("\(columns) WHERE \(condition) AND n.number = $\(limit)", values + [.integer(last)], entry)
+                : whole
+        }
+        for index in entries.indices {
+            entries[index].completesNumber = index + 1 == entries.count || entries[index + 1].number > entries[index].number
+        }
+        return entries
+    }
+
+    private static func entry(_ row: any SQLRow) throws -> Entry {
+        var message = try Sealkit_V1_Notification(serializedBytes: try row.data(5))
+        let database = SubscriptionRow.Database(rawValue: try row.int64(1))
+        message.database = database?.name ?? ""
+        message.subscriptionID = try row.text(2)
+        message.kind = UInt32(truncatingIfNeeded: try row.int64(3))
+        message.recordName = try row.text(4)
+        message.date = try row.int64(6)
+        message.container = try row.text(7)
+        message.environment = Environment(rawValue: UInt8(truncatingIfNeeded: try row.int64(8)))?.name ?? ""
+        message.zone.ownerName = try row.text(9)
+        message.zone.zoneName = try row.text(10)
+        if let body = try row.optionalData(11) {
+            let subscription = try Sealkit_V1_Subscription(serializedBytes: body)
+            if subscription.hasNotificationInfo { message.notificationInfo = subscription.notificationInfo }
+        }
+        return Entry(number: try row.int64(0), message: message)
+    }
+
+    // MARK: Keeping it small
+
+    /// Counts what is not written at all: whoever stands before it is told to fetch changes.
+    static func overflow(_ owner: Int64, in connection: any SQLConnection) throws {
+        try connection.execute(
+            "UPDATE notification_feed SET last = last + 1, floor = last + 1 WHERE owner = $1", [.integer(owner)])
+    }
+
+    /// Drops the oldest where a user has too many.
+    static func trim(_ owner: Int64, in connection: any SQLConnection) throws {
+        let floor = try connection.first(
+            "SELECT number FROM notification WHERE owner = $1 ORDER BY number DESC LIMIT 1 OFFSET $2",
+            [.integer(owner), .integer(Int64(PushLimits.notifications))]
+        ) { try $0.int64(0) }
+        guard let floor else { return }
+        try connection.execute(
+            "DELETE FROM notification WHERE owner = $1 AND number <= $2", [.integer(owner), .integer(floor)])
+        try connection.execute(
+            "UPDATE notification_feed SET floor = $2 WHERE owner = $1 AND floor < $2", [.integer(owner), .integer(floor)])
+    }
+
+    /// Drops what is too old, of some users at a time.
+    /// - Returns: whether there may be more.
+    @discardableResult
+    package static func sweep(now: Int64, in connection: any SQLConnection) throws -> Bool {
+        let cutoff: SQLValue = .integer(now - PushLimits.kept)
+        let owners = try connection.rows(
+            "SELECT DISTINCT owner FROM (SELECT owner FROM notification WHERE changed < $1 LIMIT $2) AS old",
+            [cutoff, .integer(sweptAtOnce)]
+        ) { try $0.int64(0) }
+        for owner in owners {
+            // Where something was not written at all, it is higher already.
+            try connection.execute(
+                """
+                UPDATE notification_feed SET floor = (SELECT MAX(n.number) FROM notification n WHERE n.owner = $1 AND n.changed < $2)
+                WHERE owner = $1
+                    AND floor < (SELECT MAX(n.number) FROM notification n WHERE n.owner = $1 AND n.changed < $2)
+                """, [.integer(owner), cutoff])
+            try connection.execute("DELETE FROM notification WHERE owner = $1 AND changed < $2", [.integer(owner), cutoff])
+        }
+        return !owners.isEmpty
+    }
+
+    /// Rows by which users are found; each has some thousands at most.
+    private static let sweptAtOnce: Int64 = 20
+
+    /// Of a subscription that has fired once, and been delivered: nothing is to be sent any more.
+    private static let isIdle = """
+        due = 0 AND NOT EXISTS (SELECT 1 FROM subscription s WHERE s.owner = webhook.owner
+            AND s.environment = webhook.environment AND s.database = webhook.database AND s.id = webhook.subscription)
+        """
+
+    /// Some webhooks that have nothing to send any more. They are looked for beside everybody's writes, since all there are is looked at.
+    static func idleWebhooks(in connection: any SQLConnection) throws -> [[SQLValue]] {
+        try connection.rows(
+            "SELECT owner, environment, database, subscription FROM webhook WHERE \(isIdle) LIMIT $1", [.integer(droppedAtOnce)]
+        ) { [.integer(try $0.int64(0)), .integer(try $0.int64(1)), .integer(try $0.int64(2)), .text(try $0.text(3))] }
+    }
+
+    /// Drops those of them that are as idle still.
+    static func dropWebhooks(_ keys: [[SQLValue]], in connection: any SQLConnection) throws {
+        for key in keys {
+            try connection.execute(
+                """
+                DELETE FROM webhook WHERE owner = $1 AND environment = $2 AND database = $3 AND subscription = $4 AND \(isIdle)
+                """, key)
+        }
+    }
+}

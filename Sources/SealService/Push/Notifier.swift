@@ -1,0 +1,115 @@
+package import SealStatements
+package import SealStorage
+
+/// Writes what a change gives rise to into the feeds of those who subscribed, in the change's own transaction: what was
+/// acknowledged is never lost, and what was taken back never told.
+///
+/// A change that is still to be fetched is told once: there is one row for a subscription and zone, for query
+/// subscriptions for a subscription and record, and a later change moves it to the feed's end. All rows of one
+/// transaction in one feed share a number.
+package struct Notifier {
+    package let zone: ZoneRow
+    package let caller: Caller
+    /// Microseconds since 1970.
+    package let now: Int64
+    package let connection: any SQLConnection
+
+    package init(zone: ZoneRow, caller: Caller, now: Int64, connection: any SQLConnection) {
+        self.zone = zone
+        self.caller = caller
+        self.now = now
+        self.connection = connection
+    }
+
+    /// After a save.
+    func recordsChanged(_ changes: [RecordChange]) throws {
+        guard !zone.watch.isEmpty, !changes.isEmpty else { return }
+        if zone.isPublic {
+            try PublicChanges.note(changes, in: zone, by: caller, now: now, connection: connection)
+            return
+        }
+        let watch = zone.watch.contains(.stale) ? try Watch.refresh(zone, in: connection) : zone.watch
+        let hasWebhooks = watch.contains(.webhooks)
+        if watch.contains(.changes) {
+            // In zones with shares each is told of its own ones.
+            for (shares, changes) in Dictionary(grouping: changes, by: \.shares) {
+                try tellChanges(types: Set(changes.map(\.type)).sorted(), shares: shares, mayHaveWebhooks: hasWebhooks)
+            }
+        }
+        if watch.contains(.queries) { try QueryNotifier(notifier: self, hasWebhooks: hasWebhooks).tell(changes) }
+    }
+
+    /// After the zone appeared, became shared, lost or gained somebody, or went: for all who see it now. Subscriptions to
+    /// one record type hear of it where the zone's records came or went with it.
+    package func zoneChanged(comesOrGoes: Bool) throws {
+        // Who watches may have changed with the zone: the row does not count here.
+        try tellChanges(types: comesOrGoes ? nil : [], shares: Set([zone.share?.number].compactMap { $0 }), mayHaveWebhooks: true)
+    }
+
+    /// After somebody asked for access: for those who answer, and for subscriptions to no record type.
+    package func accessRequested(of users: [UserID]) throws {
+        let names = users.indices.map { "$\($0 + 4)" }.joined(separator: ", ")
+        try tell(
+            """
+            v.owner = $1 AND v.zone = $2 AND v.gone = 0 AND s.kind <> 1 AND s.record_type = ''
+            AND v.viewer IN (SELECT id FROM identity WHERE container = $3 AND user_name IN (\(names)))
+            """, zone.key + [.text(zone.container)] + users.map { .text($0.recordName) }, mayHaveWebhooks: true)
+    }
+
+    /// - Parameters:
+    ///   - types: of the records that changed; nil for any.
+    ///   - shares: the hierarchical ones that it concerns.
+    private func tellChanges(types: [String]?, shares: Set<Int64>, mayHaveWebhooks: Bool) throws {
+        var values = zone.key
+        var condition = "v.owner = $1 AND v.zone = $2 AND v.gone = 0 AND s.kind <> 1" + DatabaseFeed.concerned("v", zone, shares)
+        if let types {
+            let parameters = types.indices.map { "$\($0 + 3)" }.joined(separator: ", ")
+            condition += types.isEmpty ? " AND s.record_type = ''" : " AND (s.record_type = '' OR s.record_type IN (\(parameters)))"
+            values += types.map { .text($0) }
+        }
+        try tell(condition, values, mayHaveWebhooks: mayHaveWebhooks)
+    }
+
+    private func tell(_ condition: String, _ values: [SQLValue], mayHaveWebhooks: Bool) throws {
+        let owners = try connection.rows(
+            """
+            UPDATE notification_feed SET last = last + 1
+            WHERE owner IN (SELECT s.owner FROM \(Watch.subscriptions) WHERE \(condition)) RETURNING owner
+            """, values
+        ) { try $0.int64(0) }
+        guard !owners.isEmpty else { return }
+        let next = values.count
+        try connection.execute(
+            """
+            INSERT INTO notification (owner, environment, database, subscription, zone_owner, zone, record, kind, number,
+                other_number, origin, payload, changed)
+            SELECT s.owner, s.environment, s.database, s.id, v.owner, v.zone, '', s.kind, f.last, 0, $\(next + 1),
+                $\(next + 2), $\(next + 3)
+            FROM \(Watch.subscriptions) JOIN notification_feed f ON f.owner = s.owner WHERE \(condition)
+            \(Self.coalescing)
+            """, values + [.blob(caller.session), .blob([]), .integer(now)])
+        try announce(to: owners, mayHaveWebhooks: mayHaveWebhooks)
+    }
+
+    /// `other_number` is the newest change by another session than the newest one's: what the newest one's device is
+    /// told by. So a device hears of every change but its own, whoever's changes were told together.
+    static let coalescing = """
+        ON CONFLICT (owner, environment, database, subscription, zone_owner, zone, record) DO UPDATE SET
+            other_number = CASE WHEN notification.origin = excluded.origin THEN notification.other_number
+                ELSE notification.number END,
+            origin = excluded.origin, number = excluded.number, kind = excluded.kind, payload = excluded.payload,
+            changed = excluded.changed
+        """
+
+    func announce(to owners: [Int64], mayHaveWebhooks: Bool) throws {
+        for owner in owners { connection.announce(.notifications(of: owner)) }
+        guard mayHaveWebhooks else { return }
+        // Where there turns out to be nothing to send, the sender notes that.
+        try connection.execute(
+            """
+            UPDATE webhook SET due = $3, since = $3
+            WHERE due = 0 AND owner IN (SELECT v.viewer FROM zone_view v WHERE v.owner = $1 AND v.zone = $2)
+            """, zone.key + [.integer(now)])
+        connection.announce(.webhooks)
+    }
+}

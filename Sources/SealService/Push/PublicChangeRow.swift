@@ -1,0 +1,68 @@
+import SealStatements
+import SealStorage
+
+/// The change of a public database whose turn it is, and how far its subscribers were told.
+struct PublicChangeRow {
+    let position: Int64
+    let zoneOwner: Int64
+    let container: String
+    let environment: Environment
+    let origin: [UInt8]
+    /// Microseconds since 1970.
+    let changed: Int64
+    let recordType: String
+    /// Nil where more changed than is kept.
+    let record: RecordChange?
+    /// The last subscription that was told.
+    let told: (owner: Int64, id: String)
+
+    /// The oldest that waits.
+    static func next(in connection: any SQLConnection) throws -> PublicChangeRow? {
+        try connection.first(
+            """
+            SELECT c.position, c.zone_owner, z.container, z.environment, c.origin, c.changed, c.reason, c.record, c.record_type,
+                c.creator, c.author, c.created, c.modified, c.fields, c.told_owner, c.told_id
+            FROM public_change c JOIN zone z ON z.owner = c.zone_owner AND z.zone = 1 ORDER BY c.position LIMIT 1
+            """, [], PublicChangeRow.init)
+    }
+
+    private init(_ row: any SQLRow) throws {
+        position = try row.int64(0)
+        zoneOwner = try row.int64(1)
+        container = try row.text(2)
+        guard let code = UInt8(exactly: try row.int64(3)), let environment = Environment(rawValue: code) else {
+            throw StorageError.unexpectedType(column: 3, wanted: "an environment")
+        }
+        self.environment = environment
+        origin = try row.bytes(4)
+        changed = try row.int64(5)
+        recordType = try row.text(8)
+        told = (try row.int64(14), try row.text(15))
+        guard let reason = PublicChanges.Reason(rawValue: try row.int64(6)) else {
+            throw StorageError.unexpectedType(column: 6, wanted: "a reason")
+        }
+        guard let kind = reason.kind else {
+            record = nil
+            return
+        }
+        let fields = try row.bytes(13)
+        record = RecordChange(
+            kind: kind, name: try row.text(7), type: recordType, position: 0, creator: try UserID(recordName: try row.text(9)),
+            author: try UserID(recordName: try row.text(10)), created: try row.int64(11), modified: try row.int64(12),
+            fields: kind == .deleted ? [] : fields, formerFields: kind == .deleted ? fields : [], isNewRow: false, shares: [], former: nil)
+    }
+
+    /// The key of the zone that it was in.
+    var zoneKey: [SQLValue] { [.integer(zoneOwner), .integer(1)] }
+
+    /// Notes how far it was told; nil: to everybody.
+    func move(to last: (owner: Int64, id: String)?, in connection: any SQLConnection) throws {
+        guard let last else {
+            try connection.execute("DELETE FROM public_change WHERE position = $1", [.integer(position)])
+            return
+        }
+        try connection.execute(
+            "UPDATE public_change SET told_owner = $2, told_id = $3 WHERE position = $1",
+            [.integer(position), .integer(last.owner), .text(last.id)])
+    }
+}

@@ -1,0 +1,178 @@
+import Foundation
+import SealPrimitives
+import SealStatements
+package import SealStorage
+package import SealWire
+import SwiftProtobuf
+
+/// The rows of one user's subscriptions in one database, in the caller's transaction.
+package struct Subscriptions {
+    package let caller: Caller
+    package let path: DatabasePath
+    package let connection: any SQLConnection
+    /// What the user watched everywhere before the first change.
+    private var before: Watch?
+    /// Zones that were subscribed to by themselves, and that ceased to be.
+    private var (gained, lost): (Set<[Int64]>, Set<[Int64]>) = ([], [])
+
+    package init(caller: Caller, path: DatabasePath, connection: any SQLConnection) {
+        (self.caller, self.path, self.connection) = (caller, path, connection)
+    }
+
+    private var database: SubscriptionRow.Database { SubscriptionRow.Database(path.database) }
+    private var key: [SQLValue] {
+        [.integer(caller.id), .integer(Int64(path.environment.rawValue)), .integer(database.rawValue)]
+    }
+
+    package func all() throws -> [Sealkit_V1_Subscription] {
+        try connection.rows(
+            "SELECT body FROM subscription WHERE owner = $1 AND environment = $2 AND database = $3 ORDER BY id", key
+        ) { try Sealkit_V1_Subscription(serializedBytes: try $0.data(0)) }
+    }
+
+    /// - Throws: `unknownItem`, `invalidArguments`.
+    package func find(_ id: String) throws -> Sealkit_V1_Subscription {
+        try SubscriptionDraft.check(id: id)
+        guard let body = try body(id) else { throw Self.unknown }
+        return try Sealkit_V1_Subscription(serializedBytes: body)
+    }
+
+    private func body(_ id: String) throws -> Data? {
+        try connection.first(
+            "SELECT body FROM subscription WHERE owner = $1 AND environment = $2 AND database = $3 AND id = $4",
+            key + [.text(id)]
+        ) { try $0.data(0) }
+    }
+
+    package static let unknown = ServerError(
+        .unknownItem, "The user has no subscription of this id in this database.", remedy: "List the subscriptions.")
+
+    /// Makes the subscription, or puts it in the place of the one that has its id.
+    /// - Throws: `zoneNotFound`, `limitExceeded`, `quotaExceeded`; `invalidArguments` for a predicate over what the server cannot read.
+    package mutating func save(
+        _ draft: SubscriptionDraft, _ schemas: SchemaStore, _ quotas: Quotas
+    ) throws -> Sealkit_V1_Subscription {
+        var message = draft.message
+        let zone = try zone(of: message)
+        if message.hasZone, let zone { message.zone = zone.wireID }
+        if draft.kind == .query {
+            let schema = try schemas.schema(path.container, path.environment, in: connection)
+            if let type = schema.indexed[message.recordType] { try QueryRules.checkReadable(draft.keys, type) }
+        }
+        let body: Data = try message.serializedData()
+        let former = try self.body(draft.id)
+        if former == body { return message }
+        // The last that may be refused: what fails alone leaves the former one as it is.
+        try checkCount(draft.kind, beside: draft.id)
+        if body.count > former?.count ?? -1 {
+            try StorageUsage.checkRoom(
+                for: Int64(body.count - (former?.count ?? 0)) + (former == nil ? BilledTable.rowOverhead : 0),
+                on: .init(account: caller.accountID), quotas: quotas, connection)
+        }
+        // What the former one gave rise to is not this one's; one that fired once has gone before it.
+        try remove(draft.id)
+        if let zone { gained.insert([zone.owner, zone.zone]) }
+        try connection.execute(
+            """
+            INSERT INTO subscription (owner, environment, database, id, kind, zone_owner, zone, record_type, fires_on,
+                has_webhook, body)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+            """,
+            key + [
+                .text(draft.id), .integer(draft.kind.rawValue), .integer(zone?.owner ?? 0), .integer(zone?.zone ?? 0),
+                .text(message.recordType), .integer(draft.firesOn.rawValue), .bool(!message.webhook.isEmpty), .data(body),
+            ])
+        try connection.execute(
+            "INSERT INTO notification_feed (owner, last, floor) VALUES ($1, 0, 0) ON CONFLICT (owner) DO NOTHING",
+            [.integer(caller.id)])
+        if !message.webhook.isEmpty {
+            try connection.execute(
+                """
+                INSERT INTO webhook (owner, environment, database, subscription, url, origin, delivered, due, since, attempts)
+                SELECT $1, $2, $3, $4, $5, $6, last, 0, 0, 0 FROM notification_feed WHERE owner = $1
+                """, key + [.text(draft.id), .text(message.webhook), .text(WebhookTargets.origin(of: message.webhook) ?? "")])
+        }
+        return message
+    }
+
+    /// The only one that the subscription is for; nil for all zones. The public database has one, made when it is needed.
+    private func zone(of message: Sealkit_V1_Subscription) throws -> ZoneRow? {
+        guard path.database != .public else {
+            if message.hasZone { try PublicZone.check(message.zone) }
+            return try PublicZone.open(path, in: connection)
+        }
+        return message.hasZone ? try Zones.visible(message.zone, to: caller, path, in: connection) : nil
+    }
+
+    /// - Throws: `unknownItem`, `invalidArguments`.
+    package mutating func delete(_ id: String) throws {
+        try SubscriptionDraft.check(id: id)
+        guard try body(id) != nil else { throw Self.unknown }
+        try remove(id)
+    }
+
+    /// With all that they gave rise to.
+    mutating func deleteAll() throws {
+        try noteBefore()
+        let zones = try connection.rows(
+            "SELECT zone_owner, zone FROM subscription WHERE owner = $1 AND environment = $2 AND database = $3", key
+        ) { [try $0.int64(0), try $0.int64(1)] }
+        lost.formUnion(zones)
+        for table in ["subscription", "notification", "webhook"] {
+            try connection.execute("DELETE FROM \(table) WHERE owner = $1 AND environment = $2 AND database = $3", key)
+        }
+        try refreshWatch()
+    }
+
+    /// To be called once after changes, in the same transaction.
+    package func refreshWatch() throws {
+        guard path.database != .public else {
+            try Watch.refresh(publicZone: PublicZone.find(path, in: connection).owner, in: connection)
+            return
+        }
+        for zone in lost where zone[0] != 0 { try Watch.noteLoss(in: zone.map { .integer($0) }, connection) }
+        for zone in gained { try Watch.add(caller.id, to: zone.map { .integer($0) }, in: connection) }
+        guard let before else { return }
+        try Watch.change(
+            from: before, to: try Watch.ofAllZones(key, in: connection), viewer: caller.id, path.environment, database,
+            in: connection)
+    }
+
+    private mutating func noteBefore() throws {
+        if before == nil { before = try Watch.ofAllZones(key, in: connection) }
+    }
+
+    /// With what it gave rise to and was not delivered yet.
+    private mutating func remove(_ id: String) throws {
+        try noteBefore()
+        let zone = try connection.first(
+            "SELECT zone_owner, zone FROM subscription WHERE owner = $1 AND environment = $2 AND database = $3 AND id = $4",
+            key + [.text(id)]
+        ) { [try $0.int64(0), try $0.int64(1)] }
+        if let zone { lost.insert(zone) }
+        for column in ["subscription WHERE id", "notification WHERE subscription", "webhook WHERE subscription"] {
+            try connection.execute(
+                "DELETE FROM \(column) = $4 AND owner = $1 AND environment = $2 AND database = $3", key + [.text(id)])
+        }
+    }
+
+    /// - Parameter id: of the one that is to come, or to be replaced.
+    private func checkCount(_ kind: SubscriptionRow.Kind, beside id: String) throws {
+        let counts = try connection.first(
+            """
+            SELECT COUNT(*), COALESCE(SUM(CASE WHEN kind = 1 THEN 1 ELSE 0 END), 0) FROM subscription
+            WHERE owner = $1 AND environment = $2 AND database = $3 AND id <> $4
+            """, key + [.text(id)]
+        ) { (all: try $0.int64(0), queries: try $0.int64(1)) }
+        guard let counts, counts.all < PushLimits.subscriptions,
+            kind != .query || counts.queries < PushLimits.querySubscriptions
+        else {
+            throw ServerError(
+                .limitExceeded, """
+                    A user has at most \(PushLimits.subscriptions) subscriptions in a database, \
+                    \(PushLimits.querySubscriptions) of them for queries.
+                    """,
+                remedy: "Delete subscriptions that are not needed any more.")
+        }
+    }
+}

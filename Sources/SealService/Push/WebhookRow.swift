@@ -1,0 +1,52 @@
+import SealPrimitives
+package import SealStorage
+
+/// Where one subscription's webhook stands.
+package struct WebhookRow: Sendable {
+    package let owner: Int64
+    package let environment: Int64
+    package let database: Int64
+    package let subscription: String
+    package let url: String
+    /// The number of the last notification that the receiver took, or that was given up.
+    package let delivered: Int64
+    /// When the next attempt is due, in microseconds since 1970; 0 with nothing to send.
+    package let due: Int64
+    /// Since when there has been something to send.
+    package let since: Int64
+    /// How many attempts have failed since the last success.
+    package let attempts: Int64
+
+    package static let columns = "owner, environment, database, subscription, url, delivered, due, since, attempts"
+
+    package init(_ row: any SQLRow) throws {
+        owner = try row.int64(0)
+        environment = try row.int64(1)
+        database = try row.int64(2)
+        subscription = try row.text(3)
+        url = try row.text(4)
+        delivered = try row.int64(5)
+        due = try row.int64(6)
+        since = try row.int64(7)
+        attempts = try row.int64(8)
+    }
+
+    /// The first four parameters of every statement about it.
+    package var key: [SQLValue] {
+        [.integer(owner), .integer(environment), .integer(database), .text(subscription)]
+    }
+
+    /// Names it among those under way.
+    package var name: String { "\(owner)/\(environment)/\(database)/\(subscription)" }
+
+    /// The same in each attempt with the same content; tells a receiver nothing else.
+    package func deliveryID(upTo number: Int64) -> String {
+        Base64URL.encode(ServerHash.digest(.webhookDelivery, Array(name.utf8), ServerBytes.of(delivered), ServerBytes.of(number)))
+    }
+}
+
+extension WebhookRow: CustomStringConvertible, CustomReflectable {
+    /// The URL may be all that protects its receiver: it shows nowhere.
+    package var description: String { "WebhookRow" }
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
+}

@@ -1,0 +1,83 @@
+package import SealQuery
+import SealSchema
+import SealStatements
+package import SealStorage
+import SealWire
+
+/// Indexes over records that were there before the index was: noted with the schema's change, made in the background, and
+/// not used before they are whole.
+package enum IndexBuilds {
+    package static let unfinished = ServerError(
+        .serviceUnavailable, "An index that the query needs is being made.", remedy: "Try again in a moment.", retryAfter: 1)
+
+    /// Notes, in the schema change's transaction, every field whose entries have to be made or taken away.
+    package static func note(_ change: SchemaChange, _ connection: any SQLConnection) throws {
+        for index in change.indexes where index.field != Query.SystemField.recordID.schemaName {
+            func field(_ indexes: RecordType.Indexes) -> IndexedType.Field {
+                IndexedType.Field(id: index.id, type: index.kind, isEncrypted: false, indexes: indexes)
+            }
+            let (before, after) = (field(index.before), field(index.after))
+            guard before.isOrdered != after.isOrdered || before.isSearchable != after.isSearchable else { continue }
+            // One that was under way begins anew: part of it was made for another schema.
+            try connection.execute(
+                """
+                INSERT INTO index_build (field, container, environment, type, owner, zone, record) VALUES ($1, $2, $3, $4, $5, 0, '')
+                ON CONFLICT (field) DO UPDATE SET owner = excluded.owner, zone = 0, record = ''
+                """,
+                [
+                    .integer(index.id), .text(change.container), .integer(Int64(change.environment.rawValue)),
+                    .text(index.type), .integer(Build.beforeAll),
+                ])
+        }
+    }
+
+    /// Whether any is to be made.
+    package static func areThere(in connection: any SQLConnection) throws -> Bool {
+        try connection.exists("SELECT 1 FROM index_build LIMIT 1")
+    }
+
+    /// Whether nothing that the query reads is still being made.
+    package static func areFinished(
+        for query: Query, _ type: IndexedType, _ schema: StoredSchema, in connection: any SQLConnection
+    ) throws -> Bool {
+        let building = try connection.rows(
+            "SELECT field FROM index_build WHERE container = $1 AND environment = $2 AND type = $3",
+            [.text(schema.container), .integer(Int64(schema.environment.rawValue)), .text(type.name)]
+        ) { try $0.int64(0) }
+        guard !building.isEmpty else { return true }
+        var needed = Set(query.sortDescriptors.compactMap { type.field($0.key)?.id })
+        for condition in query.predicate.conditions {
+            if case .words = condition.test { needed.formUnion(type.searchable.compactMap { type.fields[$0]?.id }) }
+            if let key = condition.test.key, let field = type.field(key) { needed.insert(field.id) }
+        }
+        return needed.isDisjoint(with: building)
+    }
+
+    /// One field's index under way.
+    struct Build: Sendable {
+        let field: Int64
+        let container: String
+        let environment: Environment
+        let type: String
+        /// Where a build begins: public databases are numbered downwards from zero.
+        static let beforeAll = Int64.min
+
+        /// The zone that it is at, and the last record there that is done.
+        let owner: Int64
+        let zone: Int64
+        let record: String
+
+        init(_ row: any SQLRow) throws {
+            field = try row.int64(0)
+            container = try row.text(1)
+            guard let environment = UInt8(exactly: try row.int64(2)).flatMap(Environment.init(rawValue:)) else {
+                throw StorageError.unexpectedType(column: 2, wanted: "an environment")
+            }
+            self.environment = environment
+            type = try row.text(3)
+            owner = try row.int64(4)
+            zone = try row.int64(5)
+            record = try row.text(6)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+package import Foundation
+import SealPrimitives
+import SealQuery
+import SealStatements
+import SealWire
+
+/// Where a query goes on. Opaque to clients: it may name a record that its reader is not allowed to find, where a page has
+/// ended among such. So it is sealed (`CursorSeal`), and what may be seen is judged anew for each page.
+package struct QueryCursor: Equatable {
+    /// Which driver the candidates came by.
+    let driver: UInt8
+    /// The zone that the place is in, by its number.
+    package let zone: Int64
+    package let place: QueryPlace
+    /// The place in each zone's feed at which the query began there.
+    let snapshots: [Int64: Int64]
+
+    private static let version: UInt8 = 2
+    private static let mostBytes = 16_384
+
+    static let damaged = ServerError(
+        .invalidArguments, "The cursor is damaged, or one of another query.", remedy: "Send it as it came, with the same query and zone.")
+    static let expired = ServerError(
+        .changeTokenExpired, "The cursor is not good any more.", remedy: "Ask from the start.")
+
+    package func data(_ seal: CursorSeal) -> Data {
+        var writer = CanonicalWriter(capacity: 512)
+        writer.number(driver)
+        writer.number(zone)
+        writer.number(UInt16(place.keys.count))
+        for key in place.keys { writer.blob(key.bytes) }
+        writer.string(place.record)
+        writer.number(UInt16(snapshots.count))
+        for (zone, position) in snapshots.sorted(by: { $0.key < $1.key }) {
+            writer.number(zone)
+            writer.number(position)
+        }
+        return Data([Self.version] + seal.close(writer.bytes))
+    }
+
+    /// - Parameters:
+    ///   - seal: of what the cursor must be of.
+    ///   - keys: how many keys the query's order has.
+    package init(_ data: Data, _ seal: CursorSeal, keys: Int) throws(ServerError) {
+        guard data.count <= Self.mostBytes else { throw Self.damaged }
+        guard data.first == Self.version else { throw Self.expired }
+        do {
+            var reader = CanonicalReader(try seal.open([UInt8](data.dropFirst())))
+            driver = try reader.byte()
+            zone = try reader.number()
+            let count = try reader.count(UInt16.self, ofAtLeast: 4)
+            guard count == keys else { throw SealError.malformed }
+            var read: [IndexKey] = []
+            for _ in 0..<count { read.append(IndexKey(bytes: try reader.blob(atMost: Query.Limits.keyBytes + 1))) }
+            let record = try reader.string(atMost: SealStatements.Limits.nameBytes)
+            guard Names.isPlain(record) || record == QueryPlace.lowest || record == QueryPlace.highest else {
+                throw SealError.malformed
+            }
+            place = QueryPlace(keys: read, record: record)
+            var positions: [Int64: Int64] = [:]
+            for _ in 0..<(try reader.count(UInt16.self, ofAtLeast: 16)) {
+                positions[try reader.number()] = try reader.number()
+            }
+            snapshots = positions
+            try reader.finish()
+        } catch {
+            throw Self.damaged
+        }
+    }
+
+    package init(driver: UInt8, zone: Int64, place: QueryPlace, snapshots: [Int64: Int64]) {
+        self.driver = driver
+        self.zone = zone
+        self.place = place
+        self.snapshots = snapshots
+    }
+}

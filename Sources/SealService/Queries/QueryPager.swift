@@ -1,0 +1,172 @@
+package import SealQuery
+import SealStatements
+package import SealStorage
+import SealWire
+
+/// One page of a query over one zone or several.
+package struct QueryPager {
+    package let query: Query
+    package let type: IndexedType
+    /// In the order of their numbers.
+    package let zones: [ZoneRow]
+    /// The caller's, in the public database; nil elsewhere.
+    package let rights: PublicRights?
+    package let cursor: QueryCursor?
+    package let seal: CursorSeal
+    package let limit: Int
+    package let connection: any SQLConnection
+
+    package init(
+        query: Query,
+        type: IndexedType,
+        zones: [ZoneRow],
+        rights: PublicRights?,
+        cursor: QueryCursor?,
+        seal: CursorSeal,
+        limit: Int,
+        connection: any SQLConnection
+    ) {
+        self.query = query
+        self.type = type
+        self.zones = zones
+        self.rights = rights
+        self.cursor = cursor
+        self.seal = seal
+        self.limit = limit
+        self.connection = connection
+    }
+
+    /// An order over so many zones at most: each is asked for its first.
+    package static let mostOrderedZones = 100
+    /// Candidates that are read at once and put in order, over all zones.
+    private static let gathered = 1_000
+
+    package struct Found {
+        /// An index into `zones`.
+        package let zone: Int
+        package let place: QueryPlace
+        let driver: UInt8
+    }
+
+    package struct Page {
+        package var found: [Found] = []
+        /// Where to go on once all of these were given out; nil: that was all.
+        package var next: QueryCursor?
+        var snapshots: [Int64: Int64] = [:]
+    }
+
+    package func page() throws -> Page {
+        if let cursor {
+            for zone in zones {
+                // A place that was never given out comes from before a restore.
+                if let position = cursor.snapshots[zone.zone], position > zone.position { throw QueryCursor.expired }
+            }
+        }
+        return query.sortDescriptors.isEmpty ? try inTurn() : try merged()
+    }
+
+    /// Where to go on after one of a page's results, when those after it had no room.
+    package func cursor(after found: Found, of page: Page) -> QueryCursor {
+        cursor(found.driver, zones[found.zone], found.place, page.snapshots)
+    }
+
+    private func cursor(_ driver: UInt8, _ zone: ZoneRow, _ place: QueryPlace, _ snapshots: [Int64: Int64]) -> QueryCursor {
+        QueryCursor(
+            driver: driver, zone: zone.zone, place: place,
+            // Without an order the zones after this one begin when they are come to.
+            snapshots: query.sortDescriptors.isEmpty ? snapshots.filter { $0.key == zone.zone } : snapshots)
+    }
+
+    private func run(_ zone: ZoneRow, snapshot: Int64) -> QueryRun {
+        QueryRun(
+            query: query, type: type, zone: zone, rights: rights, snapshot: snapshot, isContinued: cursor != nil,
+            order: QueryOrder(ascending: query.sortDescriptors.map(\.ascending)), connection: connection)
+    }
+
+    /// Without an order: one zone after the other.
+    private func inTurn() throws -> Page {
+        var page = Page()
+        var budget = QueryBudget()
+        for (index, zone) in zones.enumerated() where zone.zone >= cursor?.zone ?? .min {
+            let isResumed = zone.zone == cursor?.zone
+            let snapshot = isResumed ? cursor?.snapshots[zone.zone] ?? 0 : zone.position
+            page.snapshots[zone.zone] = snapshot
+            let (plan, driver) = try QueryPlan.make(
+                query, type, chosen: isResumed ? cursor.map { Int($0.driver) } : nil, gathered: Self.gathered, in: zone, connection)
+            // One more than wanted tells whether there is more.
+            let wanted = limit - page.found.count + 1
+            var part = try run(zone, snapshot: snapshot).page(
+                plan, after: isResumed ? cursor?.place : nil, limit: wanted, gathered: Self.gathered, budget: &budget)
+            let isFull = part.found.count >= wanted
+            if isFull {
+                part.found.removeLast()
+                guard let last = part.found.last else {
+                    // Nothing of this zone has room: the page before it ends where this zone begins.
+                    page.next = cursor(UInt8(driver), zone, QueryPlace(keys: [IndexKey(bytes: [])], record: QueryPlace.lowest), page.snapshots)
+                    return page
+                }
+                part.reached = last
+            }
+            page.found += part.found.map { Found(zone: index, place: $0, driver: UInt8(driver)) }
+            if let reached = part.reached {
+                page.next = cursor(UInt8(driver), zone, reached, page.snapshots)
+                return page
+            }
+        }
+        return page
+    }
+
+    /// In an order: each zone's first results, merged.
+    private func merged() throws -> Page {
+        guard zones.count <= Self.mostOrderedZones else {
+            throw ServerError(
+                .limitExceeded, "An order over more than \(Self.mostOrderedZones) zones cannot be asked for.", remedy: "Name a zone.")
+        }
+        let order = QueryOrder(ascending: query.sortDescriptors.map(\.ascending))
+        let share = max(1, zones.count)
+        var page = Page()
+        var all: [Found] = []
+        var frontier: (zone: Int, place: QueryPlace)?
+        for (index, zone) in zones.enumerated() {
+            // A zone that was not there when the query began is left out.
+            guard let snapshot = cursor == nil ? zone.position : cursor?.snapshots[zone.zone] else { continue }
+            page.snapshots[zone.zone] = snapshot
+            var budget = QueryBudget()
+            budget.entries = max(100, budget.entries / share)
+            budget.records = max(100, budget.records / share)
+            let gathered = max(50, Self.gathered / share)
+            let (plan, _) = try QueryPlan.make(query, type, chosen: nil, gathered: gathered, in: zone, connection)
+            let part = try run(zone, snapshot: snapshot).page(
+                plan, after: start(in: zone, order), limit: limit + 1, gathered: gathered, budget: &budget)
+            all += part.found.map { Found(zone: index, place: $0, driver: 0) }
+            if let reached = part.reached, frontier.map({ precedes((index, reached), $0, order) }) ?? true {
+                frontier = (index, reached)
+            }
+        }
+        all.sort { precedes(($0.zone, $0.place), ($1.zone, $1.place), order) }
+        // Beyond the first zone's end of what it was asked for, others may come in between.
+        if let frontier { all.removeAll { precedes(frontier, ($0.zone, $0.place), order) } }
+        page.found = Array(all.prefix(limit))
+        if all.count > limit, let last = page.found.last {
+            page.next = cursor(after: last, of: page)
+        } else if let frontier {
+            page.next = cursor(0, zones[frontier.zone], frontier.place, page.snapshots)
+        }
+        return page
+    }
+
+    /// The order over all zones: by the keys, then by the zone, then by the record's name.
+    private func precedes(_ left: (zone: Int, place: QueryPlace), _ right: (zone: Int, place: QueryPlace), _ order: QueryOrder) -> Bool {
+        if let known = order.precedes(left.place.keys, right.place.keys) { return known }
+        guard left.zone == right.zone else { return (left.zone < right.zone) == order.isAscending }
+        return order.precedes(left.place, right.place)
+    }
+
+    /// Where a zone goes on, given a place that may be in another.
+    private func start(in zone: ZoneRow, _ order: QueryOrder) -> QueryPlace? {
+        guard let cursor else { return nil }
+        guard zone.zone != cursor.zone else { return cursor.place }
+        let isBefore = (zone.zone < cursor.zone) == order.isAscending
+        return QueryPlace(keys: cursor.place.keys, record: isBefore ? order.last : order.first)
+    }
+}

@@ -1,0 +1,45 @@
+package import SealQuery
+
+/// A place in a zone's results: after everything with lesser keys, and with these keys up to this record.
+package struct QueryPlace: Sendable, Equatable {
+    /// What the order goes by: a key for each sort descriptor; without any, what the candidates come by.
+    package var keys: [IndexKey]
+    /// A record's name, or one of the ends.
+    package var record: String
+
+    /// Below and above every record's name, which are printable ASCII.
+    static let lowest = ""
+    static let highest = "\u{7F}"
+}
+
+/// In which direction each key counts. Equal keys are ordered by the record's name, in the first key's direction.
+struct QueryOrder: Sendable {
+    let ascending: [Bool]
+
+    var isAscending: Bool { ascending.first ?? true }
+    var first: String { isAscending ? QueryPlace.lowest : QueryPlace.highest }
+    var last: String { isAscending ? QueryPlace.highest : QueryPlace.lowest }
+
+    /// Nil for equal keys.
+    func precedes(_ left: [IndexKey], _ right: [IndexKey]) -> Bool? {
+        for (index, ascends) in ascending.enumerated() where left[index] != right[index] {
+            return (left[index] < right[index]) == ascends
+        }
+        return nil
+    }
+
+    func precedes(_ left: QueryPlace, _ right: QueryPlace) -> Bool {
+        if let known = precedes(left.keys, right.keys) { return known }
+        return left.record == right.record ? false : (left.record < right.record) == isAscending
+    }
+}
+
+/// How much one page may cost.
+package struct QueryBudget {
+    /// Index entries and records' heads that are looked at.
+    package var entries = 10_000
+    /// Records that are read and evaluated.
+    package var records = 2_000
+
+    var isSpent: Bool { entries <= 0 || records <= 0 }
+}

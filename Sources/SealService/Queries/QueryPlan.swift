@@ -1,0 +1,136 @@
+package import SealQuery
+import SealSchema
+import SealStatements
+package import SealStorage
+
+/// How one zone is asked: from which candidates, and in which order they come.
+package enum QueryPlan {
+    /// Nothing can fulfil the predicate.
+    case nothing
+    /// Candidates come in the order that is wanted.
+    case walk(QueryDriver)
+    /// So few candidates that all are read and put in order.
+    case gather(QueryDriver)
+    /// The first key's index gives the order; records with equal values are put in order by the other keys.
+    case groups(QueryDriver)
+    /// By distance: circles that grow.
+    case nearest(key: String, IndexedType.Field)
+
+    /// - Parameters:
+    ///   - chosen: which driver the page before came by, where there is no order.
+    ///   - gathered: how many candidates are few.
+    /// - Returns: the plan, and which of the drivers it goes by.
+    package static func make(
+        _ query: Query, _ type: IndexedType, chosen: Int?, gathered: Int, in zone: ZoneRow, _ connection: any SQLConnection
+    ) throws -> (plan: QueryPlan, driver: Int) {
+        if query.predicate.conditions.contains(where: { $0.test == .never && !$0.isNegated }) { return (.nothing, 0) }
+        let drivers = QueryDriver.all(query, type)
+        if drivers.contains(where: \.isEmpty) { return (.nothing, 0) }
+        guard let first = query.sortDescriptors.first else {
+            if let chosen {
+                guard drivers.indices.contains(chosen) || (drivers.isEmpty && chosen == 0) else { throw QueryCursor.damaged }
+            }
+            guard !drivers.isEmpty else {
+                guard type.systemFields[.recordID]?.indexes.contains(.queryable) ?? false else {
+                    throw QueryRules.unmarked(Query.SystemField.recordID.rawValue, "queryable")
+                }
+                return (.walk(.names([.all])), 0)
+            }
+            let index = try chosen ?? (drivers.count == 1 ? 0 : fewest(drivers, upTo: gathered, query, in: zone, connection)?.index ?? 0)
+            return (.walk(drivers[index]), index)
+        }
+        guard let field = type.field(first.key) else { return (.nothing, 0) }
+        let own = drivers.first { $0.key == first.key } ?? QueryDriver(first.key, field, [.all])
+        let isWalk = query.sortDescriptors.count == 1 && first.relativeLocation == nil
+        if !(isWalk && drivers.count == 1 && drivers[0].key == first.key), !drivers.isEmpty,
+            let few = try fewest(drivers, upTo: gathered + 1, query, in: zone, connection), few.count <= gathered
+        {
+            return (.gather(drivers[few.index]), 0)
+        }
+        if isWalk { return (.walk(own), 0) }
+        return (first.relativeLocation == nil ? .groups(own) : .nearest(key: first.key, field), 0)
+    }
+
+    private static func fewest(
+        _ drivers: [QueryDriver], upTo bound: Int, _ query: Query, in zone: ZoneRow, _ connection: any SQLConnection
+    ) throws -> (index: Int, count: Int)? {
+        var best: (index: Int, count: Int)?
+        for (index, driver) in drivers.enumerated() {
+            let count = try driver.count(upTo: best?.count ?? bound, type: query.recordType, in: zone, connection)
+            if count < best?.count ?? .max { best = (index, count) }
+            if count == 0 { break }
+        }
+        return best
+    }
+}
+
+extension QueryDriver {
+    /// Everything that a query's candidates can be found by, in an order that the query alone decides: conditions on one field
+    /// narrow one range together.
+    package static func all(_ query: Query, _ type: IndexedType) -> [QueryDriver] {
+        var drivers: [QueryDriver] = []
+        for condition in query.predicate.conditions {
+            guard let driver = QueryDriver(condition, type) else { continue }
+            if let index = drivers.firstIndex(where: { $0.narrows(with: driver) }) {
+                drivers[index] = drivers[index].narrowed(by: driver)
+            } else {
+                drivers.append(driver)
+            }
+        }
+        return drivers
+    }
+
+    /// The field whose values these are.
+    package var key: String? {
+        switch self {
+        case .names: Query.SystemField.recordID.rawValue
+        case .index(let key, _, _, _): key
+        case .words: nil
+        }
+    }
+
+    package var isEmpty: Bool {
+        switch self {
+        case .names(let ranges), .index(_, _, _, let ranges): ranges.isEmpty
+        case .words(let words, _): words.isEmpty
+        }
+    }
+
+    /// A list can fulfil two conditions with two elements, so only what has one value narrows.
+    private func narrows(with other: QueryDriver) -> Bool {
+        switch (self, other) {
+        case (.names, .names): true
+        case (.index(_, let id, let isList, _), .index(_, let otherID, _, _)): id == otherID && !isList
+        default: false
+        }
+    }
+
+    private func narrowed(by other: QueryDriver) -> QueryDriver {
+        switch (self, other) {
+        case (.names(let ranges), .names(let others)): .names(KeyRange.common(ranges, others))
+        case (.index(let key, let id, let isList, let ranges), .index(_, _, _, let others)):
+            .index(key: key, id: id, isList: isList, KeyRange.common(ranges, others))
+        default: self
+        }
+    }
+
+    /// Whether the record still has what this entry says, and was not come upon by another entry before.
+    func stands(_ candidate: Candidate, _ record: Query.Subject) -> Bool {
+        guard case .index(let key, _, _, let ranges) = self else { return true }
+        guard let value = record.value(key) else { return false }
+        return IndexKey.entries(of: value).filter { entry in ranges.contains { entry >= $0.lower && entry < $0.upper } }.min()
+            == candidate.key
+    }
+}
+
+extension KeyRange {
+    /// What is in both.
+    fileprivate static func common(_ left: [KeyRange], _ right: [KeyRange]) -> [KeyRange] {
+        left.flatMap { left in
+            right.compactMap { right in
+                let range = KeyRange(max(left.lower, right.lower), min(left.upper, right.upper))
+                return range.lower < range.upper ? range : nil
+            }
+        }
+    }
+}

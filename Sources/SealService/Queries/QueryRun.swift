@@ -1,0 +1,122 @@
+package import SealQuery
+import SealStatements
+package import SealStorage
+
+/// One zone's part of a page.
+package struct QueryRun {
+    package let query: Query
+    package let type: IndexedType
+    package let zone: ZoneRow
+    /// What it may not read, the caller does not find either.
+    package let rights: PublicRights?
+    /// The zone's place in its feed when the query began. What has moved since is left out of later pages: it may have been
+    /// given out where it was.
+    package let snapshot: Int64
+    let isContinued: Bool
+    let order: QueryOrder
+    package let connection: any SQLConnection
+
+    package struct Page {
+        package var found: [QueryPlace] = []
+        /// Up to where the zone has been gone through; nil: to its end.
+        var reached: QueryPlace?
+    }
+
+    /// - Parameter place: nil from the start.
+    package func page(
+        _ plan: QueryPlan, after place: QueryPlace?, limit: Int, gathered: Int, budget: inout QueryBudget
+    ) throws -> Page {
+        switch plan {
+        case .nothing: Page()
+        case .walk(let driver): try walk(driver, after: place, limit: limit, budget: &budget)
+        case .gather(let driver): try gather(driver, after: place, limit: limit)
+        case .groups(let driver): try groups(driver, after: place, limit: limit, budget: &budget)
+        case .nearest(let key, let field): try nearest(key, field, after: place, limit: limit)
+        }
+    }
+
+    private func walk(
+        _ driver: QueryDriver, after start: QueryPlace?, limit: Int, budget: inout QueryBudget
+    ) throws -> Page {
+        var page = Page()
+        var place = start
+        while true {
+            let candidates = try driver.next(
+                after: place, ascending: order.isAscending, limit: max(budget.entries, 1), type: type.name, in: zone, connection)
+            guard !candidates.isEmpty else { return page }
+            for candidate in candidates {
+                let here = QueryPlace(keys: [candidate.key], record: candidate.record)
+                place = here
+                budget.entries -= 1
+                if !candidate.isOther, candidate.since ?? 0 <= snapshot {
+                    budget.records -= 1
+                    if let record = try match(candidate.record), driver.stands(candidate, record) { page.found.append(here) }
+                }
+                if page.found.count >= limit || budget.isSpent {
+                    page.reached = here
+                    return page
+                }
+            }
+        }
+    }
+
+    /// The record, if it is a result.
+    func match(_ name: String) throws -> Query.Subject? {
+        guard let record = try StoredRecord.find(name, in: zone, connection), !record.isDeleted, record.type == type.name else {
+            return nil
+        }
+        if let rights, try rights.refusalToRead(Statement(canonicalBytes: record.statement)) != nil { return nil }
+        let subject = try Query.Subject(record, type)
+        return query.matches(subject) ? subject : nil
+    }
+
+    // MARK: Few candidates
+
+    private func gather(_ driver: QueryDriver, after place: QueryPlace?, limit: Int) throws -> Page {
+        try ordered(try all(driver), after: place, limit: limit)
+    }
+
+    /// Every candidate's record, once.
+    package func all(_ driver: QueryDriver, atMost bound: Int = .max) throws -> Set<String> {
+        var names: Set<String> = []
+        var place: QueryPlace?
+        while names.count <= bound {
+            let candidates = try driver.next(
+                after: place, ascending: true, limit: .max, type: type.name, in: zone, connection)
+            guard let last = candidates.last else { break }
+            names.formUnion(candidates.lazy.filter { !$0.isOther }.map(\.record))
+            place = QueryPlace(keys: [last.key], record: last.record)
+        }
+        return names
+    }
+
+    /// Those that are results and come after a place, in order.
+    func ordered(_ names: Set<String>, after place: QueryPlace?, limit: Int) throws -> Page {
+        var places: [QueryPlace] = []
+        for name in names {
+            guard let record = try match(name), let keys = query.sortKeys(of: record) else { continue }
+            let found = QueryPlace(keys: keys, record: name)
+            if let place, !order.precedes(place, found) { continue }
+            if isContinued, try !stoodStill(record) { continue }
+            places.append(found)
+        }
+        places.sort { order.precedes($0, $1) }
+        guard places.count > limit else { return Page(found: places, reached: nil) }
+        return Page(found: Array(places.prefix(limit)), reached: places[limit - 1])
+    }
+
+    /// Whether everything that the record is sorted by was as it is when the query began.
+    private func stoodStill(_ record: Query.Subject) throws -> Bool {
+        for descriptor in query.sortDescriptors where descriptor.key != Query.SystemField.recordID.rawValue {
+            guard let field = type.field(descriptor.key), let key = record.value(descriptor.key).flatMap({ IndexKey($0) }),
+                try connection.exists(
+                    """
+                    SELECT 1 FROM record_index
+                    WHERE owner = $1 AND zone = $2 AND field = $3 AND value = $4 AND record = $5 AND position <= $6
+                    """,
+                    zone.key + [.integer(field.id), .blob(key.bytes), .text(record.recordName), .integer(snapshot)])
+            else { return false }
+        }
+        return true
+    }
+}

@@ -1,0 +1,33 @@
+import SealPrimitives
+import SealStatements
+import SealWire
+
+/// Records that the server has lost, saved again: their statements follow ones that it does not have any more.
+extension RecordSave {
+    /// So many statements of one record it may have lost: whoever writes must not be able to use up the numbers that there are.
+    static let mostLost: UInt64 = 1 << 20
+
+    /// - Returns: nil for a statement that is the next one of what the server has, and is judged as such.
+    package func restore(
+        _ name: String, _ content: RecordBatch.Content, over found: Predecessor?, _ claims: inout AssetClaims
+    ) throws -> Outcome? {
+        let statement = content.statement
+        let known = found?.revision ?? 0
+        // Of the public database nothing is handed out that would show what was lost.
+        guard rights == nil, statement.revision > known + 1, statement.revision - known <= Self.mostLost else { return nil }
+        let live = found.flatMap { $0.isDeleted ? nil : $0 }
+        guard content.changeTag == live.map({ ChangeTag.text($0.tag) }) ?? "" else {
+            return refused(.serverRecordChanged, "The record was changed by somebody else.", "Look it up, and save again.")
+        }
+        guard statement.kind == .save || live != nil else {
+            return refused(.unknownItem, "There is no such record any more.", "There is nothing to delete.")
+        }
+        let share = batch.judge.share(of: statement)?.number ?? 0
+        guard statement.formerScope == nil, live == nil || live?.share == share else {
+            return refused(
+                .invalidArguments, "What was lost is given back where the record is.",
+                "Save it into the scope that the server has it in, then move it.")
+        }
+        return try claim(Accepted(content: content, predecessor: found), name, &claims)
+    }
+}

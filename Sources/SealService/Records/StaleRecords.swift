@@ -1,0 +1,53 @@
+package import SealStatements
+package import SealStorage
+import SealWire
+import SwiftProtobuf
+
+/// Records of a scope that are still sealed under an epoch before the one in force there.
+///
+/// No record says so in a column of its own: roster entries and statements share the places of one feed, and the server takes
+/// no statement of an older epoch, so a record is under an older one exactly if it comes before the entry that opened the epoch.
+/// One that came from another scope with its key is stale as well (`key_known`): who read it there may still have that key.
+package enum StaleRecords {
+    package static let query = """
+        SELECT \(StoredRecord.columns) FROM record
+        WHERE owner = $1 AND zone = $2 AND share = $3 AND position > $4 AND position < $5 AND deleted = 0
+        UNION ALL SELECT \(StoredRecord.columns) FROM record
+        WHERE owner = $1 AND zone = $2 AND share = $3 AND position > $4 AND position >= $5 AND deleted = 0 AND key_known = 1
+        ORDER BY 3 LIMIT $6
+        """
+
+    /// A serialized `StaleRecordsResponse`.
+    /// - Parameters:
+    ///   - zone: as it is seen from the scope.
+    ///   - roster: the scope's.
+    package static func page(
+        of zone: ZoneRow, _ roster: Roster, after place: Int64, limit: Int, desired: Set<String>?, counting: Bool,
+        in connection: any SQLConnection
+    ) throws -> [UInt8] {
+        let opened = try RosterLog.position(of: roster.currentEpoch.openedAt, in: zone, connection)
+        var writer = WireWriter(capacity: 64 * 1024)
+        var count = 0
+        try connection.run(query, zone.scopeKey + [.integer(place), .integer(opened), .integer(Int64(limit))]) { row in
+            let bytes = try StoredRecord(row).serialized(desired: desired, in: zone, connection)
+            guard count == 0 || writer.bytes.count + bytes.count <= RecordFeed.pageBytes else { return false }
+            writer.blob(1, bytes)
+            count += 1
+            return true
+        }
+        if counting { writer.number(2, UInt64(try self.count(of: zone, before: opened, in: connection))) }
+        writer.blob(3, try zone.scopeHead.serializedBytes())
+        return writer.bytes
+    }
+
+    private static func count(of zone: ZoneRow, before opened: Int64, in connection: any SQLConnection) throws -> Int64 {
+        try connection.first(
+            """
+            SELECT (SELECT COUNT(*) FROM record
+                WHERE owner = $1 AND zone = $2 AND share = $3 AND position < $4 AND deleted = 0)
+            + (SELECT COUNT(*) FROM record
+                WHERE owner = $1 AND zone = $2 AND share = $3 AND position >= $4 AND deleted = 0 AND key_known = 1)
+            """, zone.scopeKey + [.integer(opened)]
+        ) { try $0.int64(0) } ?? 0
+    }
+}

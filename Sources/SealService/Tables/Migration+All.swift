@@ -1,0 +1,18 @@
+package import SealStorage
+
+extension Migration {
+    /// What every database goes through, oldest first.
+    package static let all: [Migration] = [baseline]
+
+    /// Every room's tables. Those that others refer to come first.
+    private static let baseline = Migration(
+        named: "001-baseline",
+        sql: [
+            SettingTables.tables, AccountTables.tables, AccountDeletionTables.tables, DeviceTables.tables, VerificationTables.tables,
+            OutgoingMessages.tables, ManagementTables.tables, ServerRuns.tables, RepeatableOperation.tables, ZoneTables.tables,
+            ZoneRemains.tables,
+            SharingTables.tables, RecordTables.tables, AssetTables.tables, StorageUsage.tables, PublicTables.tables,
+            SchemaTables.tables, QueryTables.tables, PushTables.tables, RegistrationTables.tables, JobLease.tables,
+            BilledTable.triggers,
+        ].joined(separator: "\n"))
+}

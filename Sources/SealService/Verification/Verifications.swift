@@ -1,0 +1,106 @@
+package import SealPrimitives
+package import SealStatements
+package import SealStorage
+
+/// A code that was sent and is waited for.
+package struct PendingVerification: Sendable {
+    package static let lifetime: Int64 = 10 * 60_000_000
+    package static let tries: Int64 = 5
+    package static let idBytes = 16
+    static let codeDigits = 8
+    /// How far a clock may be set back without what was made before losing its use.
+    static let clockTolerance: Int64 = 2 * 60_000_000
+
+    package let id: [UInt8]
+    package let account: Int64
+    package let container: String
+    package let userID: UserID
+    /// 16 bytes, or empty to link an address only.
+    package let routingID: [UInt8]
+    package let addressHash: [UInt8]
+    package let kind: Address.Kind
+    package let codeHash: [UInt8]
+    package let expires: Int64
+
+    package init(
+        id: [UInt8],
+        account: Int64,
+        container: String,
+        userID: UserID,
+        routingID: [UInt8],
+        addressHash: [UInt8],
+        kind: Address.Kind,
+        codeHash: [UInt8],
+        expires: Int64
+    ) {
+        self.id = id
+        self.account = account
+        self.container = container
+        self.userID = userID
+        self.routingID = routingID
+        self.addressHash = addressHash
+        self.kind = kind
+        self.codeHash = codeHash
+        self.expires = expires
+    }
+
+    package var share: ID16? { get throws { routingID.isEmpty ? nil : try ID16(routingID) } }
+}
+
+/// The rows of verifications, in the caller's transaction.
+package enum Verifications {
+    package static func insert(
+        _ verification: PendingVerification, now: Int64, in connection: any SQLConnection
+    ) throws {
+        try connection.dropSome(of: "verification", key: "id", where: "expires <= $1", [.integer(now)])
+        try connection.execute(
+            """
+            INSERT INTO verification
+                (id, account, container, user_name, routing_id, address_hash, code_hash, attempts, created, expires, kind)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9, $10)
+            """,
+            [
+                .blob(verification.id), .integer(verification.account), .text(verification.container),
+                .text(verification.userID.recordName), .blob(verification.routingID), .blob(verification.addressHash),
+                .blob(verification.codeHash), .integer(now), .integer(verification.expires),
+                .text(verification.kind.rawValue),
+            ])
+    }
+
+    /// Counts a try and returns what it is a try at; nil when there is none, it has expired, or its tries are used up. One
+    /// that would live longer than any does was made before a clock was set back: it has expired too.
+    package static func countTry(
+        _ id: [UInt8], now: Int64, in connection: any SQLConnection
+    ) throws -> PendingVerification? {
+        try connection.first(
+            """
+            UPDATE verification SET attempts = attempts + 1
+            WHERE id = $1 AND expires > $2 AND attempts < $3 AND expires <= $4
+            RETURNING account, container, user_name, routing_id, address_hash, code_hash, expires, kind
+            """,
+            [
+                .blob(id), .integer(now), .integer(PendingVerification.tries),
+                .integer(now + PendingVerification.lifetime + PendingVerification.clockTolerance),
+            ]
+        ) { row in
+            guard let kind = Address.Kind(rawValue: try row.text(7)) else {
+                throw StorageError.unexpectedType(column: 7, wanted: "a kind of address")
+            }
+            return PendingVerification(
+                id: id, account: try row.int64(0), container: try row.text(1),
+                userID: try UserID(recordName: try row.text(2)), routingID: try row.bytes(3),
+                addressHash: try row.bytes(4), kind: kind, codeHash: try row.bytes(5), expires: try row.int64(6))
+        }
+    }
+
+    package static func delete(_ id: [UInt8], in connection: any SQLConnection) throws {
+        try connection.execute("DELETE FROM verification WHERE id = $1", [.blob(id)])
+    }
+
+    /// Eight digits, each of the hundred million equally likely (but for one part in a hundred thousand million).
+    package static func code(from randomBytes: [UInt8]) -> String {
+        let number = randomBytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } % 100_000_000
+        let digits = String(number)
+        return String(repeating: "0", count: PendingVerification.codeDigits - digits.count) + digits
+    }
+}

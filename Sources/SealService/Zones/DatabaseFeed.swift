@@ -1,0 +1,190 @@
+package import SealStatements
+package import SealStorage
+
+/// What changed in a user's databases: one row for each zone that the user sees or saw, moved to the feed's end at each
+/// change. Private and shared database have a feed each.
+package enum DatabaseFeed {
+    /// Why a zone is gone, in the words of the wire.
+    package enum Gone: Int64 {
+        case no = 0
+        case deleted = 1
+        /// The user wants it gone everywhere: apps drop their copies.
+        case purged = 2
+        /// The account lost its keys: apps keep their copies and upload them anew.
+        case encryptedDataReset = 3
+        case notShared = 4
+    }
+
+    private static let nextPosition = """
+        (SELECT COALESCE(MAX(f.position), 0) + 1 FROM zone_view f \
+        WHERE f.viewer = zone_view.viewer AND f.environment = zone_view.environment AND f.shared = zone_view.shared)
+        """
+
+    /// The zone changed: everybody who sees what changed learns so.
+    /// - Parameter shares: those that it concerns beside the zone's own scope.
+    package static func touch(_ zone: ZoneRow, shares: Set<Int64> = [], in connection: any SQLConnection) throws {
+        guard zone.shares > 0 else {
+            try connection.execute(touching, zone.key)
+            return
+        }
+        let shares = zone.share.map { [$0.number] } ?? shares
+        try connection.execute(touching + concerned("zone_view", zone, shares), zone.key)
+    }
+
+    private static let touching =
+        "UPDATE zone_view SET position = \(nextPosition) WHERE owner = $1 AND zone = $2 AND gone = 0"
+
+    /// Leaves participants of other shares out. They are not to learn that anything happened.
+    /// - Parameter view: a row of `zone_view`, under the name that it has in the statement.
+    static func concerned(_ view: String, _ zone: ZoneRow, _ shares: Set<Int64>) -> String {
+        guard zone.shares > 0 else { return "" }
+        guard !shares.isEmpty else { return " AND \(view).partial = 0" }
+        return """
+             AND (\(view).partial = 0 OR EXISTS (SELECT 1 FROM share_view w WHERE w.viewer = \(view).viewer
+                AND w.owner = \(view).owner AND w.zone = \(view).zone AND w.gone = 0 AND w.share IN (\(Shares.list(shares)))))
+            """
+    }
+
+    /// Something about the zone is news to some of those who see it.
+    package static func touch(_ zone: ZoneRow, for users: [UserID], in connection: any SQLConnection) throws {
+        let names = users.indices.map { "$\($0 + 4)" }.joined(separator: ", ")
+        try connection.execute(
+            """
+            UPDATE zone_view SET position = \(nextPosition) WHERE owner = $1 AND zone = $2 AND gone = 0
+            AND viewer IN (SELECT id FROM identity WHERE container = $3 AND user_name IN (\(names)))
+            """, zone.key + [.text(zone.container)] + users.map { .text($0.recordName) })
+    }
+
+    /// The zone appears (again) in the viewer's private or shared database.
+    package static func show(_ zone: ZoneRow, to viewer: Int64, in connection: any SQLConnection) throws {
+        if zone.share != nil {
+            try connection.execute(
+                """
+                INSERT INTO share_view (viewer, owner, zone, share, gone, until_sequence) VALUES ($1, $2, $3, $4, 0, 0)
+                ON CONFLICT (viewer, owner, zone, share) DO UPDATE SET gone = 0, until_sequence = 0
+                """, [.integer(viewer)] + zone.scopeKey)
+        }
+        try connection.execute(
+            """
+            INSERT INTO zone_view (viewer, environment, shared, owner, zone, position, gone, until_sequence, partial, since)
+            SELECT $1, $2, $3, $4, $5, COALESCE(MAX(f.position), 0) + 1, 0, 0, $6, $7 FROM zone_view f
+            WHERE f.viewer = $1 AND f.environment = $2 AND f.shared = $3
+            ON CONFLICT (viewer, environment, shared, owner, zone)
+            DO UPDATE SET position = excluded.position, gone = 0, until_sequence = 0, partial = excluded.partial,
+                since = excluded.since
+            """,
+            [
+                .integer(viewer), .integer(Int64(zone.environment.rawValue)), .bool(viewer != zone.owner),
+                .integer(zone.owner), .integer(zone.zone), .bool(zone.share != nil), .integer(zone.position),
+            ])
+        try Watch.add(viewer, to: zone.key, in: connection)
+    }
+
+    /// The zone disappears from one participant's shared database; the entry that ended it is the last it may read.
+    static func hide(
+        _ zone: ZoneRow, from user: UserID, until sequence: UInt64, in connection: any SQLConnection
+    ) throws {
+        let viewer = try connection.first(
+            "SELECT id FROM identity WHERE container = $1 AND user_name = $2", [.text(zone.container), .text(user.recordName)]
+        ) { try $0.int64(0) }
+        guard let viewer else { return }
+        if zone.share != nil, try remains(zone, to: viewer, until: sequence, in: connection) {
+            return
+        }
+        try connection.execute(
+            """
+            UPDATE zone_view SET position = \(nextPosition), gone = $3, until_sequence = $4
+            WHERE owner = $1 AND zone = $2 AND viewer = $5 AND gone = 0
+            """,
+            zone.key + [.integer(Gone.notShared.rawValue), .integer(Int64(bitPattern: sequence)), .integer(viewer)])
+        try Watch.noteLoss(in: zone.key, connection)
+    }
+
+    /// Whether the viewer takes part in another share of the zone than the one that it loses. What it has read does not count
+    /// any more then: it reads the zone anew, without what was in the share.
+    private static func remains(
+        _ zone: ZoneRow, to viewer: Int64, until sequence: UInt64, in connection: any SQLConnection
+    ) throws -> Bool {
+        try connection.execute(
+            "UPDATE share_view SET gone = 1, until_sequence = $5 WHERE viewer = $1 AND owner = $2 AND zone = $3 AND share = $4",
+            [.integer(viewer)] + zone.scopeKey + [.integer(Int64(bitPattern: sequence))])
+        return try connection.execute(
+            """
+            UPDATE zone_view SET position = \(nextPosition), since = $4
+            WHERE viewer = $1 AND owner = $2 AND zone = $3 AND gone = 0 AND EXISTS (SELECT 1 FROM share_view w
+                WHERE w.viewer = $1 AND w.owner = $2 AND w.zone = $3 AND w.gone = 0)
+            """, [.integer(viewer)] + zone.key + [.integer(zone.position)]) > 0
+    }
+
+    /// The zone was deleted: the owner learns that, participants that it is not shared with them any more.
+    package static func close(
+        _ zone: ZoneRow, at sequence: UInt64, _ reason: Gone, in connection: any SQLConnection
+    ) throws {
+        try connection.execute(
+            """
+            UPDATE zone_view SET position = \(nextPosition), until_sequence = $3,
+                gone = CASE WHEN viewer = $1 THEN $4 ELSE $5 END
+            WHERE owner = $1 AND zone = $2 AND gone = 0
+            """,
+            zone.key + [
+                .integer(Int64(bitPattern: sequence)), .integer(reason.rawValue), .integer(Gone.notShared.rawValue),
+            ])
+        try Watch.noteLoss(in: zone.key, connection)
+        guard zone.shares > 0 else { return }
+        try connection.execute(
+            """
+            UPDATE share_view SET gone = 1, until_sequence = (SELECT s.sequence FROM share s
+                WHERE s.owner = share_view.owner AND s.zone = share_view.zone AND s.share = share_view.share)
+            WHERE owner = $1 AND zone = $2 AND gone = 0
+            """, zone.key)
+    }
+
+    /// Why a closed zone of the caller's own is gone; nil for another's, of which nothing is told.
+    package static func reason(
+        of zone: ZoneRow, toOwner caller: Caller, in connection: any SQLConnection
+    ) throws -> Gone? {
+        guard caller.id == zone.owner else { return nil }
+        return try connection.first(
+            "SELECT gone FROM zone_view WHERE owner = $1 AND zone = $2 AND viewer = $1", zone.key
+        ) { Gone(rawValue: try $0.int64(0)) } ?? nil
+    }
+
+    package struct Change {
+        package let zone: ZoneRow
+        package let position: Int64
+        package let gone: Int64
+    }
+
+    /// Changes after a position, oldest first.
+    package static func changes(
+        of caller: Caller, _ path: DatabasePath, after position: Int64, limit: Int, in connection: any SQLConnection
+    ) throws -> [Change] {
+        try connection.rows(
+            """
+            SELECT \(ZoneRow.columns), \(Zones.viewColumns), v.position, v.gone FROM zone_view v
+            JOIN zone z ON z.owner = v.owner AND z.zone = v.zone
+            WHERE v.viewer = $1 AND v.environment = $2 AND v.shared = $3 AND v.position > $4
+            ORDER BY v.position LIMIT $5
+            """,
+            [
+                .integer(caller.id), .integer(Int64(path.environment.rawValue)), .bool(path.isShared), .integer(position),
+                .integer(Int64(limit)),
+            ]
+        ) { row in
+            Change(
+                zone: try Zones.unsighted(row), position: try row.int64(ZoneRow.columnCount + 2),
+                gone: try row.int64(ZoneRow.columnCount + 3))
+        }.map {
+            Change(zone: try Zones.sighted($0.zone, by: caller, connection), position: $0.position, gone: $0.gone)
+        }
+    }
+
+    package static func lastPosition(
+        of caller: Caller, _ path: DatabasePath, in connection: any SQLConnection
+    ) throws -> Int64 {
+        try connection.first(
+            "SELECT COALESCE(MAX(position), 0) FROM zone_view WHERE viewer = $1 AND environment = $2 AND shared = $3",
+            [.integer(caller.id), .integer(Int64(path.environment.rawValue)), .bool(path.isShared)]
+        ) { try $0.int64(0) } ?? 0
+    }
+}

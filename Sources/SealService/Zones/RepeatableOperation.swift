@@ -1,0 +1,118 @@
+package import Foundation
+import SealPrimitives
+import SealStatements
+package import SealStorage
+package import SealWire
+import SwiftProtobuf
+
+/// A request that is done once, however often it comes: its answer is kept by account and operation id, so that one whose
+/// answer got lost can be repeated safely.
+///
+/// The id stands for one request. The same id with another one is refused: its sender would take for done what was not.
+package struct RepeatableOperation: Sendable {
+    /// A day, in microseconds.
+    package static let kept: Int64 = 86_400_000_000
+
+    package let kind: String
+    private let id: Data
+    /// Names the request: where it is about, and what it asks for.
+    private let request: [UInt8]
+
+    /// - Parameters:
+    ///   - endpoint: the same id at another one is another operation.
+    ///   - path: the database that the request is about; nil for one that names that itself.
+    ///   - content: what it asks for, the same in every spelling.
+    /// - Throws: `invalidArguments` unless the id has 16 bytes.
+    package init<Access, Request: OperationRequest, Answer>(
+        _ message: Request, of endpoint: Endpoint<Access, Request, Answer>, _ path: DatabasePath?, _ content: [UInt8]
+    ) throws(ServerError) {
+        let (id, kind) = (message.operationID, endpoint.route.name)
+        guard id.count == ID16.byteCount else {
+            throw ServerError(
+                .invalidArguments, "The operation id must have 16 bytes.",
+                remedy: "Make 16 random bytes for each operation, and send the same ones again only to repeat it.")
+        }
+        (self.id, self.kind) = (id, kind)
+        request = ServerHash.digest(
+            .operation, Array(kind.utf8), Array((path?.container ?? "").utf8), [path?.environment.rawValue ?? 0],
+            Array((path?.database.rawValue ?? "").utf8), content)
+    }
+
+    /// The stored answer's bytes, where this account has done this already.
+    package func answer(of account: Int64, in connection: any SQLConnection) throws -> Data? {
+        let found = try connection.first(
+            "SELECT kind, request, response FROM operation WHERE id = $1 AND account = $2", [.data(id), .integer(account)]
+        ) { (kind: try $0.text(0), request: try $0.bytes(1), response: try $0.data(2)) }
+        guard let found else { return nil }
+        guard found.kind == kind, found.request == request else {
+            throw ServerError(
+                .invalidArguments, "The operation id was used for another operation.",
+                remedy: "Make a new id for each operation, and repeat one with exactly what it was sent with.")
+        }
+        return found.response
+    }
+
+    /// What an answer of so many bytes is billed with.
+    static func billed(_ bytes: Int) -> Int64 { BilledTable.rowOverhead + Int64(bytes) }
+
+    /// Keeps an answer, in the transaction of what it answers.
+    /// - Parameter isBilled: it is on the account's bill already, with all else that the request did.
+    package func keep(
+        _ response: Data, of account: Int64, isBilled: Bool = false, now: Int64, in connection: any SQLConnection
+    ) throws {
+        if !isBilled { try StorageUsage.add(Self.billed(response.count), to: account, in: connection) }
+        try connection.execute(
+            "INSERT INTO operation (account, id, kind, request, response, created) VALUES ($1, $2, $3, $4, $5, $6)",
+            [.integer(account), .data(id), .text(kind), .blob(request), .data(response), .integer(now)])
+    }
+
+    /// Forgets some that are old enough: of the first that were kept, since rows lie in that order.
+    ///
+    /// - Returns: whether there may be more.
+    package static func sweep(now: Int64, in connection: any SQLConnection) throws -> Bool {
+        try connection.execute(
+            "DELETE FROM operation WHERE number IN (SELECT number FROM operation ORDER BY number LIMIT $2) AND created < $1",
+            [.integer(now - kept), .integer(sweptAtOnce)]) == Int(sweptAtOnce)
+    }
+
+    private static let sweptAtOnce: Int64 = 1_000
+
+    /// Rows in the order in which they are kept, ids first in their index: clients begin an id with the time, so that what is
+    /// kept together lies together.
+    static let tables = """
+        CREATE TABLE operation (
+            number INTEGER PRIMARY KEY,
+            account BIGINT NOT NULL,
+            id BLOB NOT NULL,
+            kind TEXT NOT NULL,
+            request BLOB NOT NULL,
+            response BLOB NOT NULL,
+            created BIGINT NOT NULL
+        );
+        CREATE UNIQUE INDEX operation_id ON operation (id, account);
+        """
+}
+
+extension Sealkit_V1_ModifyRecordsRequest {
+    /// What the request asks for, without its values: each statement covers its record's.
+    package var operationContent: [UInt8] {
+        var content = WireWriter(capacity: records.count * 1_024 + 256)
+        content.text(1, zone.ownerName)
+        content.text(2, zone.zoneName)
+        content.number(3, atomic ? 1 : 0)
+        content.blob(4, [UInt8](signature))
+        content.number(8, rekeying ? 1 : 0)
+        if restoring { content.number(10, 1) }
+        for record in records {
+            content.text(5, record.recordName)
+            content.text(6, record.changeTag)
+            content.blob(7, [UInt8](record.statement))
+        }
+        for opening in openings {
+            content.blob(8, [UInt8](opening.open.signature))
+            if opening.hasFollowing { content.blob(10, (try? opening.following.serializedBytes()) ?? []) }
+        }
+        for closing in closings { content.blob(9, [UInt8](closing.close.signature)) }
+        return content.bytes
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+package import SealPrimitives
+package import SealStatements
+package import SealStorage
+package import SealWire
+import SwiftProtobuf
+
+/// A zone as the database has it: one row for ever, whatever becomes of the zone.
+///
+/// It shows the zone from one of its scopes: from its own, or (`share`) from that of a hierarchical share in it, whose
+/// roster then gives sequence, head, participants, and whether it is closed.
+package struct ZoneRow: Sendable {
+    package let owner: Int64
+    package let zone: Int64
+    package let container: String
+    package let environment: Environment
+    package let ownerName: UserID
+    package let name: String
+    /// The last place given out in the zone's feed, which statements and roster entries share.
+    package var position: Int64
+    package var incarnation: UInt32
+    package var sequence: UInt64
+    package var head: Digest
+    /// Members besides the owner, and open invitations.
+    package var participants: Int
+    package var isClosed: Bool
+    /// Who wants to hear of changes here: kept right by `Watch`, so that a save that nobody waits for costs nothing.
+    package var watch: Watch = []
+    /// The highest number that a hierarchical share has here. Zero, as in nearly all zones: every record is in the zone's own
+    /// scope, and nothing has to be asked about others.
+    package var shares: Int64 = 0
+    /// Whose scope this row shows the zone from; nil for the zone's own.
+    package var share: ZoneShare?
+    /// What whoever the row was read for sees of the zone.
+    package var sight = Sight.everything
+
+    package static let columns = """
+        z.owner, z.zone, z.container, z.environment, z.owner_name, z.name, z.position, z.incarnation, z.sequence, z.head, \
+        z.participants, z.closed, z.watched, z.shares
+        """
+    static let columnCount = 14
+
+    package init(_ row: any SQLRow) throws {
+        owner = try row.int64(0)
+        zone = try row.int64(1)
+        container = try row.text(2)
+        guard let code = UInt8(exactly: try row.int64(3)), let environment = Environment(rawValue: code) else {
+            throw StorageError.unexpectedType(column: 3, wanted: "an environment")
+        }
+        self.environment = environment
+        ownerName = try UserID(recordName: try row.text(4))
+        name = try row.text(5)
+        position = try row.int64(6)
+        incarnation = UInt32(truncatingIfNeeded: try row.int64(7))
+        sequence = UInt64(bitPattern: try row.int64(8))
+        head = try Digest(try row.bytes(9))
+        participants = Int(try row.int64(10))
+        isClosed = try row.bool(11)
+        watch = Watch(rawValue: try row.int64(12))
+        shares = try row.int64(13)
+    }
+
+    /// The first two parameters of nearly every statement.
+    package var key: [SQLValue] { [.integer(owner), .integer(zone)] }
+
+    /// The same for what belongs to the one scope that the row shows the zone from.
+    var scopeKey: [SQLValue] { key + [.integer(share?.number ?? 0)] }
+
+    package var scope: Scope {
+        Scope(
+            container: container, environment: environment, owner: ownerName, zoneName: name,
+            shareRecordName: share?.recordName ?? "")
+    }
+
+    /// As with CloudKit, the default zone saves each record by itself.
+    package var isAtomic: Bool { name != Names.defaultZone }
+
+    // MARK: As it travels
+
+    package var wireID: Sealkit_V1_ZoneID {
+        .with {
+            $0.zoneName = name
+            $0.ownerName = ownerName.recordName
+        }
+    }
+
+    package var scopeHead: Sealkit_V1_ScopeHead {
+        .with {
+            $0.zone = wireID
+            $0.shareRecordName = share?.recordName ?? ""
+            $0.sequence = sequence
+            $0.head = .init(head.bytes)
+        }
+    }
+
+    package var wire: Sealkit_V1_Zone {
+        .with {
+            $0.zoneID = wireID
+            // As with CloudKit, custom zones can do everything, the default zone promises nothing.
+            $0.capabilities = name == Names.defaultZone ? 0 : 15
+            if case .shares(let shares, _) = sight {
+                $0.shares = shares.map(\.scopeHead)
+            } else {
+                $0.scope = scopeHead
+            }
+            $0.shared = participants > 0
+            $0.changeTag = ChangeTag.text(position)
+        }
+    }
+}
+
+/// Change tags: a place in the zone's feed in base 36. Opaque to clients.
+enum ChangeTag {
+    static func text(_ position: Int64) -> String { String(position, radix: 36) }
+}

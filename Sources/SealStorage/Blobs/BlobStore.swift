@@ -1,0 +1,100 @@
+package import NIOCore
+
+/// A blob's name: hexadecimal, made by the server, so that no client chooses a path.
+package struct BlobID: Sendable, Hashable, CustomStringConvertible {
+    package let description: String
+
+    /// Nil unless the text is 8 to 128 lowercase hexadecimal digits.
+    package init?(_ text: some StringProtocol) {
+        guard (8...128).contains(text.utf8.count),
+            text.utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) })
+        else { return nil }
+        description = String(text)
+    }
+
+    package init(random generator: inout some RandomNumberGenerator) {
+        let digits = Array("0123456789abcdef".utf8)
+        var text: [UInt8] = []
+        for _ in 0..<2 {
+            var word = generator.next() as UInt64
+            for _ in 0..<16 {
+                text.append(digits[Int(word & 15)])
+                word >>= 4
+            }
+        }
+        description = String(decoding: text, as: UTF8.self)
+    }
+}
+
+/// Where the ciphertext of assets lives: a folder today, S3 tomorrow. It knows nothing of who owns what; the database does.
+///
+/// A blob is immutable and appears at once: it is staged while it uploads and takes its name when it is finished.
+package protocol BlobStore: Sendable {
+    func beginUpload(_ id: BlobID) async throws -> any BlobUpload
+    /// Begins, or goes on with, an upload in parts that come one by one, in any order, in different runs of the server.
+    func beginParts(_ id: BlobID) async throws
+    /// Makes a part's bytes durable at their place. The same bytes may be written again, also at once.
+    ///
+    /// Throws `BlobStoreError.notFound` for an upload that was not begun or is discarded.
+    func write(_ part: ByteBuffer, to id: BlobID, at offset: Int64) async throws
+    /// Writes the end of the blob and makes it durable under its name, once. Whoever calls it has written all the rest.
+    ///
+    /// Throws `BlobStoreError.notFound`.
+    func finishParts(_ id: BlobID, tail: ByteBuffer, size: Int64) async throws
+    /// Throws `BlobStoreError.notFound`.
+    func size(of id: BlobID) async throws -> Int64
+    /// A stretch of the blob (clamped to its size), to be streamed; nil for all of it.
+    func read(_ id: BlobID, range: Range<Int64>?) async throws -> BlobContent
+    /// Deletes a blob; one that is not there is deleted already.
+    func delete(_ id: BlobID) async throws
+    /// Uploads that nobody finished and that were last written to before `age` ago.
+    func staleUploads(olderThan age: Duration) async throws -> [BlobID]
+    func discardUpload(_ id: BlobID) async throws
+    func close() async
+}
+
+/// An upload under way. One task uses it; what it has taken in is bounded by a few megabytes of memory.
+package protocol BlobUpload: Sendable {
+    var id: BlobID { get }
+    /// Takes the bytes; returns before they are written, but waits when the disk falls behind.
+    func append(_ buffer: ByteBuffer) async throws
+    /// Makes the blob durable under its name; returns its size.
+    func finish() async throws -> Int64
+    /// Removes what was staged. Harmless after `finish`.
+    func abort() async
+}
+
+package enum BlobStoreError: Error, Equatable {
+    case notFound(BlobID)
+    /// A blob of this name exists: names are used once.
+    case alreadyExists(BlobID)
+    /// The disk is full; what was staged is gone.
+    case full
+    /// The upload is longer than it may be.
+    case tooLarge(limit: Int64)
+    case uploadEnded
+    case failed(FileError)
+}
+
+extension BlobStore {
+    /// Streams a request body into a blob and returns its size; whatever goes wrong, nothing stays behind.
+    /// - Parameter seeing: gets every part as it comes.
+    package func receive<Body: AsyncSequence>(
+        _ id: BlobID, from body: Body, limit: Int64, seeing: (ByteBuffer) -> Void = { _ in }
+    ) async throws -> Int64 where Body.Element == ByteBuffer {
+        let upload = try await beginUpload(id)
+        do {
+            var received: Int64 = 0
+            for try await buffer in body {
+                received += Int64(buffer.readableBytes)
+                guard received <= limit else { throw BlobStoreError.tooLarge(limit: limit) }
+                seeing(buffer)
+                try await upload.append(buffer)
+            }
+            return try await upload.finish()
+        } catch {
+            await upload.abort()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+package import NIOCore
+import SealSystem
+
+/// Uploads in parts: one staged file, which parts are written into at their places.
+extension FolderBlobStore {
+    package func beginParts(_ id: BlobID) async throws {
+        let path = stagedPath(id)
+        try await onThread { [self] in
+            let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else { throw FileError(path: path, action: "create", code: errno) }
+            FileDescriptorBox(descriptor).close()
+            // A power cut must not take the file from under the row that names it.
+            try PrivateFiles.syncFolder(at: folder + "/staged")
+        }
+    }
+
+    package func write(_ part: ByteBuffer, to id: BlobID, at offset: Int64) async throws {
+        let path = stagedPath(id)
+        try await onThread { [self] in
+            let file = try staged(id, path)
+            try Self.write(part, to: file.rawValue, at: offset, path: path)
+            guard fsync(file.rawValue) == 0 else { throw FileError(path: path, action: "sync", code: errno) }
+        }
+    }
+
+    package func finishParts(_ id: BlobID, tail: ByteBuffer, size: Int64) async throws {
+        let path = stagedPath(id)
+        try await onThread { [self] in
+            let file: FileDescriptorBox
+            do { file = try staged(id, path) } catch BlobStoreError.notFound {
+                // Published before, and the server was stopped before it noted so.
+                guard FileStatus(path: self.path(id))?.size == size else { throw BlobStoreError.notFound(id) }
+                return
+            }
+            try Self.write(tail, to: file.rawValue, at: size - Int64(tail.readableBytes), path: path)
+            guard FileStatus(descriptor: file.rawValue)?.size == size else { throw FileError(path: path, action: "complete", code: EIO) }
+            guard fsync(file.rawValue) == 0 else { throw FileError(path: path, action: "sync", code: errno) }
+            do { try publish(id, from: path) } catch BlobStoreError.alreadyExists {
+                unlink(path)
+            }
+        }
+    }
+
+    /// - Throws: `notFound`.
+    private func staged(_ id: BlobID, _ path: String) throws -> FileDescriptorBox {
+        let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw errno == ENOENT ? BlobStoreError.notFound(id) : FileError(path: path, action: "open", code: errno) as any Error
+        }
+        return FileDescriptorBox(descriptor)
+    }
+
+    private static func write(_ buffer: ByteBuffer, to descriptor: Int32, at offset: Int64, path: String) throws {
+        try buffer.withUnsafeReadableBytes { bytes in
+            var done = 0
+            while done < bytes.count {
+                let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+                let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(done))
+                if count < 0 && errno == EINTR { continue }
+                guard count > 0 else { throw FileError(path: path, action: "write", code: count < 0 ? errno : EIO) }
+                done += count
+            }
+        }
+    }
+}

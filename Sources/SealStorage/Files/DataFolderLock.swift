@@ -1,0 +1,38 @@
+import Foundation
+
+/// Holds a data folder for this process. Released by `release()`, by deinit, and by the system when the process dies.
+package final class DataFolderLock: Sendable {
+    private let descriptor: FileDescriptorBox
+
+    package init(folder: String) throws {
+        let path = folder + "/lock"
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw FileError(path: path, action: "open", code: errno) }
+        let box = FileDescriptorBox(descriptor)
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            guard errno == EWOULDBLOCK else { throw FileError(path: path, action: "lock", code: errno) }
+            var buffer = [UInt8](repeating: 0, count: 32)
+            let count = pread(descriptor, &buffer, buffer.count, 0)
+            let text = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+            throw DataFolderInUse(folder: folder, processID: Int32(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+        }
+        let text = Array("\(getpid())\n".utf8)
+        guard ftruncate(descriptor, 0) == 0, pwrite(descriptor, text, text.count, 0) == text.count else {
+            throw FileError(path: path, action: "write", code: errno)
+        }
+        self.descriptor = box
+    }
+
+    package func release() { descriptor.close() }
+}
+
+/// Another server is running on the same data folder.
+public struct DataFolderInUse: Error, Equatable, CustomStringConvertible {
+    public let folder: String
+    public let processID: Int32?
+
+    public var description: String {
+        let who = processID.map { "process \($0)" } ?? "another process"
+        return "The data folder \(folder) is in use by \(who). Stop that server first, or give this one another --data folder."
+    }
+}

@@ -1,0 +1,75 @@
+/// Who runs a job, and until when: a row, so that servers over one database do not run one at the same time. Times are microseconds
+/// since 1970.
+package struct JobLease: Sendable {
+    package static let tables = """
+        CREATE TABLE job (
+            name TEXT NOT NULL PRIMARY KEY,
+            holder BLOB NOT NULL,
+            until BIGINT NOT NULL,
+            finished BIGINT NOT NULL
+        );
+        """
+
+    /// How long it is good for: whoever dies with it keeps others from the job for that long.
+    package static let length: Int64 = 20_000_000
+    /// It is renewed when that much of it is over, and not with each step.
+    static let renewal: Int64 = 5_000_000
+
+    /// Another server runs the job.
+    struct HeldElsewhere: Error {}
+
+    let job: Job.Name
+    /// Random, of one start of one server.
+    package let holder: [UInt8]
+
+    package init(job: Job.Name, holder: [UInt8]) {
+        self.job = job
+        self.holder = holder
+    }
+
+    /// Makes sure, in the transaction of a step, that the job is this server's.
+    ///
+    /// Throws `HeldElsewhere`.
+    package func hold(now: Int64, in connection: any SQLConnection) throws {
+        let row = try connection.first("SELECT holder, until FROM job WHERE name = $1", [.text(job.rawValue)]) {
+            (holder: try $0.bytes(0), until: try $0.int64(1))
+        }
+        if let row {
+            let left = row.until - now
+            guard row.holder == holder || left <= 0 || Self.isImpossible(left) else { throw HeldElsewhere() }
+            if row.holder == holder, left > Self.length - Self.renewal, !Self.isImpossible(left) { return }
+        }
+        try connection.execute(
+            """
+            INSERT INTO job (name, holder, until, finished) VALUES ($1, $2, $3, 0)
+            ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
+            """, [.text(job.rawValue), .blob(holder), .integer(now + Self.length)])
+    }
+
+    /// How far the clocks of two servers may differ.
+    private static let clockTolerance: Int64 = 60_000_000
+
+    /// A clock was set back since: nobody holds a lease for longer than it is good for.
+    private static func isImpossible(_ left: Int64) -> Bool { left > length + clockTolerance }
+
+    /// When a run of the job was last done; 0 before the first one.
+    func finished(in connection: any SQLConnection) throws -> Int64 {
+        try connection.first("SELECT finished FROM job WHERE name = $1", [.text(job.rawValue)]) { try $0.int64(0) } ?? 0
+    }
+
+    /// Notes that a run is done, in a transaction that has made sure of the lease.
+    package func finish(now: Int64, in connection: any SQLConnection) throws {
+        try connection.execute(
+            "UPDATE job SET finished = $2 WHERE name = $1", [.text(job.rawValue), .integer(now)])
+    }
+
+    /// Gives back all that a server holds, when it stops.
+    package static func release(_ holder: [UInt8], in connection: any SQLConnection) throws {
+        try connection.execute("UPDATE job SET until = 0 WHERE holder = $1", [.blob(holder)])
+    }
+
+    /// When the only server of a database starts: whoever held a lease is gone.
+    package static func releaseAll(in connection: any SQLConnection) throws {
+        try connection.execute("UPDATE job SET until = 0")
+    }
+}

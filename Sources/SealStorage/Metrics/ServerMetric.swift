@@ -1,0 +1,88 @@
+/// Everything that the server measures. Labels hold words of the server's own, never a word of a client's: no ids, names or addresses.
+package enum ServerMetric: String, CaseIterable, Sendable {
+    case requests = "sealkit_requests_total"
+    case requestSeconds = "sealkit_request_seconds"
+    case failures = "sealkit_failures_total"
+    case refusals = "sealkit_refusals_total"
+    case requestsUnderWay = "sealkit_requests_under_way"
+    case requestBytes = "sealkit_request_bytes_under_way"
+    case answerBytes = "sealkit_answer_bytes_under_way"
+
+    case groupWrites = "sealkit_storage_group_writes"
+    case waitSeconds = "sealkit_storage_wait_seconds"
+    case writeSeconds = "sealkit_storage_write_seconds"
+    case commitSeconds = "sealkit_storage_commit_seconds"
+    case writesWaiting = "sealkit_storage_writes_waiting"
+
+    case jobRuns = "sealkit_job_runs_total"
+    case jobSeconds = "sealkit_job_seconds"
+    case jobsRunning = "sealkit_job_running"
+    case jobLastDone = "sealkit_job_last_done_timestamp_seconds"
+
+    case messages = "sealkit_messages_total"
+    case messagesWaiting = "sealkit_messages_waiting"
+    case webhooks = "sealkit_webhook_deliveries_total"
+    case streamsOpened = "sealkit_streams_opened_total"
+    case streams = "sealkit_streams_open"
+
+    package enum Kind: String, Sendable { case counter, gauge, histogram }
+
+    package var kind: Kind {
+        switch self {
+        case .requests, .failures, .refusals, .jobRuns, .messages, .webhooks, .streamsOpened: .counter
+        case .requestSeconds, .groupWrites, .waitSeconds, .writeSeconds, .commitSeconds, .jobSeconds: .histogram
+        case .requestsUnderWay, .requestBytes, .answerBytes, .writesWaiting, .jobsRunning, .jobLastDone, .messagesWaiting, .streams:
+            .gauge
+        }
+    }
+
+    /// The names of its labels, in the order in which values are given.
+    package var labels: [String] {
+        switch self {
+        case .requests: ["endpoint", "status"]
+        case .requestSeconds: ["endpoint"]
+        case .failures: ["code"]
+        case .refusals: ["limit"]
+        case .jobRuns: ["job", "outcome"]
+        case .jobSeconds, .jobsRunning, .jobLastDone: ["job"]
+        case .messages: ["kind", "outcome"]
+        case .webhooks: ["outcome"]
+        default: []
+        }
+    }
+
+    package var help: String {
+        switch self {
+        case .requests: "Requests that were answered, by endpoint and HTTP status."
+        case .requestSeconds: "Time until the answer was ready, by endpoint."
+        case .failures: "Requests that were answered with a failure, by its code."
+        case .refusals: "What was refused for a limit, by the limit."
+        case .requestsUnderWay: "Requests that are being worked on."
+        case .requestBytes: "Bytes of requests that are being worked on, and of what these become in memory."
+        case .answerBytes: "Bytes of answers that clients have not taken yet."
+        case .groupWrites: "Transactions in one commit."
+        case .waitSeconds: "Time that a transaction waited for the writer."
+        case .writeSeconds: "Time that a transaction held the writer."
+        case .commitSeconds: "Time that a commit took."
+        case .writesWaiting: "Transactions that wait for the writer."
+        case .jobRuns: "Runs of a job, by how they ended: done, failed, stopped, or elsewhere (another server has it)."
+        case .jobSeconds: "Time that a run of a job took."
+        case .jobsRunning: "1 while the job runs."
+        case .jobLastDone: "When the job was last done, in seconds since 1970."
+        case .messages: "Messages with codes, by kind and what became of an attempt to send them: sent, failed or given-up."
+        case .messagesWaiting: "Messages with codes that wait or are being sent."
+        case .webhooks: "Deliveries to webhooks, by what became of them: taken, refused or given-up."
+        case .streamsOpened: "Event streams that were opened."
+        case .streams: "Event streams that are open."
+        }
+    }
+
+    /// Upper bounds of a histogram's buckets, in its unit.
+    package var buckets: [Double] {
+        switch self {
+        case .groupWrites: [1, 2, 4, 8, 16, 32, 64, 128, 256]
+        case .jobSeconds: [0.001, 0.01, 0.1, 1, 10, 60, 600]
+        default: [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+        }
+    }
+}

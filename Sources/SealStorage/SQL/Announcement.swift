@@ -1,0 +1,33 @@
+import Synchronization
+
+/// What a transaction tells the rest of the process once it is durable, as PostgreSQL's NOTIFY does. It says that
+/// something is there to be looked at, never what: who hears it reads the database.
+package enum Announcement: Hashable, Sendable {
+    /// A user's feed of notifications has grown.
+    case notifications(of: Int64)
+    /// A webhook may have something to send.
+    case webhooks
+    /// Subscribers of a public database are to be told.
+    case publicChanges
+    /// A session of the account has ended, or a server-to-server key that it stands for; or its list of devices is another one.
+    case sessions(account: Int64)
+}
+
+/// What the transaction under way has announced so far.
+final class PendingAnnouncements: Sendable {
+    private let values = Mutex<[Announcement]>([])
+
+    var count: Int { values.withLock(\.count) }
+
+    func add(_ announcement: Announcement) { values.withLock { $0.append(announcement) } }
+
+    /// Takes back what came after `count`, with the savepoint that it belonged to.
+    func rollBack(to count: Int) { values.withLock { $0.removeSubrange(count...) } }
+
+    func takeAll() -> Set<Announcement> {
+        values.withLock { values in
+            defer { values.removeAll() }
+            return Set(values)
+        }
+    }
+}

@@ -1,0 +1,104 @@
+/// Where the server keeps everything but blobs: a small face that SQLite implements today and PostgreSQL can implement
+/// tomorrow.
+///
+/// SQL is written once, in what both dialects share: parameters are numbered `$1`, `$2`, … (they may repeat and come in any
+/// order), `ON CONFLICT`, `RETURNING`.
+package protocol SQLDatabase: Sendable {
+    /// Reads from one consistent snapshot, beside other readers and the writer.
+    @discardableResult
+    func read<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T
+
+    /// Runs `body` as one transaction and returns once it is durable.
+    ///
+    /// Writes that wait at the same time share one commit, each inside a savepoint of its own: one that throws takes only
+    /// its own changes back. `body` runs on the writer's thread and must not block on anything but the database. It may be run again,
+    /// in a transaction that knows nothing of the first time: where that was lost with another write's.
+    ///
+    /// Who writes is told by `WriteTurn.current`: payers take turns, and what goes on for longer than the budget is taken back whole
+    /// (`overBudget`), also where `body` catches the error. Without a turn nothing is cut short.
+    @discardableResult
+    func write<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T
+
+    /// Hears what transactions announce, once they are durable and before they are answered. It is called on the writer's
+    /// thread: it must be quick. One listener; a later one takes its place.
+    func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void)
+
+    /// Finishes what waits, moves the journal into the database file and closes it. Later calls throw `closed`.
+    func close() async throws
+}
+
+/// A connection inside a transaction. It is valid inside the closure that received it and nowhere else.
+package protocol SQLConnection {
+    /// Runs one statement, hands over its rows until `eachRow` returns false, and returns how many rows it changed.
+    @discardableResult
+    func run(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws -> Int
+
+    /// Runs several statements without parameters, separated by semicolons: for migrations.
+    func runScript(_ sql: String) throws
+
+    /// Tells the database's listener, if this transaction becomes durable. Without effect in a read.
+    func announce(_ announcement: Announcement)
+
+    /// Whether everybody else who writes waits for this transaction.
+    var isWriter: Bool { get }
+
+    /// For work that runs no statements for long, which look by themselves.
+    /// - Throws: `overBudget`.
+    func checkBudget() throws(StorageError)
+}
+
+/// Of `dropSome`.
+package let droppedAtOnce: Int64 = 100
+
+extension SQLConnection {
+    package var isWriter: Bool { false }
+
+    package func checkBudget() throws(StorageError) {}
+
+    /// Runs a statement for its effect; returns how many rows it changed.
+    @discardableResult
+    package func execute(_ sql: String, _ values: [SQLValue] = []) throws -> Int {
+        try run(sql, values) { _ in true }
+    }
+
+    /// All rows, decoded.
+    package func rows<T>(_ sql: String, _ values: [SQLValue] = [], _ decode: (any SQLRow) throws -> T) throws -> [T] {
+        var result: [T] = []
+        try run(sql, values) { row in
+            result.append(try decode(row))
+            return true
+        }
+        return result
+    }
+
+    /// The first row, decoded; nil when there is none.
+    package func first<T>(_ sql: String, _ values: [SQLValue] = [], _ decode: (any SQLRow) throws -> T) throws -> T? {
+        var result: T?
+        try run(sql, values) { row in
+            result = try decode(row)
+            return false
+        }
+        return result
+    }
+
+    /// Clears away what has expired, as far as the next one to come by need not wait for it: more than any request adds, and seldom all
+    /// that has gathered.
+    /// - Parameters:
+    ///   - key: what a row of the table is told by.
+    ///   - condition: with its values; nothing may go by whether such a row is still there.
+    ///   - count: how many at once: fewer where rows are large.
+    /// - Returns: how many there were.
+    @discardableResult
+    package func dropSome(
+        of table: String, key: String, where condition: String, _ values: [SQLValue], count: Int64 = droppedAtOnce
+    ) throws -> Int {
+        try execute(
+            "DELETE FROM \(table) WHERE \(key) IN (SELECT \(key) FROM \(table) WHERE \(condition) LIMIT $\(values.count + 1))",
+            values + [.integer(count)])
+    }
+
+    /// Whether the query has any row.
+    package func exists(_ sql: String, _ values: [SQLValue] = []) throws -> Bool {
+        try first(sql, values) { _ in true } ?? false
+    }
+}

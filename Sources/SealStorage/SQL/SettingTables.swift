@@ -1,0 +1,14 @@
+/// What is decided once for a database, at its creation, and the last number that each shard has given out (`ShardedNumber`).
+package enum SettingTables {
+    package static let tables = """
+        CREATE TABLE settings (
+            name TEXT NOT NULL PRIMARY KEY,
+            value TEXT NOT NULL
+        );
+        INSERT INTO settings (name, value) VALUES ('shard', '1');
+        CREATE TABLE shard_number (
+            shard BIGINT NOT NULL PRIMARY KEY,
+            last BIGINT NOT NULL
+        );
+        """
+}

@@ -1,0 +1,49 @@
+/// What can go wrong underneath a transaction. No case carries a bound value.
+package enum StorageError: Error, Equatable {
+    /// The disk (or the database's page limit) is full; the transaction left nothing behind.
+    case full
+    /// A constraint of the schema was violated; `message` names the constraint. Callers that expect one catch it.
+    case constraint(message: String)
+    /// The column does not hold the kind of value that the code asked for.
+    case unexpectedType(column: Int, wanted: String)
+    /// The statement has parameters that were given no value, or values for parameters that it does not have.
+    case wrongParameters(sql: String)
+    /// The database answered with an error of its own (SQLite's extended code, say): damage, a mistake in SQL, no permission.
+    case failed(code: Int, message: String)
+    /// The transaction was taken back because another one in the same commit failed with the disk.
+    case commitFailed(message: String)
+    /// The database was made by another version of the server, with steps that this one does not know.
+    case unknownSchema(file: String, migration: String)
+    /// A setting that the database needs is not there, or not valid.
+    case invalidSetting(name: String)
+    /// The shard has given out all of its numbers, or is none.
+    case noNumber(shard: Int64)
+    /// The server is shutting down.
+    case closed
+    /// More writes wait already than are answered in time; this one was not begun.
+    case busy
+    /// The transaction had held the writer for as long as one request may; nothing of it was written.
+    case overBudget
+}
+
+extension StorageError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .full: "the disk is full"
+        case .constraint(let message): "constraint violated: \(message)"
+        case .unexpectedType(let column, let wanted): "column \(column) does not hold \(wanted)"
+        case .wrongParameters(let sql): "parameters and values do not match: \(sql)"
+        case .failed(let code, let message): "database error \(code): \(message)"
+        case .commitFailed(let message): "the commit failed: \(message)"
+        case .unknownSchema(let file, let migration):
+            "\(file) was made by another version (it has the migration “\(migration)”, which this one does not know). "
+                + "Run the version that made it, or restore a backup that this one made."
+        case .invalidSetting(let name):
+            "the database's setting “\(name)” is missing or not valid. Restore the row of the table settings from a backup."
+        case .noNumber(let shard): "shard \(shard) has no numbers left. Make new accounts in another one."
+        case .closed: "the database is closed"
+        case .busy: "too many writes are waiting"
+        case .overBudget: "the request has used up its time on the writer"
+        }
+    }
+}

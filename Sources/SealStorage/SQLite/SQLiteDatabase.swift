@@ -1,0 +1,101 @@
+import Foundation
+import GRDB
+
+/// The SQLite implementation: one writer that groups commits, readers beside it, a write-ahead log, and
+/// `synchronous=FULL`: what was acknowledged survives a power cut.
+package final class SQLiteDatabase: SQLDatabase {
+    /// The database file.
+    package let path: String
+    private let pool: DatabasePool
+    private let writer: SQLiteGroupWriter
+    private let readers: SQLiteReaders
+
+    /// Opens or creates the file (mode 0600) and brings its schema up to date.
+    ///
+    /// - Parameters:
+    ///   - mostWaitingWrites: how many may wait for the writer before further ones are refused as `busy`.
+    ///   - budget: of the writes that have a turn (`WriteTurn`).
+    package init(
+        path: String, migrations: [Migration], mostWaitingWrites: Int = SQLiteGroupWriter.defaultMostWaiting,
+        budget: WriteBudget = WriteBudget()
+    ) throws {
+        self.path = path
+        // SQLite gives its journal files the mode of the database file, so it is made first, for its owner alone.
+        try PrivateFiles.createFile(at: path)
+
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = true
+        configuration.busyMode = .timeout(10)
+        configuration.prepareDatabase { database in
+            try database.execute(
+                // Pages of 4 KiB: a save of one record writes three index pages of its own, whatever their size. It counts for new
+                // databases. A checkpoint comes after 32 MiB.
+                sql: """
+                    PRAGMA page_size = 4096;
+                    PRAGMA mmap_size = 268435456;
+                    PRAGMA cache_size = -16384;
+                    PRAGMA temp_store = MEMORY;
+                    PRAGMA wal_autocheckpoint = 8000;
+                    PRAGMA trusted_schema = OFF;
+                    """)
+        }
+        do {
+            pool = try DatabasePool(path: path, configuration: configuration)
+            // Opening the pool sets the writer to NORMAL after `prepareDatabase` has run, so this comes after it.
+            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+        } catch let error as DatabaseError {
+            throw StorageError(code: error.extendedResultCode.rawValue, message: error.message ?? "", systemError: errno)
+        }
+        writer = SQLiteGroupWriter(pool: pool, mostWaiting: mostWaitingWrites, budget: budget)
+        configuration.readonly = true
+        readers = SQLiteReaders(
+            path: path, configuration: configuration, capacity: max(4, ProcessInfo.processInfo.activeProcessorCount * 2))
+        try writer.writeNow { [migrations, path] connection in
+            try Migrator(migrations: migrations).migrate(connection, file: path)
+        }
+    }
+
+    @discardableResult
+    package func read<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
+        do {
+            return try readers.read(body)
+        } catch let error as DatabaseError {
+            throw StorageError(code: error.extendedResultCode.rawValue, message: error.message ?? "", systemError: 0)
+        }
+    }
+
+    @discardableResult
+    package func write<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
+        try await writer.write(body)
+    }
+
+    package func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void) { writer.listen(listener) }
+
+    package func close() async throws {
+        let (pool, readers) = (pool, readers)
+        try await writer.close {
+            do {
+                try readers.close()
+                _ = try pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+                try pool.close()
+            } catch let error as DatabaseError {
+                throw StorageError(code: error.extendedResultCode.rawValue, message: error.message ?? "", systemError: 0)
+            }
+        }
+    }
+
+    /// A pragma of the writer's connection, for tests that check the durability settings.
+    func writerPragma(_ name: String) async throws -> String? {
+        try await writer.outsideTransaction { database in
+            try String.fetchOne(database, sql: "PRAGMA \(name)")
+        }
+    }
+
+    /// How many wait for the writer: for tests.
+    package var waitingWrites: Int { writer.waitingCount }
+
+    /// Limits the file's size, for tests of a full disk.
+    func limitPages(to count: Int) async throws {
+        try await writer.outsideTransaction { try $0.execute(sql: "PRAGMA max_page_count = \(count)") }
+    }
+}
