@@ -27,6 +27,8 @@ public final class AccountProvider: Sendable {
         var state = State.undetermined
         /// Goes up with each change: what was made for one account does nothing for the next.
         var generation = 0
+        /// The account in use was signed in for a user who had lost another one's keys.
+        var isAfterReset = false
         /// Of the account that is signed in, or locked.
         var temporaryAssets = TemporaryAssets.Drawer()
         var listeners: [Int: AsyncStream<AccountChange>.Continuation] = [:]
@@ -49,6 +51,9 @@ public final class AccountProvider: Sendable {
             if case .signedIn(let account, _) = content.state { account } else { nil }
         }
     }
+
+    /// Whether the account that is signed in was said to be the same user's who had lost all keys of the account before.
+    public var isAfterReset: Bool { content.withLock { $0.isAfterReset } }
 
     var current: (state: State, generation: Int, temporaryAssets: TemporaryAssets.Drawer) {
         content.withLock { ($0.state, $0.generation, $0.temporaryAssets) }
@@ -74,6 +79,7 @@ public final class AccountProvider: Sendable {
                 change = previous.keys.rootKey == rootKey || afterReset ? .statusChanged(.available) : .switchAccounts
             }
             content.state = .signedIn(account, trust: trust)
+            content.isAfterReset = afterReset
             return change
         }
         watch(account)
