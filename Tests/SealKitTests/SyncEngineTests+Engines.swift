@@ -63,12 +63,28 @@ extension SyncEngineTests {
         let id = device.note("note", in: zone)
         device.app.write("kept here", to: id, device.engine)
         try await device.engine.sendChanges()
-        try device.signIn(new, afterReset: true)
+        try device.signIn(new, replacing: old)
         device.app.forgetEvents()
         try await device.engine.fetchChanges()
         #expect(device.app.events.first == "zones [] [\"notes: encryptedDataReset\"]" && !device.app.events.contains("switchAccounts"))
         try await device.engine.sendChanges()
         #expect(try await new.own.record(for: id).encryptedValues["words"] == ["kept here"])
+    }
+
+    /// What the device has of somebody else is nothing for the new account, whomever that replaces.
+    @Test func aNewAccountGetsNothingOfWhomItDoesNotReplace() async throws {
+        let (other, lost, new) = (try await Person(), try await Person(), try await Person())
+        let device = try await device(other)
+        let id = device.note("note", in: zone)
+        device.app.write("other's", to: id, device.engine)
+        try await device.engine.sendChanges()
+        let kept = try #require(try device.disk.state)
+        #expect(kept.userRecordID == Record.ID(recordName: other.name))
+        try device.signIn(new, replacing: lost)
+        device.app.forgetEvents()
+        await device.sync()
+        #expect(device.app.events.first == "switchAccounts" && device.disk.notes.isEmpty)
+        #expect(await failure { _ = try await new.own.record(for: id) } == .unknownItem)
     }
 
     // MARK: One thing at a time

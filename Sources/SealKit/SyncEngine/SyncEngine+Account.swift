@@ -14,21 +14,22 @@ extension SyncEngine {
             try await tell(.accountChange(.signOut(of: before)), before: { $0 = State.Content() })
             throw failure
         }
-        let isAfterReset = configuration.container.accounts.isAfterReset
+        let replaced = configuration.container.accounts.replacedUserRecordIDs
         // Said of this account, and not of one that came in between.
         try database.core.requireSignedIn()
-        try await settle(on: database.core.userID().recordName, isAfterReset: isAfterReset)
+        try await settle(on: database.core.userID().recordName, replacing: replaced)
         return database
     }
 
-    private func settle(on name: String, isAfterReset: Bool) async throws(SealKitError) {
+    private func settle(on name: String, replacing replaced: Set<Record.ID>) async throws(SealKitError) {
         let before = ownState.content.account
         let current = Record.ID(recordName: name)
         guard before != name else { return }
         guard let before else {
             return try await tell(.accountChange(.signIn(of: current)), before: { $0.account = name })
         }
-        guard isAfterReset else {
+        // What is here of anybody else was never this user's.
+        guard replaced.contains(Record.ID(recordName: before)) else {
             let change: Change = { content in
                 content = State.Content()
                 content.account = name

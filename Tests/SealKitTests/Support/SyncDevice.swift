@@ -12,6 +12,7 @@ final class SwitchedTransport: Transport {
     private let isOn = Mutex(true)
     private let failures = Mutex<[(suffix: String, error: SealKitError)]>([])
     private let made = Mutex<[String]>([])
+    private let waiting = Mutex<[(suffix: String, times: Int, continuation: CheckedContinuation<Void, Never>)]>([])
     var origin: String { next.origin }
 
     init(_ next: any Transport) { self.next = next }
@@ -22,8 +23,29 @@ final class SwitchedTransport: Transport {
     /// Every path that was called, in order.
     var calls: [String] { made.withLock { $0 } }
 
+    /// Returns when such a path was called as often, from now on or before.
+    func called(_ suffix: String, times: Int) async {
+        await withCheckedContinuation { continuation in
+            waiting.withLock { $0.append((suffix, times, continuation)) }
+            resumeWhoWaitsNoMore()
+        }
+    }
+
+    private func resumeWhoWaitsNoMore() {
+        let calls = calls
+        let over = waiting.withLock { waiting in
+            let isOver = { (one: (suffix: String, times: Int, continuation: CheckedContinuation<Void, Never>)) in
+                calls.count { $0.hasSuffix(one.suffix) } >= one.times
+            }
+            defer { waiting.removeAll(where: isOver) }
+            return waiting.filter(isOver).map(\.continuation)
+        }
+        for continuation in over { continuation.resume() }
+    }
+
     private func check(_ path: String) throws(SealKitError) {
         made.withLock { $0.append(path) }
+        resumeWhoWaitsNoMore()
         guard isOn.withLock({ $0 }) else { throw SealKitError(.networkFailure, "the device is offline") }
         let failure = failures.withLock { failures -> SealKitError? in
             guard let index = failures.firstIndex(where: { path.hasSuffix($0.suffix) }) else { return nil }
@@ -400,13 +422,14 @@ final class SyncDevice: @unchecked Sendable {
     }
 
     /// With what the device has verified as that person.
-    func signIn(_ person: Person, afterReset: Bool = false) throws {
+    /// - Parameter lost: whose keys were all lost, so that the person made this account.
+    func signIn(_ person: Person, replacing lost: Person? = nil) throws {
         let known = try trusts[person.name] ?? {
             let client = Client(transport: transport, pacing: pacing.pacing)
             return (try TrustStore(), try Account(seeds: person.account.seeds, client: client))
         }()
         trusts[person.name] = known
-        accounts.signIn(known.1, trust: known.0, afterReset: afterReset)
+        accounts.signIn(known.1, trust: known.0, replacing: lost.map { [Record.ID(recordName: $0.name)] } ?? [])
     }
 
     /// The app begins again from what is on the disk.
