@@ -46,6 +46,41 @@ extension SyncEngineTests {
         #expect(device.disk.notes.keys.map(\.recordName) == ["three"])
     }
 
+    /// The device has what it sent, though it never fetched the zone.
+    @Test func theEndOfAZoneThatWasOnlySentToIsTold() async throws {
+        let ann = try await Person()
+        try await ann.own.save(RecordZone(zoneID: zone))
+        let device = try SyncDevice(ann)
+        device.app.write("first life", to: device.note("note", in: zone), device.engine)
+        try await device.engine.sendChanges()
+        try await ann.own.deleteRecordZone(withID: zone)
+        try await ann.own.save(RecordZone(zoneID: zone))
+        try await device.engine.fetchChanges()
+        #expect(device.app.events.contains("zones [] [\"notes: deleted\"]") && device.disk.notes.isEmpty)
+    }
+
+    /// What came of it now nobody would remove when the zone is made again in the place of the deleted one.
+    @Test func whatIsToBeDeletedIsNotFetched() async throws {
+        let ann = try await Person()
+        let device = try await device(ann)
+        device.app.delete(zone, device.engine)
+        try await ann.own.save(ann.note(in: zone, "body", name: "late"))
+        try await device.engine.fetchChanges()
+        #expect(device.disk.notes.isEmpty)
+        try await device.engine.sendChanges()
+        try await ann.own.save(RecordZone(zoneID: zone))
+        try await ann.own.save(ann.note(in: zone, "body", name: "second life"))
+        try await device.engine.fetchChanges()
+        #expect(device.disk.notes.keys.map(\.recordName) == ["second life"])
+        // Taken back, it comes.
+        device.app.delete(zone, device.engine)
+        try await ann.own.save(ann.note(in: zone, "body", name: "kept"))
+        try await device.engine.fetchChanges()
+        device.engine.state.remove(pendingDatabaseChanges: [.deleteZone(zone)])
+        try await device.engine.fetchChanges()
+        #expect(device.disk.notes.keys.map(\.recordName) == ["kept"])
+    }
+
     @Test func purgesAndResetsAreToldAsSuch() async throws {
         let ann = try await Person()
         let (purged, reset) = (RecordZone.ID(zoneName: "purged"), RecordZone.ID(zoneName: "reset"))

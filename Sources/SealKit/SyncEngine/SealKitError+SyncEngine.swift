@@ -9,7 +9,9 @@ extension SealKitError {
     /// be had now, and what failed only because another change of its atomic batch did.
     public var isRetriedBySyncEngine: Bool {
         switch code {
-        case .serverRecordChanged, .unknownItem, .zoneNotFound, .userDeletedZone, .permissionFailure, .invalidArguments,
+        // It kept changing while it was sent: there is nothing to merge with.
+        case .serverRecordChanged: serverRecord == nil
+        case .unknownItem, .zoneNotFound, .userDeletedZone, .permissionFailure, .invalidArguments,
             .referenceViolation, .constraintViolation, .limitExceeded, .quotaExceeded, .badDatabase, .assetFileNotFound, .assetFileModified,
             .assetNotAvailable, .tooManyParticipants, .alreadyShared, .participantMayNeedVerification, .participantAlreadyInvited:
             false

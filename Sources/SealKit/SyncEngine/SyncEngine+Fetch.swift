@@ -100,7 +100,10 @@ extension SyncEngine {
 
     /// - Returns: why some zones did not come to their end.
     private func fetchZones(_ options: FetchChangesOptions, _ run: Run) async throws(SealKitError) -> [SealKitError] {
-        let wanted = ownState.content.unfetched.filter(options.scope.contains)
+        let content = ownState.content
+        // What comes of a zone that is to be deleted would stay with the app when the zone is made again in the place of the deleted one.
+        let leaving = Set(content.database.all.compactMap { if case .deleteZone(let zone) = $0 { zone } else { nil } })
+        let wanted = content.unfetched.filter { options.scope.contains($0) && !leaving.contains($0) }
         var first: [RecordZone.ID] = []
         for zone in options.prioritizedZoneIDs where wanted.contains(zone) && !first.contains(zone) { first.append(zone) }
         var failures: [SealKitError] = []
@@ -196,5 +199,13 @@ extension SyncEngine.State.Content {
     mutating func forget(_ zones: [RecordZone.ID]) {
         for zone in zones { self.zones[zone] = nil }
         unfetched.removeAll(where: zones.contains)
+    }
+
+    /// In which life of each zone the app has something, so that the zone's next life is not taken for it. Of a zone that was made again
+    /// in the place of one that the app knows, the next fetch tells the end first.
+    mutating func note(_ lives: [RecordZone.ID: UInt32]) {
+        for (zone, incarnation) in lives where zones[zone]?.incarnation == nil {
+            zones[zone, default: SyncEngine.State.Zone()].incarnation = incarnation
+        }
     }
 }

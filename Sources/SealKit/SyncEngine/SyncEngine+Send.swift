@@ -111,16 +111,14 @@ extension SyncEngine {
             }
             if !(failure?.isRetriedBySyncEngine ?? false) { finished.append(change) }
         }
-        let (done, made, deletedIDs) = (finished, zones.map { ($0.zoneID, $0.incarnation) }, gone)
+        let (done, deletedIDs) = (finished, gone)
+        let made = Dictionary(zones.compactMap { zone in zone.incarnation.map { (zone.zoneID, $0) } }) { $1 }
         let event = Event.SentDatabaseChanges(
             savedZones: zones, failedZoneSaves: failedSaves, deletedZoneIDs: gone, failedZoneDeletes: failedDeletes)
         try await tell(.sentDatabaseChanges(event), before: { content in
             for change in done { _ = content.database.remove(change, addedBy: moment) }
             content.forget(deletedIDs)
-            // Of a zone that was made again in the place of one that the device knows, the next fetch tells the end first.
-            for (id, incarnation) in made where content.zones[id]?.incarnation == nil {
-                content.zones[id, default: State.Zone()].incarnation = incarnation
-            }
+            content.note(made)
         })
         return failedSaves.map(\.error) + failedDeletes.values
     }
@@ -219,10 +217,16 @@ extension SyncEngine {
             finished.append(.deleteRecord(id))
         }
         let done = finished
+        // Also of a zone that was never fetched the app has these from now on: what was stored, and what it is to merge with.
+        let present = records + failedSaves.compactMap(\.error.serverRecord)
+        let lives = Dictionary(
+            present.compactMap { record in record.base.map { (record.recordID.zoneID, $0.statement.zoneIncarnation) } }
+        ) { $1 }
         let event = Event.SentRecordZoneChanges(
             savedRecords: records, failedRecordSaves: failedSaves, deletedRecordIDs: gone, failedRecordDeletes: failedDeletes)
         try await tell(.sentRecordZoneChanges(event), before: { content in
             for change in done { _ = content.records.remove(change, addedBy: moment) }
+            content.note(lives)
         })
         return failedSaves.map { ($0.record.recordID, $0.error) } + failedDeletes.map { ($0.key, $0.value) }
     }
