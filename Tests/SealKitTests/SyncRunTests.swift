@@ -86,8 +86,11 @@ import Testing
                 _ = await failure { try await device.engine.database.deleteRecordZone(withID: zone, reason: reason) }
             default:
                 what = "is somebody else's for a while"
+                // What a device that was nobody's has kept goes to whom it is first: that the stranger has it says nothing of ann.
+                let acknowledged = device.disk.acknowledged.withLock { $0 }
                 try device.signIn(stranger)
                 await device.sync()
+                device.disk.acknowledged.withLock { $0 = acknowledged }
                 try device.signIn(ann)
                 await device.sync()
             }
