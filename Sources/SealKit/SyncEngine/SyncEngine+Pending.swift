@@ -43,6 +43,8 @@ struct PendingChanges<Subject: Hashable & Sendable, Change: Hashable & Sendable>
 
     var all: [Change] { entries.compactMap { $0?.change } }
     var isEmpty: Bool { places.isEmpty }
+    /// When something was added last.
+    var newest: Int { entries.reduce(0) { max($0, $1?.moment ?? 0) } }
 
     /// - Returns: whether the changes are others than before.
     mutating func add(_ change: Change, at moment: Int) -> Bool {

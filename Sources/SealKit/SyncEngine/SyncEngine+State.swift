@@ -37,7 +37,11 @@ extension SyncEngine {
 
         private let kept: Mutex<Kept>
 
-        init(_ serialization: Serialization?) { kept = Mutex(Kept(content: serialization?.content ?? Content())) }
+        /// What is given on without having been encoded was added at moments of another engine's: those here come after them.
+        init(_ serialization: Serialization?) {
+            let content = serialization?.content ?? Content()
+            kept = Mutex(Kept(content: content, moment: max(content.records.newest, content.database.newest)))
+        }
 
         // MARK: For the app
 
