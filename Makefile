@@ -34,11 +34,11 @@ test: setup ## Runs everything that is tested, and prints the totals
 attacks: setup ## Tries everything that a hostile server, participant or network may, and prints the table of what became of it
 	@Tests/Support/attacks
 
-torture: setup ## Kills the server ROUNDS=100 times under load, lets clients be slow and a member hostile, and plays MODEL=10000 steps against a model; SEED=… repeats
+torture: setup ## Kills the server ROUNDS=100 times under load, lets clients be slow, a member hostile and devices sync, and plays MODEL=10000 steps against a model; SEED=… repeats
 	swift build
 	@ROUNDS=$(ROUNDS) MODEL=$(MODEL) SEED=$(SEED) .build/debug/SealTorture
 	@swift build --product SealKitPackageTests
-	@ROUNDS=$(ROUNDS) SEED=$(SEED) ORDERS=all swift test --skip-build --filter 'InsiderTortureTests|OrdersTests'
+	@ROUNDS=$(ROUNDS) SEED=$(SEED) ORDERS=all SYNC_RUNS=$(ROUNDS) swift test --skip-build --filter 'InsiderTortureTests|OrdersTests|SyncRunTests'
 
 bench: ## Measures the core against bare libsodium and age, the server against bare SQLite and Hummingbird, and the whole path
 	@Tests/Support/setup age

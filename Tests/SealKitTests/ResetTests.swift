@@ -168,7 +168,7 @@ import Testing
         var changes = accounts.changes.makeAsyncIterator()
 
         let (account, _) = try await Account.create(transport: HTTPTransport(server: lost.server.origin))
-        accounts.signIn(account, trust: try TrustStore(), afterReset: true)
+        accounts.signIn(account, trust: try TrustStore(), replacing: [Record.ID(recordName: lost.name)])
         #expect(await changes.next() == .statusChanged(.available))
         let database = container.privateDatabase
         try await database.declareReset(of: old + [.default])

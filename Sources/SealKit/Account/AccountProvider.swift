@@ -27,6 +27,8 @@ public final class AccountProvider: Sendable {
         var state = State.undetermined
         /// Goes up with each change: what was made for one account does nothing for the next.
         var generation = 0
+        /// Under which names, in whichever container, the user of the account in use was known before all keys were lost.
+        var replaced: Set<String> = []
         /// Of the account that is signed in, or locked.
         var temporaryAssets = TemporaryAssets.Drawer()
         var listeners: [Int: AsyncStream<AccountChange>.Continuation] = [:]
@@ -50,6 +52,9 @@ public final class AccountProvider: Sendable {
         }
     }
 
+    /// Whom the account that is signed in was said to replace.
+    public var replacedUserRecordIDs: Set<Record.ID> { content.withLock { Set($0.replaced.map { Record.ID(recordName: $0) }) } }
+
     var current: (state: State, generation: Int, temporaryAssets: TemporaryAssets.Drawer) {
         content.withLock { ($0.state, $0.generation, $0.temporaryAssets) }
     }
@@ -59,9 +64,11 @@ public final class AccountProvider: Sendable {
     /// - Parameters:
     ///   - trust: what this device has verified as this account; keep it beside the account's keys. Without one,
     ///     protection against rollback begins anew.
-    ///   - afterReset: the same user, who has lost all keys of the account before and has made a new one: apps keep what they
-    ///     have, as with CloudKit's reset of encrypted data, and are told `statusChanged` instead of `switchAccounts`.
-    public func signIn(_ account: Account, trust: TrustStore? = nil, afterReset: Bool = false) {
+    ///   - replaced: who the same user was (`Container.userRecordID()`, of each container) in the account whose keys are all lost, and
+    ///     in the place of which this one was made: apps keep what they have of that account, and of no other one, as with CloudKit's
+    ///     reset of encrypted data. An account that is signed in until now has to be that one; they are told `statusChanged`
+    ///     instead of `switchAccounts`.
+    public func signIn(_ account: Account, trust: TrustStore? = nil, replacing replaced: Set<Record.ID> = []) {
         if let trust { account.deviceKeeper.attach(trust) }
         change { content in
             let rootKey = account.keys.rootKey
@@ -69,11 +76,12 @@ public final class AccountProvider: Sendable {
             switch content.state {
             case .undetermined, .signedOut, .restricted: change = .signIn
             case .locked(let previous):
-                change = previous == rootKey || afterReset ? .statusChanged(.available) : .switchAccounts
+                change = previous == rootKey || !replaced.isEmpty ? .statusChanged(.available) : .switchAccounts
             case .signedIn(let previous, _):
-                change = previous.keys.rootKey == rootKey || afterReset ? .statusChanged(.available) : .switchAccounts
+                change = previous.keys.rootKey == rootKey || !replaced.isEmpty ? .statusChanged(.available) : .switchAccounts
             }
             content.state = .signedIn(account, trust: trust)
+            content.replaced = Set(replaced.map(\.recordName))
             return change
         }
         watch(account)

@@ -47,6 +47,7 @@ public struct Container: Sendable {
     }
 
     public var containerIdentifier: String { store.identifier }
+    public var environment: Environment { store.environment == .production ? .production : .development }
     /// Who is signed in.
     public var accounts: AccountProvider { store.accounts }
     public var privateDatabase: Database { Database(core: core, scope: .private) }

@@ -11,7 +11,7 @@ final class ContainerStore: Sendable {
     let accounts: AccountProvider
     /// Of a container that does not go by accounts.
     private let fixed: ContainerCore?
-    private let environment: SealStatements.Environment
+    let environment: SealStatements.Environment
     /// Keys that belong to nobody, behind a gate that lets nothing through: what databases are made of while nobody is
     /// signed in.
     private let nobody: ContainerCore

@@ -74,21 +74,24 @@ extension Database {
         let id = zoneID(wire.zoneID)
         var zone = RecordZone(zoneID: id)
         zone.capabilities = RecordZone.Capabilities(rawValue: wire.capabilities)
-        if scope == .shared, !wire.hasScope { return try await isInShare(of: id, wire.shares) ? zone : nil }
+        if scope == .shared, !wire.hasScope {
+            zone.incarnation = try await incarnation(of: id, sharedBy: wire.shares)
+            return zone.incarnation == nil ? nil : zone
+        }
         let view = try await keeper(id).current(citedBy: [wire.scope], asked: 0)
         guard view.isMember else { return nil }
         return zone.described(by: view.roster)
     }
 
-    /// Whether the roster of any of these hierarchical shares shows this account.
-    private func isInShare(of id: RecordZone.ID, _ heads: [Sealkit_V1_ScopeHead]) async throws(SealKitError) -> Bool {
+    /// The zone's newest life by the rosters of these hierarchical shares that show this account; nil where none does.
+    private func incarnation(of id: RecordZone.ID, sharedBy heads: [Sealkit_V1_ScopeHead]) async throws(SealKitError) -> UInt32? {
         let zone = try zoneScope(id)
-        var isIn = false
+        var newest: UInt32?
         for head in heads {
-            let keeper = core.keeper(of: zone.ofShare(try shareName(head)))
-            if try await keeper.current(citedBy: [head], asked: 0).isMember { isIn = true }
+            let view = try await core.keeper(of: zone.ofShare(try shareName(head))).current(citedBy: [head], asked: 0)
+            if view.isMember { newest = max(newest ?? 0, view.roster.incarnations.zone) }
         }
-        return isIn
+        return newest
     }
 
     /// That a zone is gone is the server's word until its signed roster says so too: closed, or this account out of it.

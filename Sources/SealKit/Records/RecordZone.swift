@@ -52,6 +52,10 @@ public struct RecordZone: Sendable, Hashable {
     /// Somebody beside the owner is in the zone's share, is invited to it, or may join it by its URL.
     public internal(set) var isShared = false
 
+    /// Which life of its name this is: higher each time that the zone was deleted and made again. By its owner's signature; nil
+    /// for one that was not fetched.
+    public internal(set) var incarnation: UInt32?
+
     public init(zoneID: ID) { self.zoneID = zoneID }
     public init(zoneName: String) { self.init(zoneID: ID(zoneName: zoneName)) }
     /// The zone that every private database has, without sharing, atomic saves and change feeds' promises.
