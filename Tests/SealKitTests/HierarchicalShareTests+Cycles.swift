@@ -56,7 +56,8 @@ extension HierarchicalShareTests {
         ).saveResults
         #expect(results.values.compactMap(\.failureCode).isEmpty)
         for (name, body) in [("list", "new"), ("child", "child")] {
-            let read: String? = try await it.bob.shared.record(for: Record.ID(recordName: name, zoneID: it.joined)).encryptedValues["body"]
+            let record = try await it.bob.shared.record(for: Record.ID(recordName: name, zoneID: it.joined))
+            let read: String? = record.encryptedValues["body"]
             #expect(read == body)
         }
     }

@@ -13,7 +13,7 @@ extension HierarchicalShareTests {
         try await it.bob.join(try await it.ann.own.save(share).url)
     }
 
-    /// The zone was shared with Bob as a whole, on two devices, and the list alone is now; the other device has not heard of that.
+    /// The zone was shared with Bob as a whole, on two devices, and the list alone is now: the other one has not heard.
     private func sharedAnew() async throws -> (it: Shared, other: Person) {
         let it = try await shared()
         try await it.ann.own.deleteRecord(withID: it.share.recordID)
@@ -35,7 +35,8 @@ extension HierarchicalShareTests {
         try await it.ann.own.deleteRecord(withID: it.share.recordID)
         try await sharedWhole(it)
         for device in [other, it.bob] {
-            #expect(names(try await device.shared.recordZoneChanges(inZoneWith: it.joined)).isSuperset(of: ["list", "item", "note"]))
+            let all = names(try await device.shared.recordZoneChanges(inZoneWith: it.joined))
+            #expect(all.isSuperset(of: ["list", "item", "note"]))
         }
         // And back.
         try await it.bob.shared.leaveShare(of: it.joined)
@@ -70,7 +71,8 @@ extension HierarchicalShareTests {
         let new = other.note(in: it.joined, "new", name: "list")
         let refused = await failure { try await other.shared.save(new) }
         #expect(refused == .serverRecordChanged)
-        let saved = try await other.shared.modifyRecords(saving: [new], savePolicy: .changedKeys).saveResults[new.recordID]?.get()
+        let results = try await other.shared.modifyRecords(saving: [new], savePolicy: .changedKeys).saveResults
+        let saved = try results[new.recordID]?.get()
         #expect(saved?.encryptedValues["body"] == "new")
         #expect(try await other.container.violations().isEmpty)
     }
@@ -79,7 +81,8 @@ extension HierarchicalShareTests {
     @Test func aDeviceThatHasSeenNothingSinceFindsNothing() async throws {
         let (it, other) = try await sharedAnew()
         let root = try await it.ann.own.record(for: it.list.recordID)
-        try await it.ann.own.deleteRecord(withID: Record.ID(recordName: try #require(root.share).recordName, zoneID: it.zone))
+        let name = try #require(root.share).recordName
+        try await it.ann.own.deleteRecord(withID: Record.ID(recordName: name, zoneID: it.zone))
         for device in [other, it.bob] {
             let gone = await failure { _ = try await device.shared.recordZoneChanges(inZoneWith: it.joined) }
             #expect(gone == .zoneNotFound)

@@ -177,7 +177,8 @@ import Testing
         let isFirst = Mutex(true)
         let device = try ann.through(
             RewritingTransport(HTTPTransport(server: ann.server.origin)) { path, body in
-                guard path.hasSuffix("records/stale"), isFirst.withLock({ first in defer { first = false }; return first }) else { return body }
+                guard path.hasSuffix("records/stale"), isFirst.withLock({ first in defer { first = false }; return first })
+                else { return body }
                 var child = ann.note(in: zone, "child", name: "child")
                 child.setParent(parent)
                 try await ann.own.save(child)

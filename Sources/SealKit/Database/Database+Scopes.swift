@@ -56,8 +56,8 @@ extension Database {
         }
     }
 
-    /// The zone's scopes anew, where this account takes no part any more in one that the device goes by: another device has left it, or
-    /// its owner has ended that.
+    /// The zone's scopes anew, where this account takes no part any more in one that the device goes by: another device
+    /// has left it, or its owner has ended that.
     /// - Returns: nil where nothing is different.
     /// - Throws: `zoneNotFound` where nothing of the zone is shared any more.
     func regrounded(_ ground: ZoneGround, _ zoneID: RecordZone.ID) async throws(SealKitError) -> ZoneGround? {
@@ -144,7 +144,8 @@ extension ZoneGround {
             // Also the zone's own: to somebody who took part in shares, as far as this device knew.
             let isWhole = head.shareRecordName.isEmpty
             let scope = isWhole ? zone : zone.ofShare(head.shareRecordName)
-            guard isWhole || Names.isPlain(head.shareRecordName), head.isOf(scope), settled[scope.id] == nil else { continue }
+            guard isWhole || Names.isPlain(head.shareRecordName), head.isOf(scope), settled[scope.id] == nil
+            else { continue }
             let view = try await core.keeper(of: scope).current(citedBy: heads, asked: 0)
             if isOwners || view.isMember { settled.add(view) }
         }

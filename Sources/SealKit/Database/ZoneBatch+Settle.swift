@@ -76,11 +76,13 @@ extension ZoneBatch {
         return []
     }
 
-    /// Whether a save that was refused goes again: this device took the zone for one that this account may write to as a whole, and it
-    /// is in shares of it alone.
+    /// Whether a save that was refused goes again: this device took the zone for one that this account may write to as a
+    /// whole, and it is in shares of it alone.
     private mutating func regroundsAgain(_ ground: RecordGround) async throws(SealKitError) -> Bool {
         if regrounded != nil { return true }
-        guard case .zone(let ground) = ground, let own = ground.own, own.roster.permission(of: own.user) == .readWrite else { return false }
+        guard case .zone(let ground) = ground, let own = ground.own,
+            own.roster.permission(of: own.user) == .readWrite
+        else { return false }
         return try await regrounds(ground)
     }
 
@@ -154,7 +156,8 @@ extension ZoneBatch {
         }
         if isRekeying {
             // The save of a child gives a record another change tag, and leaves it under its key.
-            guard case .success(let there) = outcome, let base = there.present?.base, base.hash == item.base?.hash else {
+            guard case .success(let there) = outcome, let base = there.present?.base, base.hash == item.base?.hash
+            else {
                 fail(item, SealKitError(.serverRecordChanged, "record \(name) was written by somebody else meanwhile"))
                 return nil
             }

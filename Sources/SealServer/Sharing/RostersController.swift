@@ -71,8 +71,10 @@ struct RostersController: Sendable {
         if !wanted.shareRecordName.isEmpty {
             (zone, goneSince) = try Shares.readable(wanted.shareRecordName, in: zone, by: caller, connection)
         } else if zone.visibleShares != nil {
-            // Who took part in the zone as a whole once may read how that has ended, as whoever sees nothing of it any more may.
-            guard let end = try rosters.roster(of: zone, in: connection).end(of: caller.userID) else { throw Zones.notFound }
+            // Who took part in the zone as a whole once may read how that has ended, as whoever sees nothing of it may.
+            guard let end = try rosters.roster(of: zone, in: connection).end(of: caller.userID) else {
+                throw Zones.notFound
+            }
             goneSince = end
         }
         let first = wanted.fromStart ? 0 : wanted.after < UInt64.max ? wanted.after + 1 : UInt64.max

@@ -185,7 +185,8 @@ extension RecordSave {
             """
             INSERT INTO departure (owner, zone, share, name, type, position, created, modified, hash, statement, proof, fields)
             SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12
-            WHERE EXISTS (SELECT 1 FROM share WHERE owner = $1 AND zone = $2 AND share = $3 AND closed = 0 AND began < $13)
+            WHERE EXISTS (SELECT 1 FROM share
+                WHERE owner = $1 AND zone = $2 AND share = $3 AND closed = 0 AND began < $13)
             ON CONFLICT (owner, zone, share, name) DO UPDATE SET type = excluded.type, position = excluded.position,
                 created = excluded.created, modified = excluded.modified, hash = excluded.hash,
                 statement = excluded.statement, proof = excluded.proof

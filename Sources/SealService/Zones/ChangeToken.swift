@@ -29,8 +29,8 @@ package enum ChangeToken: Equatable {
         package let position: Int64
         /// Up to which place deletions had left the feed when its reading began: those it need not be told of.
         let horizon: Int64
-        /// Where the feed stood when its reading began: whoever takes part in another share since, or in the zone as a whole where it
-        /// has had shares, begins anew.
+        /// Where the feed stood when its reading began: whoever takes part in another share since, or in the zone as a
+        /// whole where it has had shares, begins anew.
         let began: Int64
         /// The server's run in which it stood there.
         package let run: Int64

@@ -20,9 +20,10 @@ extension ZoneRow {
     package enum Sight: Sendable {
         /// The owner; in a zone that never had hierarchical shares its participants too.
         case everything
-        /// A participant of the zone itself. What is in shares that have ended is its owner's to move, and their rosters are nobody
-        /// else's to read. `since` is the place in the zone's feed since which it is one: while it was none, records may have come
-        /// into shares and gone there, which it is not told; and of shares it may have read that do not show what was beside them.
+        /// A participant of the zone itself. What is in shares that have ended is its owner's to move, and their rosters are
+        /// nobody else's to read. `since` is the place in the zone's feed since which it is one: while it was none, records
+        /// may have come into shares and gone there, which it is not told; and it may have read shares, which do not show
+        /// what was beside them.
         case ownScope(since: Int64)
         /// A participant of hierarchical shares: the zone from the scope of each, and the place in the zone's feed since which
         /// it is these. A reading that began before has not come past all that they hold.
