@@ -1,3 +1,4 @@
+public import CoreMetrics
 import Foundation
 import Hummingbird
 import HummingbirdCore
@@ -28,12 +29,17 @@ public struct Server: Sendable {
     ///
     /// Throws `ConfigurationError`, `ListenFailure` and `RelayFailure`, before anything is made on the disk; `DataFolderInUse`,
     /// `FileError`, or the database's error.
-    /// - Parameter onRunning: called once with the actual address, when the server accepts connections.
+    /// - Parameters:
+    ///   - metrics: gets every measurement of this server, beside what `ServerConfiguration.metrics` shows; nil for none.
+    ///   - onRunning: called once with the actual address, when the server accepts connections.
     public init(
         configuration: ServerConfiguration,
+        metrics: (any MetricsFactory)? = nil,
         onRunning: @escaping @Sendable (ListenAddress) async -> Void = { _ in }
     ) async throws {
-        try await self.init(configuration: configuration, onRunning: onRunning) { _, _ in }
+        try await self.init(
+            configuration: configuration, replacing: ServiceReplacements(metrics: metrics), onRunning: onRunning
+        ) { _, _ in }
     }
 
     /// - Parameters:

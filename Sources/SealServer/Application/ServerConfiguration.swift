@@ -34,7 +34,7 @@ public struct ServerConfiguration: Sendable {
     /// Rates, quotas, and what is under way at once.
     public var limits: ServerLimits
     /// Where `GET /metrics` can be read, by whoever reaches it: counts and times in Prometheus's text format, no ids, names or addresses.
-    /// Nil: nowhere, and nothing is measured.
+    /// Nil: nowhere, and nothing is measured but for a factory that `Server` was given.
     public var metrics: ListenAddress?
 
     public static let defaultMaximumMessageSize = 4 * 1024 * 1024

@@ -21,6 +21,9 @@ struct SettingsFile {
         do {
             root = try Parser(yaml: text).singleRoot()
         } catch {
+            if let second = Repetition(error, in: text) {
+                throw .repeatedSetting(name: second.name.joined(separator: "."), path: path, line: second.line)
+            }
             // Its own words show what stands there, which may be a password.
             throw .unreadableFile(path: path, line: Self.line(of: error))
         }

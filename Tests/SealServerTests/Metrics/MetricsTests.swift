@@ -98,6 +98,33 @@ import Testing
         #expect(Self.lines(PrometheusText.write(second), name) == [])
     }
 
+    /// A program of its own has its metrics go where its other ones go, and no listener shows them.
+    @Test func aProgramsOwnFactoryGetsThem() async throws {
+        let (folder, registry) = (TemporaryFolder(), MetricsRegistry())
+        let (addresses, continuation) = AsyncStream<ListenAddress>.makeStream()
+        let server = try await SealServer.Server(
+            configuration: ServerConfiguration(
+                dataFolder: folder.file("data"), listen: ListenAddress(host: "127.0.0.1", port: 0), logLevel: .critical),
+            metrics: registry
+        ) { continuation.yield($0) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await server.run() }
+            for await address in addresses {
+                do {
+                    #expect(try await Self.get("http://\(address)/health").status == 200)
+                } catch {
+                    await server.shutDown()
+                    throw error
+                }
+                break
+            }
+            await server.shutDown()
+            try await group.waitForAll()
+        }
+        let name = "sealkit_requests_total"
+        #expect(Self.lines(PrometheusText.write(registry), name) == [name + "{endpoint=\"health\",status=\"200\"} 1"])
+    }
+
     @Test func whatIsRefusedForALimitIsCountedByIt() async throws {
         let registry = MetricsRegistry()
         let metrics = ServerMetrics(factory: registry)
