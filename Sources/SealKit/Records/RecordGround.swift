@@ -39,9 +39,10 @@ enum RecordGround: Sendable {
 
     var isZone: Bool { if case .zone = self { true } else { false } }
 
-    /// The scopes that this account reads, where it does not read the whole zone.
+    /// The scopes that this account reads; nil for the zone's owner, who reads all of them. A participant of the whole zone is shown
+    /// nothing of shares that were in it before.
     var readableScopes: Set<TrustStore.ScopePlace>? {
-        guard case .zone(let ground) = self, ground.own == nil else { return nil }
+        guard case .zone(let ground) = self, ground.views.values.allSatisfy({ $0.user != ground.zone.owner }) else { return nil }
         return Set(
             ground.views.values.map { TrustStore.ScopePlace($0.roster.scopeID, $0.roster.incarnations.scope) })
     }
