@@ -141,6 +141,8 @@ extension Record {
         try check(omittedKeys == left, "\(recordID.recordName) leaves out \(omittedKeys), not \(left)")
         try check(recordType == stored.type, "\(recordID.recordName) is of another type")
         try check(parent?.recordName == stored.parent, "\(recordID.recordName) has parent \(parent?.recordName ?? "none")")
+        let root = share?.recordName
+        try check(root == stored.rootOf, "\(recordID.recordName) is the root of \(root ?? "no share")")
     }
 
     func copy(_ stored: ModelStore.Stored, life: Int) -> ModelDevice.Copy {
@@ -149,7 +151,8 @@ extension Record {
             draft: ModelStore.Draft(
                 name: recordID.recordName, type: stored.type, fields: stored.fields, changed: [], omitted: Set(omittedKeys),
                 parent: stored.parent, base: ModelStore.Base(
-                    version: stored.version, life: life, type: stored.type, parent: stored.parent, creator: stored.creator,
-                    fields: stored.fields, marks: stored.marks, omitted: Set(omittedKeys))))
+                    version: stored.version, life: life, type: stored.type, parent: stored.parent, share: stored.share,
+                    rootOf: stored.rootOf, creator: stored.creator, fields: stored.fields, marks: stored.marks,
+                    omitted: Set(omittedKeys))))
     }
 }

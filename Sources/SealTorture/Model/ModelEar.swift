@@ -92,6 +92,7 @@ struct ModelEar {
                         subscription: fired.subscriptionID, zone: fired.zoneID.zoneName, record: fired.recordID?.recordName)
                     try check(told.insert(subject).inserted, "\(subject) is told twice")
                     if subject == bell { return (told, lastID) }
+                    if subject.zone == ModelRun.hierarchyZone { told.remove(subject) }
                 }
             }
             throw Finding("the stream ends")
@@ -108,7 +109,7 @@ struct ModelEar {
 extension ModelRun {
     /// Notes what every device has to be told of what one of them did just now.
     mutating func tell(from device: Int) {
-        for news in store.takeNews() {
+        for news in store.takeNews() where news.zone != Self.hierarchyZone {
             for index in ears.indices {
                 let person = devices[index].person
                 ears[index].expect(

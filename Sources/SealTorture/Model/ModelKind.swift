@@ -6,6 +6,8 @@ enum ModelKind: String, CaseIterable, Sendable {
     case madeAdministrator, madePrivateUser, changedByAdministrator, refusedChange
     case openedToPublic, publicRaised, publicLowered, closedToPublic, joinedByURL, refusedURL
     case rotated, rotatedAtOnce, refusedRotation, rekeyed, rekeyedAtOnce, refusedForDueKey
+    case hierarchyShared, refusedHierarchy, hierarchyStopped, rootDeleted, wholeStopped
+    case hierarchyJoined, hierarchyTakenOut, hierarchyRightChanged, hierarchyLeft
     case trustKept, trustSetBack, trustLost, deviceSetBack, deviceLost
 
     /// What takes so much to come about that a few thousand steps may do without.

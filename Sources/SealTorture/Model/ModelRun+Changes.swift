@@ -31,32 +31,35 @@ extension ModelRun {
             page = try await devices[device].database.recordZoneChanges(
                 inZoneWith: devices[device].zoneID(zone), since: token?.sdk, desiredKeys: desired, resultsLimit: limit)
         } catch {
-            let isOld = token.map { $0.model.life != known?.life } ?? false
+            let isOld = token.map { $0.model.life != known?.life || $0.model.began < known?.since ?? 0 } ?? false
             try checkCode(error.code, known == nil ? .zoneNotFound : isOld ? .changeTokenExpired : nil)
             return nil
         }
         guard let known else { throw Finding("a zone that is not there answers") }
-        var next = token?.model ?? ModelToken(life: known.life)
+        var next = token?.model ?? ModelToken(life: known.life, began: store.nextVersion())
+        try check(next.began >= known.since, "a token is good from before another share was joined or left")
         try check(next.life == known.life, "a token of an earlier life of the zone is good")
         let mayRepeat = next.isMidway && !page.moreComing
         next.isMidway = (token == nil || next.isMidway) && page.moreComing
         try check(
             mayRepeat || limit.map { page.modifications.count + page.deletions.count <= $0 } ?? true, "a page is longer than its limit")
-        // The share's own record, where it was ever shared, is not the model's.
-        for (id, result) in page.modifications where id.recordName != Share.recordName {
+        // Shares' own records are not the model's.
+        for (id, result) in page.modifications where Self.recordNames.contains(id.recordName) {
             guard let stored = known.records[id.recordName] else { throw Finding("\(id.recordName) comes and never was") }
             let record = try result.get()
             try check(!stored.isDeleted, "\(id.recordName) comes as a change and is not there")
             try record.checkEqual(stored, desired: desired)
             try next.deliver(id.recordName, stored.version, "the zone's feed", mayRepeat: mayRepeat)
+            next.held.insert(id.recordName)
             devices[device].copies[ModelDevice.Key(zone: zone, name: id.recordName)] = record.copy(stored, life: known.life)
         }
-        for (id, type) in page.deletions {
+        for (id, type) in page.deletions where Self.recordNames.contains(id.recordName) {
             guard let stored = known.records[id.recordName], stored.isDeleted else {
                 throw Finding("\(id.recordName) comes as a deletion and is there")
             }
             try check(type == stored.type, "\(id.recordName) was of type \(stored.type)")
             try next.deliver(id.recordName, stored.version, "the zone's feed", mayRepeat: mayRepeat)
+            next.held.remove(id.recordName)
         }
         if !page.moreComing {
             try next.checkComplete(known.records.mapValues { ($0.version, $0.isDeleted) }, "the zone's feed")
@@ -73,17 +76,19 @@ extension ModelRun {
         var next = token?.model ?? ModelToken()
         let mayRepeat = next.isMidway && !page.moreComing
         next.isMidway = (token == nil || next.isMidway) && page.moreComing
-        for zone in page.modifications {
+        // What moves records in hierarchies, and how often, is nobody's to count.
+        for zone in page.modifications where zone.zoneID.zoneName != Self.hierarchyZone {
             let name = zone.zoneID.zoneName
             try check(store.open(name) != nil, "zone \(name) comes as a change and is not there")
             try next.deliver(name, store.zones[name]?.touched, "the database's feed", mayRepeat: mayRepeat)
         }
-        for (id, reason) in page.deletions {
+        for (id, reason) in page.deletions where id.zoneName != Self.hierarchyZone {
             try check(store.open(id.zoneName) == nil && reason == .deleted, "zone \(id.zoneName) comes as \(reason) and is there")
             try next.deliver(id.zoneName, store.zones[id.zoneName]?.touched, "the database's feed")
         }
         if !page.moreComing {
-            try next.checkComplete(store.zones.mapValues { ($0.touched, !$0.isOpen) }, "the database's feed")
+            let zones = store.zones.filter { $0.key != Self.hierarchyZone }
+            try next.checkComplete(zones.mapValues { ($0.touched, !$0.isOpen) }, "the database's feed")
         }
         devices[device].databaseTokens.append((page.changeToken, next))
         count(.databaseFeeds)

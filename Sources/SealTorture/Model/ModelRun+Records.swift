@@ -99,6 +99,7 @@ extension ModelRun {
                 copies[name] = draft(device, zone, name, &random)
             }
         }
+        if zone == Self.hierarchyZone { keepToHierarchies(devices[device].person, &copies, &deletes) }
         // Whether a record can go while another one of the call comes to it depends on their order: nobody may rely on it.
         for copy in copies.values { if let parent = copy.draft.parent { deletes.remove(parent) } }
         // Nor on whether one is saved, or saved again after a conflict, before or after it would have gone with another.
@@ -129,7 +130,7 @@ extension ModelRun {
             copy.draft.changed.insert(key)
             copy.draft.omitted.remove(key)
         }
-        if random.chance(25) {
+        if random.chance(zone == Self.hierarchyZone ? 60 : 25) {
             // Parents come earlier in the alphabet: no record is its own ancestor.
             let earlier = Self.recordNames.filter { $0 < name }
             let parent = random.chance(70) ? random.one(of: earlier) : nil

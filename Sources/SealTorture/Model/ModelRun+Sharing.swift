@@ -32,7 +32,7 @@ extension ModelRun {
 
     // MARK: By name
 
-    private mutating func changeParticipant(
+    mutating func changeParticipant(
         _ actor: Int, _ person: Int, _ guest: Int, _ zone: String, _ random: inout SeededRandom
     ) async throws {
         let before = store.open(zone)?.participants[person]

@@ -7,6 +7,9 @@ import SealStatements
 struct ModelRun {
     static let container = "org.sealkit.model"
     static let zoneNames = ["alpha", "beta"]
+    /// The one in which records are shared with what is below them.
+    static let hierarchyZone = "trees"
+    static let shareNames = ["share0", "share1", "share2"]
     static let recordNames = (0..<9).map { "r\($0)" }
     static let owners = 3
     static let participants = 3
@@ -62,6 +65,7 @@ struct ModelRun {
         let device = random.below(devices.count)
         let owner = random.below(Self.owners)
         let zone = Self.zoneNames[random.below(Self.zoneNames.count)]
+        if random.chance(Self.hierarchyShare) { return try await playHierarchies(device, owner, &random) }
         switch random.below(100) {
         case 0..<4: try await makeZone(owner, zone)
         case 4: try await deleteZone(owner, zone)
@@ -92,7 +96,7 @@ struct ModelRun {
             doing = "reads everything at the end"
             devices[index].zoneTokens = [:]
             devices[index].databaseTokens = []
-            for zone in Self.zoneNames { try await readAll(index, zone) }
+            for zone in Self.zoneNames + [Self.hierarchyZone] { try await readAll(index, zone) }
             try await listZones(index)
             try await listen(index)
         }
@@ -110,7 +114,7 @@ struct ModelRun {
 
     // MARK: Zones
 
-    private mutating func makeZone(_ device: Int, _ zone: String) async throws {
+    mutating func makeZone(_ device: Int, _ zone: String) async throws {
         doing = "device \(device) makes zone \(zone)"
         let database = devices[device].database
         try checkCode(await code { () throws(SealKitError) in try await database.save(RecordZone(zoneName: zone)) }, nil)
@@ -119,7 +123,7 @@ struct ModelRun {
         count(.zonesMade)
     }
 
-    private mutating func deleteZone(_ device: Int, _ zone: String) async throws {
+    mutating func deleteZone(_ device: Int, _ zone: String) async throws {
         doing = "device \(device) deletes zone \(zone)"
         let database = devices[device].database
         let found = await code { () throws(SealKitError) in

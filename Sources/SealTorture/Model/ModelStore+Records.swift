@@ -5,6 +5,10 @@ extension ModelStore {
     mutating func modify(
         _ zoneName: String, by person: Int = 0, saving: [Draft], deleting: [String], policy: Database.SavePolicy, atomically: Bool
     ) -> [String: Outcome] {
+        guard open(zoneName)?.hierarchies.isEmpty ?? true else {
+            return modifyHierarchies(
+                zoneName, by: person, saving: saving, deleting: deleting, policy, atomically: atomically)
+        }
         let names = saving.map(\.name) + deleting
         guard let known = zone(zoneName, for: person) else { return outcomes(names, .failed(.zoneNotFound)) }
         // Nothing is compared with what is there before somebody may write; but what the device itself knows to fail it does not send.
@@ -68,14 +72,14 @@ extension ModelStore {
         return role(of: person, in: zone) == .publicUser && zones[zone]?.isKeyDue == true ? .rotationDue : nil
     }
 
-    private func outcomes(_ names: [String], _ outcome: Outcome) -> [String: Outcome] {
+    func outcomes(_ names: [String], _ outcome: Outcome) -> [String: Outcome] {
         Dictionary(names.map { ($0, outcome) }) { first, _ in first }
     }
 
     struct Refusal: Error { let code: Code }
 
     /// What saving would store; the version is not given yet.
-    private mutating func merged(
+    mutating func merged(
         _ draft: Draft, by person: Int, in zone: Zone, _ policy: Database.SavePolicy
     ) -> Result<Stored, Refusal> {
         // A copy from an earlier life of the zone is a copy of something that is gone.

@@ -11,10 +11,7 @@ extension ModelStore {
         var role = Role.privateUser
     }
 
-    /// The zone as somebody sees it; nil where it is not there for them.
-    func zone(_ name: String, for person: Int) -> Zone? { permission(of: person, in: name) == nil ? nil : zones[name] }
-
-    /// What somebody may do in a zone; nil where the zone is not there for them.
+    /// What somebody may do in a zone as a whole; nil where it is not there for them.
     func permission(of person: Int, in zone: String) -> Permission? {
         person == 0 ? open(zone).map { _ in .readWrite } : open(zone)?.participants[person]?.permission
     }
@@ -40,6 +37,7 @@ extension ModelStore {
     mutating func change(_ zone: String, by person: Int, _ change: ShareChange) -> Code? {
         guard let role = role(of: person, in: zone) else { return .zoneNotFound }
         guard role == .owner || role == .administrator else { return .permissionFailure }
+        if open(zone)?.openHierarchies.isEmpty == false { return .alreadyShared }
         switch change {
         case .publicPermission(let wanted):
             guard role == .owner else { return .permissionFailure }
@@ -83,6 +81,10 @@ extension ModelStore {
 
     private mutating func set(_ participant: Participant?, for person: Int, _ zone: String) {
         let before = zones[zone]?.participants[person]
+        if before == nil {
+            let version = nextVersion()
+            zones[zone]?.sights[person] = version
+        }
         zones[zone]?.participants[person] = participant
         zones[zone]?.markShared()
         if let before, participant.map({ $0.permission.rawValue < before.permission.rawValue || isDemoted($0, before) }) ?? true {

@@ -10,6 +10,10 @@ struct ModelStore {
         var type: String
         var fields: [String: Int]
         var parent: String?
+        /// The hierarchical share that it is in; nil for the zone's own scope.
+        var share: String?
+        /// The share whose root it is, as the record names it.
+        var rootOf: String?
         /// Who made it; for a record that went with another, who made that one.
         var creator: Int
         /// Different for each change of any record: what a change tag stands for.
@@ -38,8 +42,14 @@ struct ModelStore {
         var epoch = 0
         /// Somebody has left: nothing is written before a new key is opened, which public users may not do.
         var isKeyDue = false
-        /// When the share's own record was written; nil where the zone was never shared.
+        /// When the share's own record was written; nil where the zone is not shared as a whole.
         var shareEpoch: Int?
+        /// Shares of records with what is below them, by the names of the shares' records; those that have ended too.
+        var hierarchies: [String: Hierarchy] = [:]
+        /// The version at which each person came into one of them last, or into the whole zone, or got out of one.
+        var sights: [Int: Int] = [:]
+        /// To one person: a reading that began before has not come past all that there is for them.
+        var since = 0
     }
 
     /// Something that subscriptions are told of.
@@ -70,6 +80,8 @@ struct ModelStore {
         var life: Int
         var type: String
         var parent: String?
+        var share: String?
+        var rootOf: String?
         var creator: Int
         var fields: [String: Int]
         var marks: [String: Int]
@@ -78,8 +90,8 @@ struct ModelStore {
 
         /// Nothing that the device could see is different.
         func showsTheSame(as server: Stored) -> Bool {
-            type == server.type && parent == server.parent && creator == server.creator && fields.count == server.fields.count
-                && fields.allSatisfy { key, value in
+            type == server.type && parent == server.parent && rootOf == server.rootOf && creator == server.creator
+                && fields.count == server.fields.count && fields.allSatisfy { key, value in
                     guard let other = server.fields[key] else { return false }
                     return omitted.contains(key) ? marks[key] == server.marks[key] : value == other
                 }
@@ -90,6 +102,15 @@ struct ModelStore {
         case saved(Stored)
         case deleted
         case failed(Code)
+        /// Where what a device happens to know decides which of several refusals comes.
+        case failedByOne(of: Set<Code>)
+
+        /// - Parameter code: what came.
+        func settled(by code: Code?) -> Outcome {
+            guard case .failedByOne(let codes) = self, let first = codes.min(by: { $0.rawValue < $1.rawValue })
+            else { return self }
+            return .failed(code.flatMap { codes.contains($0) ? $0 : nil } ?? first)
+        }
     }
 
     var zones: [String: Zone] = [:]
@@ -124,6 +145,7 @@ struct ModelStore {
         zone.records = [:]
         zone.participants = [:]
         zone.publicPermission = .none
+        zone.hierarchies = [:]
         zone.touched = nextVersion()
         zones[name] = zone
         news.append(News(zone: name))

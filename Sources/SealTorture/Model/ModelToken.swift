@@ -5,6 +5,10 @@ struct ModelToken {
     /// Of a reading that began at the beginning and has not come to its end. Who goes on from there twice, or after a new start, is
     /// given at the end what is not known any more to have come.
     var isMidway = false
+    /// When the reading began that it goes on from.
+    var began = 0
+    /// What its holder has, as far as it was given it.
+    var held: Set<String> = []
 
     /// Takes one change in, which has to be one.
     mutating func deliver(_ name: String, _ version: Int?, _ what: String, mayRepeat: Bool = false) throws(Finding) {
@@ -18,5 +22,7 @@ struct ModelToken {
         for (name, item) in items where seen[name] != item.version {
             try check(item.isDeleted && seen[name] == nil, "\(what) does not deliver the change of \(name)")
         }
+        let left = held.filter { items[$0] == nil }
+        try check(left.isEmpty, "\(what) does not deliver that \(left.sorted()) went")
     }
 }

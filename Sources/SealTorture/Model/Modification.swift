@@ -37,10 +37,12 @@ struct Modification: ModelCall {
         _ answer: Answer, by store: inout ModelStore, for device: ModelDevice
     ) throws -> [ModelDevice.Key: ModelDevice.Copy?] {
         let before = store.open(zone)
-        let expected = store.modify(
+        var expected = store.modify(
             zone, by: device.person, saving: saving.map(\.draft), deleting: deleting, policy: policy, atomically: isAtomic)
         // Of several culprits in an atomic call one is named; the others may be told apart from it or not.
-        let codes = answer.saved.values.map(Self.code) + answer.deleted.values.map(Self.code)
+        let came = answer.saved.mapValues(Self.code).merging(answer.deleted.mapValues(Self.code)) { $1 }
+        for (name, code) in came { expected[name] = expected[name]?.settled(by: code) }
+        let codes = came.values
         let hasCulprit = isAtomic && codes.contains { $0 != nil && $0 != .batchRequestFailed }
         var copies: [ModelDevice.Key: ModelDevice.Copy?] = [:]
         for copy in saving {
@@ -102,6 +104,7 @@ struct Modification: ModelCall {
     private static func text(_ outcome: ModelStore.Outcome?) -> String {
         switch outcome {
         case .failed(let code): code.rawValue
+        case .failedByOne(let codes): codes.map(\.rawValue).sorted().joined(separator: " or ")
         case .saved, .deleted: "success"
         case nil: "nothing"
         }
