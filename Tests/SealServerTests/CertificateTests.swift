@@ -9,12 +9,12 @@ import Testing
 @Suite(.enabled(if: ServerTests.hasTools, "curl or openssl is not installed"), .timeLimit(.minutes(60))) struct CertificateTests {
     let folder = TemporaryFolder()
 
-    private func make(_ name: String) async throws -> ServerConfiguration.TLSFiles {
+    private func make(_ name: String, for names: String = "IP:127.0.0.1") async throws -> ServerConfiguration.TLSFiles {
         let files = ServerConfiguration.TLSFiles(certificate: folder.file(name + ".pem"), key: folder.file(name + ".key"))
         let made = try await Command.finished(
             URL(fileURLWithPath: "/usr/bin/openssl"),
             ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1", "-addext",
-             "subjectAltName=IP:127.0.0.1", "-out", files.certificate, "-keyout", files.key])
+             "subjectAltName=\(names)", "-out", files.certificate, "-keyout", files.key])
         #expect(made.status == 0, "\(made.errors)")
         return files
     }
@@ -75,6 +75,27 @@ import Testing
             try await group.waitForAll()
         }
         #expect(!log.lines.contains { $0.contains("PRIVATE KEY") })
+    }
+
+    @Test func aCertificateForOthersIsWarnedOf() async throws {
+        let names = "DNS:notes.example.org,DNS:*.Cells.example.org,IP:127.0.0.1,IP:::1"
+        let files = try await make("names", for: names)
+        func warnings(_ host: String?) throws -> [String] {
+            let log = LogCapture()
+            let certificate = try ServerCertificate(files, host: host)
+            certificate.warn(log.logger)
+            certificate.renew(always: true, logger: log.logger)
+            return log.lines.filter { $0.contains("not for the server's name") }
+        }
+        for host in ["notes.example.org", "NOTES.example.org", "one.cells.example.org", "127.0.0.1", "::1", "0:0:0:0:0:0:0:1", nil] {
+            #expect(try warnings(host).isEmpty, "\(host ?? "none")")
+        }
+        for host in ["example.org", "other.notes.example.org", "cells.example.org", "a.b.cells.example.org", "127.0.0.2", "::2"] {
+            let found = try warnings(host)
+            // At the start, and at the renewal.
+            #expect(found.count == 2, "\(host)")
+            #expect(found.allSatisfy { $0.contains(host) && $0.contains("notes.example.org, *.cells.example.org, 127.0.0.1, ::1") })
+        }
     }
 
     @Test func aPairThatDoesNotBelongTogetherIsRefusedAtTheStart() async throws {

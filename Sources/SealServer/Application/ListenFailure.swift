@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import NIOPosix
 import SealService
+import ServiceLifecycle
 
 /// The system does not let the server listen where it was told to.
 public struct ListenFailure: Error, Equatable, CustomStringConvertible {
@@ -53,5 +54,17 @@ extension ListenAddress {
         } catch {
             throw ListenFailure(error, at: self, setting: setting) ?? error
         }
+    }
+}
+
+/// Listens, and names the address and its setting where it may not.
+struct ListeningService<Listener: Service>: Service {
+    let listener: Listener
+    let address: ListenAddress
+    let setting: String
+
+    /// Throws `ListenFailure`; the listener's errors.
+    func run() async throws {
+        do { try await listener.run() } catch { throw ListenFailure(error, at: address, setting: setting) ?? error }
     }
 }

@@ -21,7 +21,6 @@ import UnixSignals
 public struct Server: Sendable {
     let services: Services
     private let lock: DataFolderLock
-    private let listen: ListenAddress
     private let signals: SignalService
     private let group: ServiceGroup
 
@@ -54,11 +53,14 @@ public struct Server: Sendable {
         try configuration.validate()
         // Before anything is opened: what cannot start should not leave traces.
         try configuration.checkFiles()
-        let certificate = try configuration.tls.map { files throws(ConfigurationError) in try ServerCertificate(files) }
+        let certificate = try configuration.tls.map { files throws(ConfigurationError) in
+            try ServerCertificate(files, host: configuration.publicOrigin.flatMap { URL(string: $0)?.host() })
+        }
         let http = try Self.httpServer(certificate)
         let logger = replacing.logger ?? Self.logger(configuration)
         logger.notice(
             "SealKit starts", metadata: StartReport(configuration, certificateValidUntil: certificate?.validUntil).metadata)
+        certificate?.warn(logger)
         try await configuration.listen.tryOut()
         try await configuration.metrics?.tryOut(setting: "metrics")
         if let mail = configuration.mail, mail.check == .required { try await RelayFailure.tryOut(mail) }
@@ -66,7 +68,6 @@ public struct Server: Sendable {
         try PrivateFiles.createFolder(at: configuration.dataFolder)
         try PrivateFiles.createFolder(at: configuration.secretsFolder)
         lock = try DataFolderLock(folder: configuration.dataFolder)
-        listen = configuration.listen
         let secrets = try ServerSecrets(folder: configuration.secretsFolder)
         let messengers = try replacing.messengers ?? Self.messengers(configuration, secrets, clock: replacing.clock ?? systemClock)
         let writeTimes = WriteTimes(logger: logger)
@@ -115,7 +116,7 @@ public struct Server: Sendable {
         // The last one is told to stop first: jobs end once no request can ask anything of them.
         var running: [any Service] = [
             services.jobs,
-            application,
+            ListeningService(listener: application, address: configuration.listen, setting: "listen"),
             RepeatingService(interval: Transfers.interval) { [transfers = services.transfers] in transfers.cutSlow() },
             RelayService(outbox: services.outbox),
         ]
@@ -127,7 +128,8 @@ public struct Server: Sendable {
         }
         if let address = configuration.metrics, let registry {
             let listener = MetricsListener(address: address, registry: registry, metrics: metrics, logger: logger)
-            running.append(listener.service { replacing.onMetrics?($0) })
+            let service = listener.service { replacing.onMetrics?($0) }
+            running.append(ListeningService(listener: service, address: address, setting: "metrics"))
         }
         running += [
             RepeatingService(interval: EventStreams.heartbeat) { [streams = services.streams] in streams.heartbeat() },
@@ -152,9 +154,8 @@ public struct Server: Sendable {
             try await group.run()
             outcome = .success(())
         } catch {
-            let cause = ListenFailure(error, at: listen) ?? error
-            services.logger.error("the server stops", metadata: ["reason": "\(cause)"])
-            outcome = .failure(cause)
+            services.logger.error("the server stops", metadata: ["reason": "\(error)"])
+            outcome = .failure(error)
         }
         await close()
         services.logger.notice("the server has stopped")

@@ -69,10 +69,12 @@ final class ServerCertificate: Sendable {
     static let interval: Duration = .seconds(60)
 
     private let files: ServerConfiguration.TLSFiles
+    /// What clients call the server; nil where it is the address that it listens on.
+    private let host: String?
     private let state: Mutex<State>
 
-    init(_ files: ServerConfiguration.TLSFiles) throws(ConfigurationError) {
-        self.files = files
+    init(_ files: ServerConfiguration.TLSFiles, host: String?) throws(ConfigurationError) {
+        (self.files, self.host) = (files, host)
         // Before they are read: what changes meanwhile is read again.
         let looks = Self.looks(files)
         state = Mutex(State(pair: try Pair(files), looks: looks))
@@ -100,12 +102,24 @@ final class ServerCertificate: Sendable {
         do {
             let pair = try Pair(files)
             state.withLock { $0.pair = pair }
+            warn(logger)
             logger.notice("the certificate was read again; new connections get it", metadata: ["validUntil": "\(pair.validUntil)"])
         } catch {
             logger.error(
                 "the changed certificate cannot be used; the one before stays in use",
                 metadata: ["error": "\(error)", "validUntil": "\(validUntil)"])
         }
+    }
+
+    /// Says so where the certificate is for others than the server's name. It is no error: a proxy before this server may show
+    /// clients one of its own, and call this server otherwise.
+    func warn(_ logger: Logger) {
+        guard let host, let shown = state.withLock({ $0.pair.chain.first }) else { return }
+        let names = CertificateNames(shown)
+        guard !names.covers(host) else { return }
+        logger.warning(
+            "the certificate is not for the server's name: clients that are shown it refuse the server",
+            metadata: ["name": "\(host)", "certificateIsFor": "\(names)"])
     }
 
     private static func looks(_ files: ServerConfiguration.TLSFiles) -> [Look?] { [Look(files.certificate), Look(files.key)] }

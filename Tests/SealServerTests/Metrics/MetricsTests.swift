@@ -1,5 +1,8 @@
 import Dispatch
 import Foundation
+import Hummingbird
+import Logging
+import NIOCore
 import SealStatements
 import SealWire
 import Synchronization
@@ -228,6 +231,20 @@ import Testing
                 #expect(error.setting == "metrics" && "\(error)".contains("--metrics"))
             }
             #expect(!FileManager.default.fileExists(atPath: folder))
+        }
+    }
+
+    /// Somebody takes one of the two addresses after the start has tried them.
+    @Test(arguments: ["listen", "metrics"]) func anAddressThatIsTakenMeanwhileIsNamedWithItsSetting(setting: String) async throws {
+        try await RunningServer.with { running in
+            let taken = ListenAddress(host: "127.0.0.1", port: try #require(URL(string: running.origin)?.port))
+            let application = Application(
+                router: Router(), configuration: ApplicationConfiguration(address: .hostname(taken.host, port: taken.port)),
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            let expected = try #require(ListenFailure(IOError(errnoCode: EADDRINUSE, reason: "bind"), at: taken, setting: setting))
+            await #expect(throws: expected) {
+                try await ListeningService(listener: application, address: taken, setting: setting).run()
+            }
         }
     }
 }
