@@ -325,6 +325,34 @@ import Testing
         #expect(await failure { _ = try await device.own.record(for: item.recordID) } == .unknownItem)
     }
 
+    /// A save that cannot pass, since its parent is not there, does not hold up the deletion that would take its record along.
+    @Test(arguments: [true, false]) func aSaveThatFailsHoldsNoDeletionUp(atomically: Bool) async throws {
+        let ann = try await Person()
+        let (zone, list, item, _) = try await family(ann)
+        var orphan = ann.note(in: zone, "orphan", name: "item")
+        orphan.parent = Record.Reference(recordName: "nowhere")
+        let results = try await ann.own.modifyRecords(
+            saving: [orphan], deleting: [list.recordID], savePolicy: .allKeys, atomically: atomically)
+        #expect(results.saveResults[item.recordID]?.failureCode == .referenceViolation)
+        #expect(results.deleteResults[list.recordID]?.failureCode == (atomically ? .batchRequestFailed : nil))
+        let left = try await ann.own.recordZoneChanges(inZoneWith: zone)
+        #expect(left.modifications.count == (atomically ? 3 : 0))
+    }
+
+    /// It would go with the deletion, but for a save of the same call that meets another version first.
+    @Test func aParentStaysWithWhatTheSameCallSavesAnew() async throws {
+        let ann = try await Person()
+        let (zone, list, item, detail) = try await family(ann)
+        var child = ann.note(in: zone, "child", name: "child")
+        child.setParent(detail)
+        let again = ann.note(in: zone, "again", name: "item")
+        let results = try await ann.own.modifyRecords(
+            saving: [child, again], deleting: [list.recordID], savePolicy: .allKeys)
+        #expect(results.saveResults.values.compactMap(\.failureCode).isEmpty)
+        try results.deleteResults[list.recordID]?.get()
+        for id in [child.recordID, item.recordID, detail.recordID] { _ = try await ann.own.record(for: id) }
+    }
+
     @Test func whatKeepsChangingEndsInAnError() async throws {
         let ann = try await Person()
         let (zone, list, _, _) = try await family(ann)

@@ -46,6 +46,34 @@ extension HierarchicalShareTests {
         #expect(names(fresh) == ["list", "note", it.share.recordID.recordName])
     }
 
+    /// It is saved on top of a version that the device had not fetched, and so is sent twice.
+    @Test func whatIsSavedBesideTheDeletionOfItsTargetStays() async throws {
+        let it = try await shared()
+        let (outside, inside) = try await family(it)
+        let again = it.ann.note(in: it.zone, "again", name: "outside")
+        let results = try await it.ann.own.modifyRecords(
+            saving: [again], deleting: [it.item.recordID], savePolicy: .changedKeys)
+        #expect(try results.saveResults[outside]?.get().encryptedValues["body"] == "again")
+        try results.deleteResults[it.item.recordID]?.get()
+        _ = try await it.ann.own.record(for: inside)
+        let gone = await failure { _ = try await it.ann.own.record(for: it.item.recordID) }
+        #expect(gone == .unknownItem)
+    }
+
+    /// Its target has a child, and stays for that: so does what would have gone with it.
+    @Test func whatGoesWithATargetThatStaysIsNotDeleted() async throws {
+        let it = try await shared()
+        let (outside, inside) = try await family(it)
+        try await it.ann.own.save(child(of: try await it.ann.own.record(for: it.item.recordID), it.ann, "below", name: "below"))
+        let spare = try await it.ann.own.save(it.ann.note(in: it.zone, "spare", name: "spare"))
+        let results = try await it.ann.own.modifyRecords(
+            deleting: [it.item.recordID, spare.recordID], atomically: false
+        ).deleteResults
+        #expect(results[it.item.recordID]?.failureCode == .referenceViolation)
+        try results[spare.recordID]?.get()
+        for id in [it.item.recordID, outside, inside] { _ = try await it.ann.own.record(for: id) }
+    }
+
     @Test func aParticipantTakesAlongWhatItMayWrite() async throws {
         let it = try await shared()
         let (outside, inside) = try await family(it)

@@ -65,6 +65,101 @@ extension HierarchicalShareTests {
         _ = try await it.ann.own.record(for: Record.ID(recordName: "beside", zoneID: it.zone))
     }
 
+    /// The parent is not there, so that nothing but what is shared now says where the record would be.
+    @Test func aDeviceIsToldOfAMissingParentWhereTheZoneIsSharedAsAWholeSince() async throws {
+        let it = try await shared()
+        let other = try it.bob.onFreshDevice()
+        _ = try await other.shared.recordZoneChanges(inZoneWith: it.joined)
+        try await it.ann.own.deleteRecord(withID: it.share.recordID)
+        try await sharedWhole(it)
+        var orphan = other.note(in: it.joined, "orphan", name: "orphan")
+        orphan.parent = Record.Reference(recordName: "nowhere")
+        let lost = orphan
+        let refused = await failure { try await other.shared.save(lost) }
+        #expect(refused == .referenceViolation)
+    }
+
+    @Test func aDeviceLeavesWhatIsSharedNow() async throws {
+        let it = try await shared()
+        let other = try it.bob.onFreshDevice()
+        _ = try await other.shared.recordZoneChanges(inZoneWith: it.joined)
+        try await it.ann.own.deleteRecordZone(withID: it.zone)
+        try await it.ann.own.save(RecordZone(zoneName: it.zone.zoneName))
+        try await sharedWhole(it)
+        try await other.shared.leaveShare(of: it.joined)
+        let gone = await failure { _ = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined) }
+        #expect(gone == .zoneNotFound)
+    }
+
+    /// The device knows that somebody has left, so it opens a new key first, and finds the share at its end.
+    @Test func anOwnersDeviceSavesTheRootOfAShareThatHasEnded() async throws {
+        let it = try await shared()
+        let other = try it.ann.onFreshDevice()
+        var root = try await other.own.record(for: it.list.recordID)
+        try await it.bob.shared.leaveShare(of: it.joined)
+        _ = try await other.own.recordZoneChanges(inZoneWith: it.zone)
+        try await it.ann.own.deleteRecord(withID: it.share.recordID)
+        root.encryptedValues["body"] = "after"
+        let (changed, id) = (root, root.recordID)
+        let results = try await other.own.modifyRecords(saving: [changed], savePolicy: .changedKeys).saveResults
+        #expect(try results[id]?.get().encryptedValues["body"] == "after")
+        #expect(try await it.ann.own.record(for: id).share == nil)
+    }
+
+    /// It has heard nothing of the share's second life, which has another root.
+    @Test func aDeviceLeavesAShareThatBeganAgainByDeletingItsRoot() async throws {
+        let it = try await shared(.readOnly)
+        let other = try it.bob.onFreshDevice()
+        _ = try await other.shared.recordZoneChanges(inZoneWith: it.joined)
+        try await it.ann.own.deleteRecord(withID: it.share.recordID)
+        let note = try await it.ann.own.record(for: it.note.recordID)
+        var share = Share(rootRecord: note, shareID: it.share.recordID)
+        share.addParticipant(try await it.ann.participant(it.bob, .readWrite))
+        try await it.bob.join(try await it.ann.own.save(share, rootRecord: note).share.url)
+        try await other.shared.deleteRecord(withID: it.id(it.note))
+        let gone = await failure { _ = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined) }
+        #expect(gone == .zoneNotFound)
+        _ = try await it.ann.own.record(for: it.note.recordID)
+    }
+
+    @Test func whoHasLeftIsToldThatThereIsNoZone() async throws {
+        let it = try await shared()
+        let item = try await it.bob.shared.record(for: it.id(it.item))
+        try await it.ann.own.deleteRecord(withID: it.share.recordID)
+        try await sharedWhole(it)
+        _ = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined)
+        try await it.bob.shared.leaveShare(of: it.joined)
+        var changed = item
+        changed.encryptedValues["body"] = "after"
+        let late = changed
+        let refused = await failure { try await it.bob.shared.save(late) }
+        #expect(refused == .zoneNotFound)
+    }
+
+    /// The zone was made again, and a share that may be read only is all there is of it for this person.
+    @Test func aCopyOfAnEarlierLifeIsUnknownAlsoWhereNothingMayBeWritten() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let (zone, note, _) = try await ann.share(with: [(bob, .readWrite)])
+        let joined = try await bob.join(try await ann.share(of: zone).url)
+        let other = try bob.onFreshDevice()
+        let id = Record.ID(recordName: note.recordID.recordName, zoneID: joined)
+        var copy = try await other.shared.record(for: id)
+        try await ann.own.deleteRecordZone(withID: zone)
+        try await ann.own.save(RecordZone(zoneName: zone.zoneName))
+        let list = try await ann.own.save(ann.note(in: zone, "list", name: "list"))
+        var share = Share(rootRecord: list)
+        share.addParticipant(try await ann.participant(bob, .readOnly))
+        try await bob.join(try await ann.own.save(share, rootRecord: list).share.url)
+        copy.encryptedValues["body"] = "of before"
+        var orphan = other.note(in: joined, "orphan", name: "orphan")
+        orphan.parent = Record.Reference(recordName: "nowhere")
+        let results = try await other.shared.modifyRecords(
+            saving: [copy, other.note(in: joined, "new", name: "new"), orphan], atomically: false
+        ).saveResults
+        #expect(results[id]?.failureCode == .unknownItem)
+        #expect(results.values.compactMap(\.failureCode).filter { $0 == .permissionFailure }.count == 2)
+    }
+
     @Test func aDeviceTakesAShareForTheWholeZone() async throws {
         let (it, other) = try await sharedAnew()
         // What there is of that name decides, as to whoever knows the share.

@@ -39,7 +39,12 @@ extension HierarchicalShareTests {
         try await bob.join(try await ann.own.save(again).url)
         let stale = await failure { _ = try await bob.shared.recordZoneChanges(inZoneWith: joined, since: token) }
         #expect(stale == .changeTokenExpired)
-        #expect(names(try await bob.shared.recordZoneChanges(inZoneWith: joined)).contains("list"))
+        let all = names(try await bob.shared.recordZoneChanges(inZoneWith: joined))
+        #expect(all.contains("list") && !all.contains(note.recordID.recordName))
+        let lost = Record.ID(recordName: note.recordID.recordName, zoneID: joined)
+        let gone = await failure { _ = try await bob.shared.record(for: lost) }
+        #expect(gone == .unknownItem)
+        #expect(try await bob.container.violations().isEmpty)
     }
 
     /// Deleted in a share and made again beside it: who has the record has to hear that it went.

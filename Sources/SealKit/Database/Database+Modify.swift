@@ -97,11 +97,11 @@ extension Result {
 }
 
 extension Result where Success == Record, Failure == SealKitError {
-    /// It does not go again: it is stored, or the app has to merge it into what there is.
+    /// It does not go again: it is stored, or the app has to merge it into what there is, or what it was a copy of is gone.
     fileprivate var isFinal: Bool {
         switch self {
         case .success: true
-        case .failure(let error): error.serverRecord != nil
+        case .failure(let error): error.serverRecord != nil || error.code == .unknownItem
         }
     }
 }

@@ -63,13 +63,21 @@ extension Database {
     func regrounded(_ ground: ZoneGround, _ zoneID: RecordZone.ID) async throws(SealKitError) -> ZoneGround? {
         guard scope == .shared else { return nil }
         var isOut = false
-        for view in ground.views.values where view.isMember {
-            if try await !core.keeper(of: view.scope).refresh().isMember { isOut = true }
+        for view in ground.views.values where !isOut {
+            // The batch may have found that out itself.
+            isOut = if view.isMember { try await !core.keeper(of: view.scope).refresh().isMember } else { true }
         }
         guard isOut else { return nil }
         var shares = ZoneGround(zone: ground.zone, asked: ground.asked)
         try await discoverShares(of: ground.zone, into: &shares)
-        return shares.views.isEmpty ? try await zoneGround(zoneID) : shares
+        let now = shares.views.isEmpty ? try await zoneGround(zoneID) : shares
+        guard now.views.values.contains(where: \.isMember) else { throw Database.notInZone(zoneID) }
+        return now
+    }
+
+    /// This account has left the zone, or was put out.
+    static func notInZone(_ zoneID: RecordZone.ID) -> SealKitError {
+        SealKitError(.zoneNotFound, "there is no zone \(zoneID) for this account")
     }
 
     /// The hierarchical shares that are open in a zone of one's own.

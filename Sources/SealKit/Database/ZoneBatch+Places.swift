@@ -36,8 +36,10 @@ extension ZoneBatch {
 
     /// - Returns: the items with their scopes; those that have none have failed.
     mutating func place(_ items: [Item], _ ground: inout ZoneGround) async throws(SealKitError) -> [Placed] {
-        let (seesAll, targets) = (ground.own != nil, sharing.targets)
-        let living = try await meetingWhatIsThere(try await livingNow(items, &ground), ground) { item in
+        let targets = sharing.targets
+        let now = try await livingNow(items, &ground)
+        let seesAll = ground.own != nil
+        let living = try await meetingWhatIsThere(now, ground) { item in
             guard !seesAll, case .save(let record) = item else { return false }
             return record.base == nil && record.parent == nil && targets[record.recordID.recordName] == nil
         }
@@ -133,6 +135,11 @@ extension ZoneBatch {
                 }
             }
             let isPast = statement.zoneIncarnation < ground.incarnation
+            if !isPast, try await regrounds(ground), let now = regrounded {
+                // The zone may be shared in another way than this device has known.
+                (ground, regrounded) = (now, nil)
+                return try await livingNow(items, &ground)
+            }
             if isPast, case .delete(let id, _, _, _) = item {
                 deleteResults[id] = .success(())
                 continue
@@ -199,7 +206,8 @@ extension ZoneBatch {
     }
 
     /// Every scope that is written to: open, with this account as a writer, and no key due.
-    func makeReady(_ placed: [Placed], _ ground: inout ZoneGround) async throws(SealKitError) {
+    /// - Returns: false where a share has ended since its records were placed: they belong elsewhere now.
+    func makeReady(_ placed: [Placed], _ ground: inout ZoneGround) async throws(SealKitError) -> Bool {
         for scopeID in Set(placed.map(\.scopeID)) where !sharing.opens(scopeID) {
             guard var view = ground[scopeID] else { continue }
             let keeper = database.core.keeper(of: view.scope)
@@ -207,17 +215,23 @@ extension ZoneBatch {
             // Nor may it have the key yet that somebody has opened where grants were lost.
             let isReady = !view.roster.isClosed && view.roster.permission(of: view.user) == .readWrite
             if !isReady || view.keys[view.roster.currentEpoch.number] == nil { view = try await keeper.refresh() }
+            ground.add(view)
+            if hasEnded(view) { return false }
             try checkMember(view)
             if database.isKeyDue(in: view) {
                 view = try await database.rotate(keeper)
             } else if view.lacksGrants, view.mayAdminister {
                 view = try await database.rotate(keeper, onDemand: true)
             }
-            // The key was somebody else's to renew, and then the zone went.
-            try checkMember(view)
             ground.add(view)
+            // The key was somebody else's to renew, and then the zone went.
+            if hasEnded(view) { return false }
+            try checkMember(view)
         }
+        return true
     }
+
+    private func hasEnded(_ view: ZoneView) -> Bool { view.roster.isClosed && !view.scope.shareRecordName.isEmpty }
 
     private func checkMember(_ view: ZoneView) throws(SealKitError) {
         guard view.isMember else { throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)", remedy: "make it first") }
@@ -295,7 +309,10 @@ extension Database {
                 if view.isMember { shares.add(view) }
             }
             guard shares.views.isEmpty else { return shares }
-            return ZoneGround(own.roster.isClosed ? try await viewForWriting(try keeper(zoneID), zoneID) : own, asked: ground.asked)
+            var now = own.roster.isClosed ? try await viewForWriting(try keeper(zoneID), zoneID) : own
+            if !now.isMember { now = try await core.keeper(of: now.scope).refresh() }
+            guard now.isMember else { throw Database.notInZone(zoneID) }
+            return ZoneGround(now, asked: ground.asked)
         }
         let asked = try await core.trust.moment()
         return ZoneGround(try await viewForWriting(try keeper(zoneID), zoneID), asked: asked)

@@ -16,6 +16,7 @@ extension ZoneBatch {
         var siblings: [Item] = []
         var violations: [Item] = []
         var behind: [Item] = []
+        var hasRebased = false
         var incomplete: [(item: Item, names: [String], error: SealKitError)] = []
         // Deletions of what is gone already: successes, though the batch that they were in was not stored.
         var settled = 0
@@ -30,6 +31,7 @@ extension ZoneBatch {
                 if error.code == .serverRecordChanged || isDenied || (error.code == .unknownItem && results[index].hasServerRecord) {
                     if let rebased = try await conflict(item, results[index], isDenied: isDenied, ground: ground, isLast: isLast) {
                         again.append(rebased)
+                        hasRebased = true
                     } else if case .success? = deleteResults[item.id] {
                         settled += 1
                     }
@@ -48,6 +50,7 @@ extension ZoneBatch {
                     }
                     if error.code == .batchRequestFailed { siblings.append(item) }
                     if !results[index].dependents.isEmpty, !isLast {
+                        if goesAfterTheOthers(item, results[index].dependents, beside: items) { continue }
                         incomplete.append((item, results[index].dependents, error))
                         continue
                     }
@@ -64,9 +67,9 @@ extension ZoneBatch {
         }
         if !behind.isEmpty { (isBehindRosters, isBehindPlaces) = (true, true) }
         let (completed, added) = try await completing(incomplete, beside: items)
+        if added.isEmpty { violations += incomplete.map(\.item) }
         again += completed + behind
-        // The parent or child in the way may be one of those that go again: a deleted parent that is made again, say.
-        if !again.isEmpty { again += violations }
+        again += hasRebased ? violations : unblocked(violations, by: again)
         // In an atomic batch nothing was stored, so what is sent again takes its siblings along, unless one has failed for good.
         // Elsewhere those alone that would go with a deletion, which goes again or has failed.
         guard isAtomic else { return again + added + siblings }
@@ -76,14 +79,38 @@ extension ZoneBatch {
         return []
     }
 
+    /// What was refused for a reference may pass beside those that go again: a deletion beside that of a child, a save beside
+    /// that of its parent. Beside items that go on top of other versions everything may. Any other save fails for good: it would hold
+    /// up for ever the deletion that its record can only go with.
+    private func unblocked(_ violations: [Item], by again: [Item]) -> [Item] {
+        guard !again.isEmpty else { return [] }
+        var saved = Set(again.compactMap(\.saved?.recordID.recordName))
+        var blocked: [Item] = []
+        var passing: [Item] = []
+        for item in violations { if item.saved == nil { passing.append(item) } else { blocked.append(item) } }
+        var hasGrown = true
+        while hasGrown {
+            let next = blocked.filter { $0.saved?.parent.map { saved.contains($0.recordName) } ?? false }
+            hasGrown = !next.isEmpty
+            saved.formUnion(next.map(\.id.recordName))
+            blocked.removeAll { saved.contains($0.id.recordName) }
+            passing += next
+        }
+        return passing
+    }
+
     /// Whether a save that was refused goes again: this device took the zone for one that this account may write to as a
     /// whole, and it is in shares of it alone.
-    private mutating func regroundsAgain(_ ground: RecordGround) async throws(SealKitError) -> Bool {
+    mutating func regroundsAgain(_ ground: RecordGround) async throws(SealKitError) -> Bool {
         if regrounded != nil { return true }
         guard case .zone(let ground) = ground, let own = ground.own,
             own.roster.permission(of: own.user) == .readWrite
         else { return false }
         return try await regrounds(ground)
+    }
+
+    static func keepsChanging(_ id: Record.ID) -> SealKitError {
+        SealKitError(.serverRecordChanged, "record \(id.recordName) keeps changing", remedy: "try again later", retryAfter: 1)
     }
 
     static let batchFailed = SealKitError(
@@ -197,7 +224,7 @@ extension ZoneBatch {
         case (.save(let draft), .success(.deletion)) where draft.recordChangeTag != nil:
             fail(item, SealKitError(.unknownItem, "record \(name) was deleted", remedy: "save it as a new record, or drop it"))
         default:
-            fail(item, SealKitError(.serverRecordChanged, "record \(name) keeps changing", remedy: "try again later", retryAfter: 1))
+            fail(item, ZoneBatch.keepsChanging(item.id))
         }
         return nil
     }

@@ -39,6 +39,8 @@ struct ZoneBatch {
     var met: Set<Record.ID> = []
     /// Records that are deleted along with one that the app has named.
     var implied: Set<Record.ID> = []
+    /// Deletions that go once the other items are done.
+    var waiting: [Record.ID] = []
     /// By name of the records that are deleted: what was verified to go along with each, and its deletion has to cover.
     var covered: [String: [VerifiedStatement]] = [:]
 
@@ -64,6 +66,9 @@ struct ZoneBatch {
             case .delete(let id, _, _, _): id
             }
         }
+
+        /// Nil for a deletion.
+        var saved: Record? { if case .save(let record) = self { record } else { nil } }
 
         /// What its statement follows; nil for a record that is new.
         var base: Record.Base? {
@@ -112,6 +117,7 @@ struct ZoneBatch {
         var items = records.map { Item.save($0) }
         items += savePolicy == .restoring ? deletions : try await self.deletions(of: deleting)
         guard goesOn(saving: saving, deleting: deleting) else { return }
+        if items.contains(where: { $0.isNewer(than: ground) }) { try await refresh(&ground) }
         items = try await endingShares(items, &ground)
         keepDrafts(of: items)
         for round in 1...ZoneBatch.rounds where !items.isEmpty {
@@ -121,21 +127,28 @@ struct ZoneBatch {
                 if isBehindRosters || items.contains(where: { $0.isNewer(than: ground) }) { try await refresh(&ground) }
                 let life = ground.incarnation
                 var placed = try await place(items, &ground)
-                try await makeReady(placed, &ground)
-                if ground.incarnation != life {
+                var isReady = try await makeReady(placed, &ground)
+                if isReady, ground.incarnation != life {
                     // The zone went and was made again meanwhile: what these are copies of is gone.
                     placed = try await place(placed.map(\.item), &ground)
-                    try await makeReady(placed, &ground)
+                    isReady = try await makeReady(placed, &ground)
+                }
+                guard isReady else {
+                    items = placed.map(\.item)
+                    if isLast { for item in items { fail(item, ZoneBatch.keepsChanging(item.id)) } }
+                    continue
                 }
                 items = try await send(try await complete(placed, in: ground), ground: ground, isLast: isLast)
                 if placed.contains(where: { $0.isMove(in: ground) }) { hasMoved = true }
             } catch {
                 if error.code == .zoneNotFound, !isLast, try await regrounds(ground) { continue }
+                if error.code == .permissionFailure, !isLast, try await regroundsAgain(.zone(ground)) { continue }
                 guard error.isBehindRoster, !isLast else { throw error }
                 isBehindPlaces = true
                 try await refresh(&ground)
             }
         }
+        try await deleteWaiting()
         forgetImplied()
         // What was below a record that came into another scope follows it.
         if hasMoved { await database.settleQuietly(zoneID) }

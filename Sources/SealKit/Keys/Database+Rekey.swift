@@ -57,7 +57,7 @@ extension Database {
                 view = newer
             }
         }
-        guard isMember else { throw SealKitError(.zoneNotFound, "there is no zone \(zoneID) for this account") }
+        guard isMember else { throw Database.notInZone(zoneID) }
         guard mayWrite else {
             throw SealKitError(
                 .permissionFailure, "this account may read the zone \(zoneID), not write to it", remedy: "ask its owner")

@@ -202,14 +202,22 @@ extension Database {
         var ground = try await zoneGround(zoneID)
         // What another device has joined is left too.
         if ground.own == nil { try await discoverShares(of: ground.zone, into: &ground) }
+        var hasLeft = try await leaveAll(of: ground)
+        // The zone may be shared in another way than this device has known.
+        if !hasLeft, let now = try await regrounded(ground, zoneID) { hasLeft = try await leaveAll(of: now) }
+        guard hasLeft else {
+            throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)", remedy: "this account has left it, or its owner has ended that")
+        }
+    }
+
+    /// - Returns: false where this account was in none of it any more.
+    private func leaveAll(of ground: ZoneGround) async throws(SealKitError) -> Bool {
         var hasLeft = false
         for view in ground.views.values where !view.scope.shareRecordName.isEmpty {
             if try await leave(view.scope) { hasLeft = true }
         }
-        if !hasLeft, let own = ground.own, try await leave(own.scope) { hasLeft = true }
-        guard hasLeft else {
-            throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)", remedy: "this account has left it, or its owner has ended that")
-        }
+        if !hasLeft, let own = ground.own { hasLeft = try await leave(own.scope) }
+        return hasLeft
     }
 
     func append(_ draft: RosterAuthor<XWingHPKE>.Draft, view: ZoneView) async throws(SealKitError) {

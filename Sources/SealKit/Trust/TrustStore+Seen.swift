@@ -12,8 +12,13 @@ extension TrustStore {
     private static let rememberingNew = remembering + " NOTHING"
     private static let rememberingNewest = remembering + """
          UPDATE SET revision = excluded.revision, hash = excluded.hash, kind = excluded.kind, type = excluded.type,
-            creator = excluded.creator, roster = excluded.roster, place = excluded.place, noted = excluded.noted
+            creator = excluded.creator, roster = excluded.roster, place = excluded.place, noted = excluded.noted,
+            met = MIN(met, excluded.met)
         """
+
+    /// In the place of the moment at which a record was met: that was before this account was out of its zone. What became of
+    /// it meanwhile nobody may have shown it, so the record counts as there once it is met again.
+    private static let metBeforeAbsence = Int64.max
 
     /// - Parameters:
     ///   - own: the zone's own scope, in its present life.
@@ -39,6 +44,8 @@ extension TrustStore {
         case never
         /// The very statement, which says that the record is there.
         case inThis
+        /// In that, before this account was out of the zone.
+        case inThisBeforeAbsence
         case inAnother(SeenStatement)
     }
 
@@ -48,7 +55,7 @@ extension TrustStore {
             if sighting.deletion == nil, UInt64(bitPattern: row[0] as Int64) == sighting.revision,
                 try row.withUnsafeData(atIndex: 1, { $0?.elementsEqual(sighting.hash.bytes) ?? false })
             {
-                return .inThis
+                return row[7] as Int64 == TrustStore.metBeforeAbsence ? .inThisBeforeAbsence : .inThis
             }
             return .inAnother(try TrustStore.statement(row, zone, incarnation))
         } ?? .never
@@ -64,7 +71,7 @@ extension TrustStore {
     ) throws -> T? {
         let select = try db.cachedStatement(
             sql: """
-                SELECT revision, hash, kind, type, creator, roster, place FROM seen
+                SELECT revision, hash, kind, type, creator, roster, place, met FROM seen
                 WHERE zone = ? AND incarnation = ? AND name = ?
                 """)
         let rows = try Row.fetchCursor(select, arguments: [zone, incarnation, name])
@@ -99,7 +106,7 @@ extension TrustStore {
                         SELECT 1 FROM went WHERE went.zone = seen.zone AND went.incarnation = seen.incarnation
                             AND went.name = seen.name AND went.hash = seen.hash)
                     ORDER BY name
-                    """, arguments: [zone, incarnation, Int64(SealStatements.Statement.Kind.save.rawValue), moment ?? .max])
+                    """, arguments: [zone, incarnation, Int64(SealStatements.Statement.Kind.save.rawValue), moment ?? TrustStore.metBeforeAbsence - 1])
             var names: [String] = []
             while let row = try rows.next() {
                 let name: String = row[0]
@@ -111,6 +118,21 @@ extension TrustStore {
             }
             return names
         }
+    }
+
+    /// Notes that this account was out of a zone as a whole: of what it met there before, nothing needs to be there still.
+    func noteAbsence(from zone: Digest) async throws(SealKitError) {
+        try await writing { db in
+            try db.execute(
+                sql: "UPDATE seen SET met = ? WHERE zone = ? AND place IS NULL",
+                arguments: [TrustStore.metBeforeAbsence, Data(zone.bytes)])
+        }
+    }
+
+    func wasMetBeforeAbsence(_ name: String, _ zone: Data, _ incarnation: UInt32, _ db: GRDB.Database) throws -> Bool {
+        try Bool.fetchOne(
+            db, sql: "SELECT met = ? FROM seen WHERE zone = ? AND incarnation = ? AND name = ?",
+            arguments: [TrustStore.metBeforeAbsence, zone, incarnation, name]) ?? false
     }
 
     /// The highest revision of a record that this device has seen.

@@ -274,6 +274,11 @@ public final class TrustStore: Sendable {
                 case .inThis:
                     verdicts.append(.accepted)
                     continue
+                case .inThisBeforeAbsence:
+                    try remember(sighting, key, incarnation, marks.ownPlace, at: now, db)
+                    hasNoted = true
+                    verdicts.append(.accepted)
+                    continue
                 case .inAnother(let seen): known = seen
                 }
                 if let known, let verdict = sighting.verdict(after: known) {
@@ -319,9 +324,9 @@ public final class TrustStore: Sendable {
         let key = Data(place.zone.bytes)
         let incarnation = place.incarnation
         return try await reading { [self] db in
-            guard let seen = try seen(recordName, key, incarnation, db), scopes?.contains(ScopePlace(seen.place)) ?? true else {
-                return .unseen
-            }
+            guard let seen = try seen(recordName, key, incarnation, db), scopes?.contains(ScopePlace(seen.place)) ?? true,
+                try !wasMetBeforeAbsence(recordName, key, incarnation, db)
+            else { return .unseen }
             return try isNoted(recordName, key, incarnation, after: asked, db) ? .seenSince : .seen
         }
     }
