@@ -108,7 +108,7 @@ enum ModelFields {
     }
 
     /// - Throws: when a field holds something that nobody wrote.
-    static func values(_ record: Record) throws -> [String: Int] {
+    static func values(_ record: Record) throws(Finding) -> [String: Int] {
         var values: [String: Int] = [:]
         for key in record.allKeys() {
             let number: Int?
@@ -133,7 +133,7 @@ enum ModelFields {
 
 extension Record {
     /// - Parameter desired: the keys that were asked for; nil for all.
-    func checkEqual(_ stored: ModelStore.Stored, desired: [String]? = nil) throws {
+    func checkEqual(_ stored: ModelStore.Stored, desired: [String]? = nil) throws(Finding) {
         let wanted = desired.map { keys in stored.fields.filter { keys.contains($0.key) } } ?? stored.fields
         let values = try ModelFields.values(self)
         try check(values == wanted, "\(recordID.recordName) has \(values.sorted { $0.key < $1.key }), not \(wanted.sorted { $0.key < $1.key })")

@@ -114,7 +114,12 @@ extension ModelStore {
         _ draft: Draft, _ place: Place, _ policy: Database.SavePolicy
     ) -> Result<Stored, Refused> {
         if let base = draft.base, base.life != place.zone.life { return .failure(Refused(.unknownItem)) }
-        if let refusal = refusal(of: draft, place, policy) { return .failure(refusal) }
+        if let refusal = refusal(of: draft, place, policy) {
+            // A copy of a scope that they are out of, which a device may take for one of an earlier share.
+            let isOut = draft.base.map { permission(of: place.person, in: $0.share, of: place.zone) == nil } ?? false
+            guard isOut, refusal.codes.contains(.permissionFailure) else { return .failure(refusal) }
+            return .failure(Refused(refusal.codes.union([.unknownItem])))
+        }
         var scoped = place.zone
         scoped.epoch = scoped.epoch(of: scoped.scope(of: draft.name, with: place.parents))
         switch merged(draft, by: place.person, in: scoped, policy) {
@@ -165,7 +170,10 @@ extension ModelStore {
         guard isSent || (mayWrite(place, there.share) && (!isSame && (!isNew || draft.parent == nil))) else {
             return Refused(.permissionFailure)
         }
-        if conflicts { return nil }
+        if conflicts {
+            // Where they may only read what it has become, either comes first.
+            return mayWrite(place, there.share) ? nil : Refused(.permissionFailure, .serverRecordChanged)
+        }
         guard mayWrite(place, there.share) else { return Refused(.permissionFailure) }
         // A root's own parent counts for nothing.
         guard place.seesShares, there.rootOf == nil else { return nil }

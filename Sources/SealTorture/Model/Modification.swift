@@ -43,6 +43,7 @@ struct Modification: ModelCall {
         let came = answer.saved.mapValues(Self.code).merging(answer.deleted.mapValues(Self.code)) { $1 }
         for (name, code) in came { expected[name] = expected[name]?.settled(by: code) }
         let codes = came.values
+        let culprits = Set(expected.values.compactMap { if case .failed(let code) = $0 { code } else { nil } })
         let hasCulprit = isAtomic && codes.contains { $0 != nil && $0 != .batchRequestFailed }
         var copies: [ModelDevice.Key: ModelDevice.Copy?] = [:]
         for copy in saving {
@@ -55,7 +56,17 @@ struct Modification: ModelCall {
                 continue
             }
             if hasCulprit, Self.code(result) == .batchRequestFailed, case .failed = expected[name] { continue }
-            try settle(name, result, expected[name], before: before, now: store.open(zone), &copies)
+            // A refusal that a key's renewal meets is every item's.
+            if hasCulprit, zone == ModelRun.hierarchyZone, Self.code(result) == .permissionFailure,
+                expected[name] == .failed(.batchRequestFailed), culprits.contains(.permissionFailure)
+            {
+                continue
+            }
+            do throws(Finding) {
+                try settle(name, result, expected[name], before: before, now: store.open(zone), &copies)
+            } catch {
+                throw Finding("\(error)\(Self.culprits(answer))")
+            }
         }
         for name in deleting {
             guard let result = answer.deleted[name] else { throw Finding("no result for \(name)") }
@@ -76,7 +87,7 @@ struct Modification: ModelCall {
     private func settle(
         _ name: String, _ result: Result<Record, SealKitError>, _ expected: ModelStore.Outcome?, before: ModelStore.Zone?,
         now: ModelStore.Zone?, _ copies: inout [ModelDevice.Key: ModelDevice.Copy?]
-    ) throws {
+    ) throws(Finding) {
         let key = ModelDevice.Key(zone: zone, name: name)
         let keeps = keeps.contains(name)
         switch (result, expected) {
@@ -99,6 +110,16 @@ struct Modification: ModelCall {
         case (.success, _): throw Finding("saving \(name): success, not \(Self.text(expected))")
         case (.failure(let error), _): throw Finding("saving \(name): \(error.code.rawValue) (\(error.reason)), not \(Self.text(expected))")
         }
+    }
+
+    /// Why others of an atomic call failed, which tells more than that one did for them.
+    private static func culprits(_ answer: Answer) -> String {
+        let saved = answer.saved.map { ($0.key, $0.value.map { _ in () }) }
+        let culprits = (saved + answer.deleted.map { ($0.key, $0.value) }).compactMap { name, result -> String? in
+            guard case .failure(let error) = result, error.code != .batchRequestFailed else { return nil }
+            return "\(name): \(error.code.rawValue) (\(error.reason))"
+        }
+        return culprits.isEmpty ? "" : "; of the others " + culprits.sorted().joined(separator: ", ")
     }
 
     private static func text(_ outcome: ModelStore.Outcome?) -> String {
