@@ -5,7 +5,7 @@ import SealStatements
 /// Records are shared with what is below them, move between the shares, and leave with them.
 extension ModelRun {
     /// Of a hundred steps.
-    static let hierarchyShare = 40
+    static let hierarchyShare = 20
 
     mutating func playHierarchies(_ device: Int, _ owner: Int, _ random: inout SeededRandom) async throws {
         let zone = Self.hierarchyZone

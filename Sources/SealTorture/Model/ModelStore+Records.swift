@@ -17,7 +17,10 @@ extension ModelStore {
         let sent = atomically && !past.isEmpty ? [] : names.filter { !past.contains($0) && !absent.contains($0) }
         let barred = bar(person, zoneName)
         if let barred, !sent.isEmpty {
-            return outcomes(names, .failed(barred)).merging(outcomes(absent, .deleted)) { $1 }
+            // Of a copy of an earlier life the device knows by itself, if it has heard of the new one.
+            return outcomes(names, .failed(barred))
+                .merging(outcomes(Array(past), .failedByOne(of: [barred, .unknownItem]))) { $1 }
+                .merging(outcomes(absent, .deleted)) { $1 }
         }
         if known.isKeyDue, !sent.isEmpty { openKey(zoneName) }
         guard var zone = open(zoneName) else { return [:] }
