@@ -113,6 +113,28 @@ extension HierarchicalShareTests {
         for id in [it.note.recordID, it.list.recordID, it.item.recordID, outside] { _ = try await it.ann.own.record(for: id) }
     }
 
+    /// Nothing goes with a save: a server that says so gets no deletion signed, least of all of the record itself.
+    @Test(arguments: [true, false]) func aSaveIsNeverMadeADeletion(atomically: Bool) async throws {
+        let it = try await shared()
+        let transport = RewritingTransport(try HTTPTransport(server: it.ann.server.origin)) { path, body in
+            guard path.hasSuffix("records/modify") else { return body }
+            var answer = try Sealkit_V1_ModifyRecordsResponse(serializedBytes: body)
+            for index in answer.results.indices {
+                answer.results[index] = .with {
+                    $0.failure = Sealkit_V1_Failure(.referenceViolation, "something refers to it")
+                    $0.dependents = ["outside"]
+                }
+            }
+            return try answer.serializedData()
+        }
+        let lied = try it.ann.through(transport)
+        var item = try await lied.own.record(for: it.item.recordID)
+        item.encryptedValues["body"] = "changed"
+        let results = try await lied.own.modifyRecords(saving: [item], atomically: atomically).saveResults
+        #expect(results[item.recordID]?.failureCode == .referenceViolation)
+        _ = try await it.ann.own.record(for: it.item.recordID)
+    }
+
     @Test func whatCannotGoKeepsItsTarget() async throws {
         let it = try await shared()
         let (outside, _) = try await family(it)

@@ -161,6 +161,26 @@ extension HierarchicalShareTests {
         #expect(denied.count == 2)
     }
 
+    /// What is a copy of, the zone as a whole, they have left; the record is the root of a share that they are in.
+    @Test func aCopyOfTheWholeZoneIsSavedInAShare() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let (zone, note, _) = try await ann.share(with: [(bob, .readOnly)])
+        let joined = try await bob.join(try await ann.share(of: zone).url)
+        let changes = try await bob.shared.recordZoneChanges(inZoneWith: joined)
+        let id = Record.ID(recordName: note.recordID.recordName, zoneID: joined)
+        var copy = try #require(try changes.modifications.first { $0.recordID == id }?.result.get())
+        try await bob.shared.leaveShare(of: joined)
+        try await ann.own.deleteRecord(withID: Record.ID(recordName: Share.recordName, zoneID: zone))
+        let root = try await ann.own.record(for: note.recordID)
+        var share = Share(rootRecord: root)
+        share.addParticipant(try await ann.participant(bob, .readWrite))
+        try await bob.join(try await ann.own.save(share, rootRecord: root).share.url)
+        copy.encryptedValues["body"] = "old copy"
+        let old = copy
+        let results = try await bob.shared.modifyRecords(saving: [old], savePolicy: .changedKeys).saveResults
+        #expect(try results[id]?.get().encryptedValues["body"] == "old copy")
+    }
+
     @Test func aDeviceTakesAShareForTheWholeZone() async throws {
         let (it, other) = try await sharedAnew()
         // What there is of that name decides, as to whoever knows the share.

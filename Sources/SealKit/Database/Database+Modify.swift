@@ -93,7 +93,7 @@ extension Database {
 }
 
 extension Result {
-    fileprivate var isSuccess: Bool { if case .success = self { true } else { false } }
+    var isSuccess: Bool { if case .success = self { true } else { false } }
 }
 
 extension Result where Success == Record, Failure == SealKitError {

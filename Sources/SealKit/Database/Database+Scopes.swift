@@ -58,7 +58,7 @@ extension Database {
 
     /// The zone's scopes anew, where this account takes no part any more in one that the device goes by: another device
     /// has left it, or its owner has ended that.
-    /// - Returns: nil where nothing is different.
+    /// - Returns: nil where it takes part in all of them still.
     /// - Throws: `zoneNotFound` where nothing of the zone is shared any more.
     func regrounded(_ ground: ZoneGround, _ zoneID: RecordZone.ID) async throws(SealKitError) -> ZoneGround? {
         guard scope == .shared else { return nil }
@@ -70,7 +70,8 @@ extension Database {
         guard isOut else { return nil }
         var shares = ZoneGround(zone: ground.zone, asked: ground.asked)
         try await discoverShares(of: ground.zone, into: &shares)
-        let now = shares.views.isEmpty ? try await zoneGround(zoneID) : shares
+        var now = shares.views.isEmpty ? try await zoneGround(zoneID) : shares
+        if let own = now.own, !own.isMember { now.add(try await core.keeper(of: own.scope).refresh()) }
         guard now.views.values.contains(where: \.isMember) else { throw Database.notInZone(zoneID) }
         return now
     }

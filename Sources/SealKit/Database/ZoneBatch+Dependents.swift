@@ -45,23 +45,31 @@ extension ZoneBatch {
 
     /// Where each item stands for itself, a deletion that takes records of other scopes along waits until the others are done,
     /// and goes with those in a batch of its own: they go only if it does.
-    /// - Parameter names: what goes along, as the server says.
+    /// - Parameters:
+    ///   - id: of a record that the app deletes.
+    ///   - names: what goes along, as the server says.
     /// - Returns: false where all of that has items in this batch, and in the default zone, where nothing is shared.
-    mutating func goesAfterTheOthers(_ item: Item, _ names: [String], beside items: [Item]) -> Bool {
+    mutating func goesAfterTheOthers(_ id: Record.ID, _ names: [String], beside items: [Item]) -> Bool {
         guard !isAtomic, zoneID.zoneName != RecordZone.defaultName, sharing.isEmpty,
             !Set(names).isSubset(of: items.map(\.id.recordName))
         else { return false }
-        waiting.append(item.id)
+        if !waitingDeletions.contains(id) { waitingDeletions.append(id) }
         return true
     }
 
-    /// All of them at once, and where that fails each by itself.
-    mutating func deleteWaiting() async throws(SealKitError) {
-        guard !waiting.isEmpty else { return }
-        let results = try await deleted(waiting)
-        deleteResults.merge(results) { $1 }
-        guard waiting.count > 1, results.values.contains(where: { if case .failure = $0 { true } else { false } }) else { return }
-        for id in waiting { deleteResults.merge(try await deleted([id])) { $1 } }
+    /// All of them at once, and where that fails each by itself, which tells why.
+    mutating func deleteWaiting() async {
+        if waitingDeletions.count > 1, let together = try? await deleted(waitingDeletions), together.values.allSatisfy(\.isSuccess) {
+            deleteResults.merge(together) { $1 }
+            return
+        }
+        for id in waitingDeletions {
+            do {
+                deleteResults.merge(try await deleted([id])) { $1 }
+            } catch {
+                deleteResults[id] = .failure(error)
+            }
+        }
     }
 
     private func deleted(_ ids: [Record.ID]) async throws(SealKitError) -> [Record.ID: Result<Void, SealKitError>] {

@@ -107,10 +107,13 @@ extension ZoneBatch {
 
     /// What was fetched in an earlier life of the zone is gone, keys included: it must not be sealed under them again. Nor is
     /// anything signed for a scope that this device does not know.
-    private mutating func livingNow(_ items: [Item], _ ground: inout ZoneGround) async throws(SealKitError) -> [Item] {
+    /// - Parameter hasFailed: whether one has before these.
+    private mutating func livingNow(
+        _ items: [Item], _ ground: inout ZoneGround, hasFailed: Bool = false
+    ) async throws(SealKitError) -> [Item] {
         var living: [Item] = []
-        var hasFailed = false
-        for item in items {
+        var hasFailed = hasFailed
+        for (index, item) in items.enumerated() {
             guard let statement = item.base?.statement else {
                 living.append(item)
                 continue
@@ -138,7 +141,7 @@ extension ZoneBatch {
             if !isPast, try await regrounds(ground), let now = regrounded {
                 // The zone may be shared in another way than this device has known.
                 (ground, regrounded) = (now, nil)
-                return try await livingNow(items, &ground)
+                return try await livingNow(living + items[index...], &ground, hasFailed: hasFailed)
             }
             if isPast, case .delete(let id, _, _, _) = item {
                 deleteResults[id] = .success(())

@@ -48,12 +48,13 @@ extension ZoneBatch {
                         if let rebased = resolve(item, there, isLast: isLast) { again.append(rebased) }
                         continue
                     }
-                    if error.code == .batchRequestFailed { siblings.append(item) }
-                    if !results[index].dependents.isEmpty, !isLast {
-                        if goesAfterTheOthers(item, results[index].dependents, beside: items) { continue }
+                    // Nothing goes with a save, whatever the server says.
+                    if item.saved == nil, !results[index].dependents.isEmpty, !isLast {
+                        if goesAfterTheOthers(item.id, results[index].dependents, beside: items) { continue }
                         incomplete.append((item, results[index].dependents, error))
                         continue
                     }
+                    if error.code == .batchRequestFailed { siblings.append(item) }
                     if error.code == .referenceViolation { violations.append(item) }
                     if error.isBehindRoster, !isLast {
                         behind.append(item)
@@ -80,8 +81,8 @@ extension ZoneBatch {
     }
 
     /// What was refused for a reference may pass beside those that go again: a deletion beside that of a child, a save beside
-    /// that of its parent. Beside items that go on top of other versions everything may. Any other save fails for good: it would hold
-    /// up for ever the deletion that its record can only go with.
+    /// that of its parent. Beside items that go on top of other versions everything may. Any other save fails for good: sent
+    /// again it would keep its record from going with a deletion that waits for that.
     private func unblocked(_ violations: [Item], by again: [Item]) -> [Item] {
         guard !again.isEmpty else { return [] }
         var saved = Set(again.compactMap(\.saved?.recordID.recordName))

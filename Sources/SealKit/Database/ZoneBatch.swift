@@ -40,7 +40,7 @@ struct ZoneBatch {
     /// Records that are deleted along with one that the app has named.
     var implied: Set<Record.ID> = []
     /// Deletions that go once the other items are done.
-    var waiting: [Record.ID] = []
+    var waitingDeletions: [Record.ID] = []
     /// By name of the records that are deleted: what was verified to go along with each, and its deletion has to cover.
     var covered: [String: [VerifiedStatement]] = [:]
 
@@ -141,6 +141,8 @@ struct ZoneBatch {
                 items = try await send(try await complete(placed, in: ground), ground: ground, isLast: isLast)
                 if placed.contains(where: { $0.isMove(in: ground) }) { hasMoved = true }
             } catch {
+                // What was stored before something else failed does not go again.
+                items.removeAll { isStored($0.id) }
                 if error.code == .zoneNotFound, !isLast, try await regrounds(ground) { continue }
                 if error.code == .permissionFailure, !isLast, try await regroundsAgain(.zone(ground)) { continue }
                 guard error.isBehindRoster, !isLast else { throw error }
@@ -148,10 +150,14 @@ struct ZoneBatch {
                 try await refresh(&ground)
             }
         }
-        try await deleteWaiting()
-        forgetImplied()
         // What was below a record that came into another scope follows it.
         if hasMoved { await database.settleQuietly(zoneID) }
+        await deleteWaiting()
+        forgetImplied()
+    }
+
+    private func isStored(_ id: Record.ID) -> Bool {
+        saveResults[id]?.isSuccess ?? deleteResults[id]?.isSuccess ?? false
     }
 
     /// Whether the batch goes on by other scopes than it went by.

@@ -102,8 +102,8 @@ final class ServerCertificate: Sendable {
         do {
             let pair = try Pair(files)
             state.withLock { $0.pair = pair }
-            warn(logger)
             logger.notice("the certificate was read again; new connections get it", metadata: ["validUntil": "\(pair.validUntil)"])
+            warn(logger)
         } catch {
             logger.error(
                 "the changed certificate cannot be used; the one before stays in use",
