@@ -112,6 +112,11 @@ public struct Roster: Sendable {
         history[user]?.last.flatMap { $0.permission == nil ? $0.from : nil }
     }
 
+    /// The entries after which somebody who was a member was none.
+    public func absences(of user: UserID) -> Set<UInt64> {
+        Set((history[user] ?? []).lazy.filter { $0.permission == nil }.map(\.from))
+    }
+
     /// The newest generations that this roster has seen of somebody who is or was a member.
     public func knownIdentity(of user: UserID) -> IdentityChain? { history[user]?.last?.identity }
 

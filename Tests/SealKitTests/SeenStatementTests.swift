@@ -52,6 +52,36 @@ import Testing
         }
     }
 
+    /// Whoever was out of the zone holds nobody to what was there before, until that is there again; whichever process hears of it.
+    @Test func whatWasMetBeforeAnAbsenceCountsOnceItIsMetAgain() async throws {
+        let trust = try TrustStore()
+        let place = TrustStore.Place(zone: zone, incarnation: 1)
+        let (first, second) = (statement(1, after: nil), statement(2, after: statement(1, after: nil)))
+        func meet(_ one: Statement) async throws -> TrustStore.Verdict? {
+            try await trust.admit([.init(one, hash: hash(one))], zone: zone, incarnation: 1).first
+        }
+        func counts() async throws -> Bool {
+            let names = try await trust.living(in: place, scopes: nil) { _ in true }
+            let memory = try await trust.memory(of: "note", in: place, asked: nil)
+            #expect((memory == .seen) == (names == ["note"]))
+            return memory == .seen
+        }
+        let (out, back) = (SignedRosterEntry(bytes: [1], signature: []), SignedRosterEntry(bytes: [2], signature: []))
+        func hear() async throws { try await trust.append([out, back], scope: zone, from: 7, absences: [3, 7]) }
+        #expect(try await meet(first) == .accepted)
+        #expect(try await meet(second) == .accepted)
+        #expect(try await counts())
+        try await hear()
+        #expect(try await !counts())
+        // It may not be older than it was, all the same.
+        #expect(try await meet(first) == .older)
+        #expect(try await !counts())
+        #expect(try await meet(second) == .accepted)
+        #expect(try await counts())
+        try await hear()
+        #expect(try await counts())
+    }
+
     @Test func typeAndCreatorStayUntilTheRecordIsDeleted() async throws {
         let first = statement(1, after: nil, by: ann)
         #expect(try await verdict(on: statement(2, after: first, type: "Letter"), after: [first]) == .changed)

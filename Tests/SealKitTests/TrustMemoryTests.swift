@@ -151,13 +151,13 @@ import Testing
     @Test func twoProcessesThatWereShownDifferentRostersNotice() async throws {
         let (one, other) = (try TrustStore(file: file), try TrustStore(file: file))
         func entry(_ byte: UInt8) -> SignedRosterEntry { SignedRosterEntry(bytes: [byte], signature: [byte, byte]) }
-        try await one.append([entry(0), entry(1)], scope: zone, from: 0)
+        try await one.append([entry(0), entry(1)], scope: zone, from: 0, absences: [])
         // The same once more, and what follows it.
-        try await other.append([entry(1), entry(2)], scope: zone, from: 1)
+        try await other.append([entry(1), entry(2)], scope: zone, from: 1, absences: [])
         #expect(try await one.entries(scope: zone) == [entry(0), entry(1), entry(2)])
-        let code = await failure { try await one.append([entry(3), entry(9)], scope: zone, from: 1) }
+        let code = await failure { try await one.append([entry(3), entry(9)], scope: zone, from: 1, absences: []) }
         #expect(code == .rollback)
-        let later = await failure { try await other.append([entry(2), entry(4), entry(5)], scope: zone, from: 1) }
+        let later = await failure { try await other.append([entry(2), entry(4), entry(5)], scope: zone, from: 1, absences: []) }
         #expect(later == .rollback)
         // Nothing of the fork was taken over.
         #expect(try await other.entries(scope: zone) == [entry(0), entry(1), entry(2)])

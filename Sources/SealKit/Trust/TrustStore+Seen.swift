@@ -65,6 +65,15 @@ extension TrustStore {
         try seen(name, zone, incarnation, db) { try TrustStore.statement($0, zone, incarnation) }
     }
 
+    /// Nil also for what was met only before this account was out of the zone.
+    func seenSinceAbsence(
+        _ name: String, _ zone: Data, _ incarnation: UInt32, _ db: GRDB.Database
+    ) throws -> SeenStatement? {
+        try seen(name, zone, incarnation, db) { row in
+            row[7] as Int64 == TrustStore.metBeforeAbsence ? nil : try TrustStore.statement(row, zone, incarnation)
+        } ?? nil
+    }
+
     /// - Parameter body: is given the row, which is good as long as it runs.
     private func seen<T>(
         _ name: String, _ zone: Data, _ incarnation: UInt32, _ db: GRDB.Database, _ body: (Row) throws -> T
@@ -106,7 +115,11 @@ extension TrustStore {
                         SELECT 1 FROM went WHERE went.zone = seen.zone AND went.incarnation = seen.incarnation
                             AND went.name = seen.name AND went.hash = seen.hash)
                     ORDER BY name
-                    """, arguments: [zone, incarnation, Int64(SealStatements.Statement.Kind.save.rawValue), moment ?? TrustStore.metBeforeAbsence - 1])
+                    """,
+                arguments: [
+                    zone, incarnation, Int64(SealStatements.Statement.Kind.save.rawValue),
+                    moment ?? TrustStore.metBeforeAbsence - 1,
+                ])
             var names: [String] = []
             while let row = try rows.next() {
                 let name: String = row[0]
@@ -121,18 +134,9 @@ extension TrustStore {
     }
 
     /// Notes that this account was out of a zone as a whole: of what it met there before, nothing needs to be there still.
-    func noteAbsence(from zone: Digest) async throws(SealKitError) {
-        try await writing { db in
-            try db.execute(
-                sql: "UPDATE seen SET met = ? WHERE zone = ? AND place IS NULL",
-                arguments: [TrustStore.metBeforeAbsence, Data(zone.bytes)])
-        }
-    }
-
-    func wasMetBeforeAbsence(_ name: String, _ zone: Data, _ incarnation: UInt32, _ db: GRDB.Database) throws -> Bool {
-        try Bool.fetchOne(
-            db, sql: "SELECT met = ? FROM seen WHERE zone = ? AND incarnation = ? AND name = ?",
-            arguments: [TrustStore.metBeforeAbsence, zone, incarnation, name]) ?? false
+    static func noteAbsence(from zone: Data, _ db: GRDB.Database) throws {
+        try db.execute(
+            sql: "UPDATE seen SET met = ? WHERE zone = ? AND place IS NULL", arguments: [metBeforeAbsence, zone])
     }
 
     /// The highest revision of a record that this device has seen.

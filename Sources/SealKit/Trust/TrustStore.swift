@@ -118,16 +118,24 @@ public final class TrustStore: Sendable {
     }
 
     /// Adds verified entries from `sequence` on. What is there stays: a log is only ever appended to.
-    func append(_ entries: [SignedRosterEntry], scope: Digest, from sequence: UInt64) async throws(SealKitError) {
+    /// - Parameter absences: the entries by which this account went out of a zone as a whole: with the first process that adds one,
+    ///   what was met there before ceases to count as there.
+    func append(
+        _ entries: [SignedRosterEntry], scope: Digest, from sequence: UInt64, absences: Set<UInt64>
+    ) async throws(SealKitError) {
         guard !entries.isEmpty else { return }
         let key = Data(scope.bytes)
         try await writing { db in
+            var wasOut = false
             for (offset, entry) in entries.enumerated() {
                 let position = Int64(sequence) + Int64(offset)
                 try db.execute(
                     sql: "INSERT INTO entry (scope, sequence, bytes, signature) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
                     arguments: [key, position, Data(entry.bytes), Data(entry.signature)])
-                guard db.changesCount == 0 else { continue }
+                guard db.changesCount == 0 else {
+                    wasOut = wasOut || absences.contains(sequence + UInt64(offset))
+                    continue
+                }
                 // Another process was faster: with the same entry, or with that of a fork.
                 let held = try Data.fetchOne(
                     db, sql: "SELECT bytes FROM entry WHERE scope = ? AND sequence = ?", arguments: [key, position])
@@ -137,6 +145,7 @@ public final class TrustStore: Sendable {
                         remedy: "do not trust this server's answers; compare with the owner")
                 }
             }
+            if wasOut { try TrustStore.noteAbsence(from: key, db) }
         }
     }
 
@@ -324,8 +333,8 @@ public final class TrustStore: Sendable {
         let key = Data(place.zone.bytes)
         let incarnation = place.incarnation
         return try await reading { [self] db in
-            guard let seen = try seen(recordName, key, incarnation, db), scopes?.contains(ScopePlace(seen.place)) ?? true,
-                try !wasMetBeforeAbsence(recordName, key, incarnation, db)
+            guard let seen = try seenSinceAbsence(recordName, key, incarnation, db),
+                scopes?.contains(ScopePlace(seen.place)) ?? true
             else { return .unseen }
             return try isNoted(recordName, key, incarnation, after: asked, db) ? .seenSince : .seen
         }

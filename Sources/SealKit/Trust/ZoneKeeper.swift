@@ -217,8 +217,6 @@ actor ZoneKeeper {
         let known = stored.count
         let fresh = stored.isEmpty ? entries : entries.filter { !isStored($0) }
         var next = roster
-        let user = core.userID()
-        var wasOut = false
         for entry in fresh {
             do {
                 if next == nil { next = try Roster(opening: entry, scope: scope) } else { try next?.append(entry) }
@@ -227,7 +225,6 @@ actor ZoneKeeper {
             } catch {
                 throw SealKitError.integrity(error, "the roster of the zone \(scope.zoneName)")
             }
-            wasOut = wasOut || (user != scope.owner && next?.members[user] == nil)
         }
         guard let next else {
             throw SealKitError(.zoneNotFound, "there is no zone \(scope.zoneName)", remedy: "make it, or accept its share, first")
@@ -245,8 +242,10 @@ actor ZoneKeeper {
             try core.identity().check(next)
             try await observe(next, since: roster)
         }
-        if wasOut, roster != nil, scope.shareRecordName.isEmpty { try await core.trust.noteAbsence(from: scope.id) }
-        try await core.trust.append(fresh, scope: next.scopeID, from: UInt64(known))
+        // An owner sees what is in shares too, and of a share's records each participant hears how they ended.
+        let isWholeOfAnother = scope.shareRecordName.isEmpty && scope.owner != core.userID()
+        try await core.trust.append(
+            fresh, scope: next.scopeID, from: UInt64(known), absences: isWholeOfAnother ? next.absences(of: core.userID()) : [])
         if !fresh.isEmpty, !scope.shareRecordName.isEmpty {
             try await core.trust.noteShare(scope.shareRecordName, of: scope.ofZone.id)
         }
