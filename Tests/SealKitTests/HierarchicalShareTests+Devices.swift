@@ -13,6 +13,16 @@ extension HierarchicalShareTests {
         try await it.bob.join(try await it.ann.own.save(share).url)
     }
 
+    /// The list was shared with Bob, on two devices, and the whole zone is now: the other one has not heard.
+    private func sharedWholeMeanwhile() async throws -> (it: Shared, other: Person) {
+        let it = try await shared()
+        let other = try it.bob.onFreshDevice()
+        _ = try await other.shared.recordZoneChanges(inZoneWith: it.joined)
+        try await it.ann.own.deleteRecord(withID: it.share.recordID)
+        try await sharedWhole(it)
+        return (it, other)
+    }
+
     /// The zone was shared with Bob as a whole, on two devices, and the list alone is now: the other one has not heard.
     private func sharedAnew() async throws -> (it: Shared, other: Person) {
         let it = try await shared()
@@ -55,23 +65,15 @@ extension HierarchicalShareTests {
     }
 
     @Test func aDeviceWritesToWhatIsSharedNow() async throws {
-        let it = try await shared()
-        let other = try it.bob.onFreshDevice()
-        _ = try await other.shared.recordZoneChanges(inZoneWith: it.joined)
         // A share of before: nothing without a parent is written to that.
-        try await it.ann.own.deleteRecord(withID: it.share.recordID)
-        try await sharedWhole(it)
+        let (it, other) = try await sharedWholeMeanwhile()
         try await other.shared.save(other.note(in: it.joined, "beside", name: "beside"))
         _ = try await it.ann.own.record(for: Record.ID(recordName: "beside", zoneID: it.zone))
     }
 
     /// The parent is not there, so that nothing but what is shared now says where the record would be.
     @Test func aDeviceIsToldOfAMissingParentWhereTheZoneIsSharedAsAWholeSince() async throws {
-        let it = try await shared()
-        let other = try it.bob.onFreshDevice()
-        _ = try await other.shared.recordZoneChanges(inZoneWith: it.joined)
-        try await it.ann.own.deleteRecord(withID: it.share.recordID)
-        try await sharedWhole(it)
+        let (it, other) = try await sharedWholeMeanwhile()
         var orphan = other.note(in: it.joined, "orphan", name: "orphan")
         orphan.parent = Record.Reference(recordName: "nowhere")
         let lost = orphan
