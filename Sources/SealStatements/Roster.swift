@@ -114,7 +114,7 @@ public struct Roster: Sendable {
 
     /// The entries after which somebody who was a member was none.
     public func absences(of user: UserID) -> Set<UInt64> {
-        Set((history[user] ?? []).lazy.filter { $0.permission == nil }.map(\.from))
+        Set((history[user] ?? []).lazy.filter { $0.permission == nil }.map { $0.from })
     }
 
     /// The newest generations that this roster has seen of somebody who is or was a member.
