@@ -16,8 +16,8 @@ extension ModelStore {
         let past = Set(saving.filter { $0.base.map { $0.life != known.life } ?? false }.map(\.name))
         let sent = atomically && !past.isEmpty ? [] : names.filter { !past.contains($0) && !absent.contains($0) }
         let barred = bar(person, zoneName)
-        if let barred, !sent.isEmpty {
-            // Of a copy of an earlier life the device knows by itself, if it has heard of the new one.
+        if let barred, !(sent.isEmpty && past.isEmpty) {
+            // Of a copy of an earlier life the device knows by itself, if it has heard of the new one: else it is sent.
             return outcomes(names, .failed(barred))
                 .merging(outcomes(Array(past), .failedByOne(of: [barred, .unknownItem]))) { $1 }
                 .merging(outcomes(absent, .deleted)) { $1 }
@@ -34,10 +34,6 @@ extension ModelStore {
         }
         // Deleting what is not there is a success, whatever becomes of the others.
         var deletes = Set(deleting).subtracting(absent)
-        if let barred {
-            for name in names where !past.contains(name) && !absent.contains(name) { failures[name] = barred }
-            (saves, deletes) = ([:], [])
-        }
         let gone = Self.refuseBrokenReferences(&saves, &deletes, &failures, in: zone)
 
         if atomically, !failures.isEmpty {
