@@ -37,6 +37,33 @@ extension HierarchicalShareTests {
         #expect(bobsAudit.outcome == .clean && bobsAudit.scopes.map(\.shareRecordName) == [name], "\(bobsAudit.failures)")
     }
 
+    /// A new key is due in what Bob may only read, and somebody else's to open: that is no reason against what he may write.
+    @Test(arguments: [true, false]) func aKeyThatIsDueWhereOneOnlyReadsHoldsNothingElseUp(isPublic: Bool) async throws {
+        let it = try await shared(.readOnly)
+        var other = try await sharedNote(it, .readWrite).share
+        let name = it.share.recordID.recordName
+        let (carl, passerBy) = (try await Person(), try await Person())
+        var share = try await it.ann.own.share(withID: it.share.recordID)
+        share.addParticipant(try await it.ann.participant(carl, .readWrite))
+        share = try await it.ann.own.save(share)
+        let joined = try await carl.join(share.url)
+        if isPublic {
+            // Who writes by the public permission alone may open no key.
+            (share.publicPermission, other.publicPermission) = (.readWrite, .readWrite)
+            (share, other) = (try await it.ann.own.save(share), try await it.ann.own.save(other))
+            for url in [share.url, other.url] { try await passerBy.join(url) }
+        }
+        let writer = isPublic ? passerBy : it.bob
+        var (item, note) = (try await writer.shared.record(for: it.id(it.item)), try await writer.shared.record(for: it.id(it.note)))
+        try await carl.shared.leaveShare(of: joined)
+        item.encryptedValues["body"] = "mine"
+        note.encryptedValues["body"] = "mine"
+        let results = try await writer.shared.modifyRecords(saving: [item, note], atomically: false)
+        #expect(throws: SealKitError(isPublic ? .rotationDue : .permissionFailure, "")) { try results.saveResults[item.recordID]?.get() }
+        #expect(try results.saveResults[note.recordID]?.get().encryptedValues["body"] == "mine")
+        #expect(try await it.ann.own.keyStatus(of: it.zone, shareRecordName: name).newestEpoch == 0)
+    }
+
     /// Bob knew the item's key. Where it goes without him it is stale until it is sealed under another one.
     @Test func whatComesOutOfAShareIsSealedAgain() async throws {
         let it = try await shared()

@@ -208,10 +208,14 @@ extension ZoneBatch {
         return []
     }
 
-    /// Every scope that is written to: open, with this account as a writer, and no key due.
+    /// Every scope that is written to: open, and no key due. What is in one that this account may only read goes on as it is: the
+    /// server refuses it by itself, and not what is sent with it.
+    /// - Parameter placed: without those, at the end, whose scope waits for a key that is somebody else's to open, where the others
+    ///   need not wait with them.
     /// - Returns: false where a share has ended since its records were placed: they belong elsewhere now.
-    func makeReady(_ placed: [Placed], _ ground: inout ZoneGround) async throws(SealKitError) -> Bool {
-        for scopeID in Set(placed.map(\.scopeID)) where !sharing.opens(scopeID) {
+    mutating func makeReady(_ placed: inout [Placed], _ ground: inout ZoneGround) async throws(SealKitError) -> Bool {
+        let scopes = Set(placed.map(\.scopeID))
+        for scopeID in scopes where !sharing.opens(scopeID) {
             guard var view = ground[scopeID] else { continue }
             let keeper = database.core.keeper(of: view.scope)
             // This device may have seen the zone's end, or that this account may not write: that may have changed since.
@@ -221,8 +225,13 @@ extension ZoneBatch {
             ground.add(view)
             if hasEnded(view) { return false }
             try checkMember(view)
-            if database.isKeyDue(in: view) {
-                view = try await database.rotate(keeper)
+            if view.roster.permission(of: view.user) == .readWrite, database.isKeyDue(in: view) {
+                do { view = try await database.rotate(keeper) } catch {
+                    guard error.code == .rotationDue, !isAtomic, scopes.count > 1 else { throw error }
+                    for one in placed where one.scopeID == scopeID { fail(one.item, error) }
+                    placed.removeAll { $0.scopeID == scopeID }
+                    continue
+                }
             } else if view.lacksGrants, view.mayAdminister {
                 view = try await database.rotate(keeper, onDemand: true)
             }

@@ -127,11 +127,11 @@ struct ZoneBatch {
                 if isBehindRosters || items.contains(where: { $0.isNewer(than: ground) }) { try await refresh(&ground) }
                 let life = ground.incarnation
                 var placed = try await place(items, &ground)
-                var isReady = try await makeReady(placed, &ground)
+                var isReady = try await makeReady(&placed, &ground)
                 if isReady, ground.incarnation != life {
                     // The zone went and was made again meanwhile: what these are copies of is gone.
                     placed = try await place(placed.map(\.item), &ground)
-                    isReady = try await makeReady(placed, &ground)
+                    isReady = try await makeReady(&placed, &ground)
                 }
                 guard isReady else {
                     items = placed.map(\.item)
