@@ -206,8 +206,8 @@ import Testing
     func theServersAnswerIsLost(_ loss: LossyTransport.Loss) async throws {
         let world = try await World(alone: true)
         let network = LossyTransport(
-            try HTTPTransport(server: world.ann.server.origin), losing: "accounts/rotate", Array(repeating: loss, count: 12))
-        #expect(await failure { try await world.ann.through(network).rotateKeys(world.kept) } == .networkFailure)
+            try HTTPTransport(server: world.ann.server.origin), losing: "accounts/rotate", Array(repeating: loss, count: 1_000))
+        #expect(await failure { try await world.ann.through(network, pacing: FakePacing().pacing).rotateKeys(world.kept) } == .networkFailure)
         let again = try world.ann.restarted(world.kept)
         let seed = world.kept.seeds[1].bytes.copyBytes()
         if case .request = loss {
@@ -230,8 +230,8 @@ import Testing
     func theProcessGoesOnAfterALostAnswer(_ loss: LossyTransport.Loss) async throws {
         let world = try await World()
         let network = LossyTransport(
-            try HTTPTransport(server: world.ann.server.origin), losing: "accounts/rotate", Array(repeating: loss, count: 12))
-        let device = try world.ann.through(network)
+            try HTTPTransport(server: world.ann.server.origin), losing: "accounts/rotate", Array(repeating: loss, count: 1_000))
+        let device = try world.ann.through(network, pacing: FakePacing().pacing)
         let code = await failure { try await device.rotateKeys(world.kept) }
         #expect(code == .networkFailure)
         network.lose([])

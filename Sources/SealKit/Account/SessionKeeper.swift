@@ -46,7 +46,9 @@ actor SessionKeeper {
     }
 
     func create(recovery: Sealkit_V1_RecoveryBundle, registrationCode: String? = nil) async throws(SealKitError) {
-        current = begun(try await withAnsweredChallenge(by: keys.loginKey, misnamed: .invalidArguments) { answer throws(SealKitError) in
+        current = begun(try await withAnsweredChallenge(
+            to: Endpoints.accounts.create.route, by: keys.loginKey, misnamed: .invalidArguments) {
+            [client] answer throws(SealKitError) in
             let request = Sealkit_V1_CreateAccountRequest.with {
                 $0.loginKey = answer.loginKey
                 $0.challenge = answer.challenge
@@ -81,8 +83,9 @@ actor SessionKeeper {
     }
 
     private func tellDeletion() async throws(SealKitError) {
-        let _: Sealkit_V1_DeleteAccountResponse = try await withAnsweredChallenge(by: keys.loginKey, Challenges.deletion) {
-            answer throws(SealKitError) in
+        let _: Sealkit_V1_DeleteAccountResponse = try await withAnsweredChallenge(
+            to: Endpoints.accounts.delete.route, by: keys.loginKey, Challenges.deletion) {
+            [client] answer throws(SealKitError) in
             let request = Sealkit_V1_DeleteAccountRequest.with {
                 $0.loginKey = answer.loginKey
                 $0.challenge = answer.challenge
@@ -135,7 +138,8 @@ actor SessionKeeper {
     /// - Returns: nil when the server knows no account with this key.
     private func logIn(by key: SigningKey) async throws(SealKitError) -> String? {
         do {
-            let answer = try await withAnsweredChallenge(by: key) { answer throws(SealKitError) in
+            let answer = try await withAnsweredChallenge(to: Endpoints.accounts.login.route, by: key) {
+                [client] answer throws(SealKitError) in
                 try await client.call(Endpoints.accounts.login, answer)
             }
             keys.isKnown(key.verificationKey)
@@ -164,7 +168,8 @@ actor SessionKeeper {
     ) async throws(SealKitError) {
         let signed = Challenges.loginRotation(origin: client.transport.origin, newKey: new.verificationKey)
         let signature = Data(former.sign(signed))
-        current = begun(try await withAnsweredChallenge(by: new) { answer throws(SealKitError) in
+        current = begun(try await withAnsweredChallenge(to: Endpoints.accounts.rotate.route, by: new) {
+            [client, keys] answer throws(SealKitError) in
             let request = Sealkit_V1_RotateKeysRequest.with {
                 $0.login = answer
                 $0.formerLoginKey = Data(former.verificationKey.bytes)
@@ -206,27 +211,26 @@ actor SessionKeeper {
         }
     }
 
-    /// A challenge is good once: when the answer to it was lost, the next try asks for a new one. Making the same account
-    /// twice logs in.
-    /// - Parameter misnamed: the code where the server is reached by another name than its own. Of an account that is there it is a
-    ///   login that is not accepted now, as its name may be mended any moment.
-    private func withAnsweredChallenge<Answer>(
-        by key: SigningKey, _ message: (_ origin: String, _ challenge: [UInt8], _ time: Int64) -> PAE = Challenges.login,
-        misnamed: SealKitError.Code = .notAuthenticated, _ send: (Sealkit_V1_LoginRequest) async throws(SealKitError) -> Answer
+    /// A challenge is good once: whatever is tried again, for a lost answer or a busy server, is tried with a new one. Making the
+    /// same account twice logs in.
+    /// - Parameters:
+    ///   - route: of what `send` calls.
+    ///   - misnamed: the code where the server is reached by another name than its own. Of an account that is there it is a
+    ///     login that is not accepted now, as its name may be mended any moment.
+    private func withAnsweredChallenge<Answer: Sendable>(
+        to route: Route, by key: SigningKey,
+        _ message: @escaping @Sendable (_ origin: String, _ challenge: [UInt8], _ time: Int64) -> PAE = Challenges.login,
+        misnamed: SealKitError.Code = .notAuthenticated,
+        _ send: @escaping @Sendable (Sealkit_V1_LoginRequest) async throws(SealKitError) -> Answer
     ) async throws(SealKitError) -> Answer {
-        var tries = 0
-        while true {
-            do {
-                return try await send(try await answerChallenge(by: key, message))
-            } catch {
-                tries += 1
-                guard tries < 3, error.code == .networkFailure || error.code == .serverResponseLost else {
-                    if error.code == .notAuthenticated, let misnaming = await client.misnaming(as: misnamed) { throw misnaming }
-                    // Logging in changes nothing that anybody would have to look up.
-                    guard error.code == .serverResponseLost else { throw error }
-                    throw SealKitError(.networkFailure, error.reason, remedy: "try again", retryAfter: error.retryAfter)
-                }
+        do {
+            // To whoever calls it is like reading: there is nothing that anybody would have to look up.
+            return try await client.attempt(route, .read) { @Sendable () async throws(SealKitError) in
+                try await send(try await self.answerChallenge(by: key, message))
             }
+        } catch {
+            guard error.code == .notAuthenticated, let misnaming = await client.misnaming(as: misnamed) else { throw error }
+            throw misnaming
         }
     }
 
