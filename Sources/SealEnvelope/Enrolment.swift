@@ -1,5 +1,5 @@
 public import SealPrimitives
-public import SealStatements
+import SealStatements
 
 /// Bringing an account to a new device from one that has it, by way of a server that may be anybody.
 ///

@@ -122,7 +122,7 @@ extension AuditTests {
                 arguments + ["--key-file", file.path, "--container", ann.container.containerIdentifier])
         }
         let clean = try await run("audit")
-        #expect(clean.status == 0 && clean.output.hasSuffix("clean\n") && clean.output.contains("roster  1 entries"), "\(clean)")
+        #expect(clean.status == 0 && clean.output.hasSuffix("clean\n") && clean.output.contains("roster  1 entry"), "\(clean)")
         let trust = try TrustStore(file: URL(fileURLWithPath: file.path + ".trust"))
         let core = try Container(ann.container.containerIdentifier, account: ann.account, trust: trust).core
         _ = await core.noted(SealKitError(.rollback, "something \u{1B}[2J older"), zone: zone, record: "note")

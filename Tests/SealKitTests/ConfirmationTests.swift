@@ -38,6 +38,11 @@ import Testing
         #expect(other.status == 130 && other.output.contains(question) && other.output.contains("nothing was changed"), "\(arguments): \(other)")
         undone = try await isUndone()
         #expect(undone, "\(arguments)")
+        // Who was asked is not told of options for where nobody can be.
+        let none = try await Command.atTerminal(arguments, answers: [[asked, ""]], environment: environment)
+        #expect(none.status == 130 && none.output.contains("nothing was changed"), "\(arguments): \(none)")
+        undone = try await isUndone()
+        #expect(undone, "\(arguments)")
         let done = try await Command.atTerminal(arguments, answers: [[asked, word]], environment: environment)
         #expect(done.output.contains(question), "\(arguments): \(done)")
         undone = try await isUndone()

@@ -57,7 +57,7 @@ import Testing
         try await ann("contact", "verify", "Bob", number)
         #expect(try await ann("contact", "list", "--json").output.contains("\"name\":\"Bob\""))
         try await ann("share", "permission", "Notes", "Bob", "readOnly")
-        #expect(try await ann("audit").output.contains("1 contacts, 1 verified"))
+        #expect(try await ann("audit").output.contains("1 contact, 1 verified"))
 
         // A name that reads like another participant's id could mean either.
         try await ann("share", "invite", "Notes", carolID)

@@ -96,7 +96,9 @@ import Testing
         #expect(made.contains("subscribed places"))
         let listed = try await sealkit(["subscription", "list", "--database", "public", "--json", "--key-file", bob])
         #expect(listed.contains("\"subscription\":\"places\""))
-        #expect(try await sealkit(["subscription", "list", "--quiet", "--key-file", bob]) == "")
+        #expect(try await sealkit(["subscription", "list", "--database", "private", "--quiet", "--key-file", bob]) == "")
+        // Where no database is named it is that of all.
+        #expect(try await sealkit(["subscription", "list", "--key-file", bob]).contains("places                  public  query"))
         let save = ["record", "save", "--database", "public", "--type", "Place", "--name", "berlin", "--set", "city=Berlin"]
         let watching = Process()
         watching.executableURL = ServerProcess.executable

@@ -60,6 +60,9 @@ import Testing
         await check(["smtp-url": "smtp://h"], .missing(setting: "smtp-from"))
         let relay = ["smtp-url": "smtps://h", "smtp-from": "a@example.org"]
         await check(relay.merging(["smtp-username": "codes"]) { $1 }, .missingSecret(setting: "smtp-password"))
+        let missing = "\(ConfigurationError.missingSecret(setting: "smtp-password"))"
+        #expect(
+            ["--smtp-password-file", "SEALKIT_SMTP_PASSWORD", "smtp.password"].allSatisfy { missing.contains($0) }, "\(missing)")
         await check(relay.merging(["smtp-password": "word"]) { $1 }, .missing(setting: "smtp-username"))
         await check(["smtp-url": "http://h", "smtp-from": "a@b"], .invalid(setting: "smtp-url", expected: "smtp://host:port or smtps://host:port, without a user"))
         let noPlainName = ConfigurationError.invalid(

@@ -12,7 +12,9 @@ extension Account {
     ///
     /// ```swift
     /// let store = FileKeyStore(file: keyFile) { try await askForPassphrase() }
-    /// let account = try await Account.load(from: store)
+    /// guard let account = try await Account.load(from: store) else {
+    ///     return showWelcome()  // make an account, or recover one
+    /// }
     /// ```
     /// - Parameter connect: what reaches the account's server.
     /// - Returns: nil when the store is empty: make an account, or recover it.

@@ -179,6 +179,9 @@ public struct Record: Sendable {
 extension Record.Reference {
     /// - Parameter recordID: of a record in the zone of the one that will hold the reference: only its name is kept.
     public init(recordID: Record.ID, action: Action = .none) { self.init(recordName: recordID.recordName, action: action) }
+
+    /// The same, of a record that is at hand.
+    public init(record: Record, action: Action = .none) { self.init(recordID: record.recordID, action: action) }
 }
 
 extension Record {

@@ -106,7 +106,7 @@ extension Container {
         let url = try verifying("the URL") { () throws(SealError) in try ShareURL(text) }
         guard url.origin == core.account.server else {
             throw SealKitError(
-                .invalidArguments, "the share is on another server: \(url.origin)", remedy: "use an account on that server")
+                .invalidArguments, "the share is on another server: \(url.origin)", remedy: "use an account on that server, or make one there")
         }
         return url
     }

@@ -10,8 +10,9 @@ extension HTTPTransport {
     func wrongServer(_ error: any Error) async -> SealKitError? {
         switch error {
         case let error as NIOSSLExtraError where error == .failedToValidateHostname || error == .serverHostnameImpossibleToMatch:
+            let names = await TLSProbe.certificates(of: origin)?.first.map(HTTPTransport.names) ?? ""
             return .serverNotTrusted(
-                "the server's certificate is for another name than the address has",
+                "the server's certificate is for another name than the address has\(names)",
                 remedy: "use the name that the certificate has, or get one for this address")
         case NIOSSLError.unableToValidateCertificate, NIOSSLError.noCertificateToValidate:
             return .serverNotTrusted("the server shows no certificate that can be checked", remedy: "check the address")
@@ -54,6 +55,17 @@ extension HTTPTransport {
         return .serverNotTrusted(
             "the server's certificate was signed by nobody whom this device trusts\(beside)",
             remedy: "check the address; if you know the authority, name its PEM file as the transport's certificateAuthorityFile")
+    }
+
+    /// Whom a certificate is for. Whoever answers has written it: what no name has stays out, and no more than a few are told.
+    private static func names(_ certificate: NIOSSLCertificate) -> String {
+        let names = certificate._subjectAlternativeNames().lazy.filter { $0.nameType == .dnsName }
+            .map { String(decoding: $0.contents, as: UTF8.self) }
+            .filter { name in
+                name.utf8.count < 254 && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.*".contains($0)) }
+            }
+        let few = Array(names.prefix(4))
+        return few.isEmpty ? "" : " (\(few.joined(separator: ", ")))"
     }
 
     private static func day(_ time: time_t) -> String { String(DateText.text(Date(timeIntervalSince1970: Double(time))).prefix(10)) }

@@ -29,7 +29,8 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
         switch self {
         case .missing(let setting): "The setting “\(setting)” is missing. Give --\(setting) or set it in the environment or file."
         case .missingSecret(let setting):
-            "The setting “\(setting)” is missing. Give --\(setting)-file, or set it in the environment or file."
+            "The setting “\(setting)” is missing. Give --\(setting)-file, or set \(ServerConfiguration.environmentName(of: setting)) in the "
+                + "environment, or \(ServerConfiguration.fileName(of: setting)) in the settings file."
         case .invalid(let setting, let expected): "The setting “\(setting)” must be \(expected)."
         case .unknownFlag(let flag): "There is no setting “\(flag)”."
         case .missingFile(let setting, let path): "There is no file \(path), which --\(setting) names."

@@ -34,6 +34,7 @@ struct AccountEnrol: ClientCommand {
                 try output.result(
                     "On the other device: sealkit device approve \(enrolment.invitation)", bare: enrolment.invitation,
                     json: ["invitation": .string(enrolment.invitation)])
+                output.note("It is good for ten minutes.")
                 let comparison = try await enrolment.comparison()
                 try EnrolmentQuestion.show(comparison, output)
                 switch try EnrolmentQuestion.ask(comparison, on: .new, output) {

@@ -20,7 +20,7 @@ struct AccountStatusCommand: AccountHolderCommand {
         var text = "\(status) at \(server)"
         do {
             let usage = try await client.account.storageUsage()
-            text += "\n\(usage.recordCount) records, \(usage.bytes) bytes stored"
+            text += "\n\(usage.recordCount.counted("record")), \(usage.bytes.counted("byte")) stored"
             if let limit = usage.bytesLimit { text += " of \(limit)" }
             json["records"] = .integer(Int64(usage.recordCount))
             json["bytes"] = .integer(usage.bytes)

@@ -24,7 +24,7 @@ extension LinkedAddress {
     }
 
     var line: String {
-        "\(idText)  \(kindText)  linked \(Timestamp.text(linked))  \(isDiscoverable ? "discoverable" : "not discoverable")"
+        "\(idText)  \(kindText)  linked \(Timestamp.shown(linked))  \(isDiscoverable ? "discoverable" : "not discoverable")"
     }
 
     var json: JSONValue {

@@ -63,7 +63,7 @@ struct TokenKeysList: ParsableCommand {
     func run() throws {
         for key in try options.rotation({ try $0.keys() }) {
             try options.output.result(
-                "\(key.id)  made \(Timestamp.text(key.made))\(key.isCurrent ? "  signs" : "")", bare: key.id, json: key.json)
+                "\(key.id)  made \(Timestamp.shown(key.made))\(key.isCurrent ? "  signs" : "")", bare: key.id, json: key.json)
         }
     }
 }

@@ -7,18 +7,18 @@ enum AuditText {
         var lines: [String] = []
         for scope in audit.scopes { lines += self.lines(scope) }
         let verified = audit.contacts.count { $0.isVerified }
-        lines.append("\(audit.contacts.count) contacts, \(verified) verified")
+        lines.append("\(audit.contacts.count.counted("contact")), \(verified) verified")
         for contact in audit.contacts where contact.needsAttention { lines.append("  " + ContactText.line(contact)) }
         for device in audit.newDevices { lines.append("new device " + DeviceText.line(device)) }
         for failure in audit.failures {
             lines.append("not checked: \(name(failure.zoneID)): \(failure.error.said.escaped.withNames) [\(failure.error.code.rawValue.escaped)]")
         }
         for violation in audit.violations {
-            lines.append("violation \(Timestamp.text(violation.lastSeen)) \(name(violation.zoneID)): \(violation.said.escaped.withNames) [\(violation.code.rawValue.escaped)]")
+            lines.append("violation \(Timestamp.shown(violation.lastSeen)) \(name(violation.zoneID)): \(violation.said.escaped.withNames) [\(violation.code.rawValue.escaped)]")
         }
         for accepted in audit.acceptances {
             lines.append(
-                "accepted \(Timestamp.text(accepted.accepted)) \(name(accepted.zoneID)): record \(accepted.recordName.escaped), which came late, "
+                "accepted \(Timestamp.shown(accepted.accepted)) \(name(accepted.zoneID)): record \(accepted.recordName.escaped), which came late, "
                     + "signed by \(accepted.authorUserRecordID.recordName.escaped.withNames)")
         }
         lines.append("\(audit.outcome)")
@@ -29,11 +29,12 @@ enum AuditText {
         let keys = scope.keys
         var lines = [
             name(scope.zoneID) + (scope.shareRecordName.map { " (\($0.escaped))" } ?? ""),
-            "  roster  \(scope.entryCount) entries, head \(scope.head.prefix(16)), \(scope.memberCount) members, \(scope.invitationCount) invitations",
-            "  keys    newest \(keys.newestEpoch), oldest in use \(keys.oldestEpochInUse), \(keys.staleRecordCount) records under older ones, \(scope.heldEpochs) held",
+            "  roster  \(scope.entryCount.counted("entry", "entries")), head \(scope.head.prefix(16)), \(scope.memberCount.counted("member")), "
+                + scope.invitationCount.counted("invitation"),
+            "  keys    newest \(keys.newestEpoch), oldest in use \(keys.oldestEpochInUse), \(keys.staleRecordCount.counted("record")) under older ones, \(scope.heldEpochs) held",
         ]
         if keys.isRotationDue { lines.append("  a new key is due: the next member who writes opens it") }
-        if scope.abandonedForks > 0 { lines.append("  \(scope.abandonedForks) forks that the owner has ended") }
+        if scope.abandonedForks > 0 { lines.append("  \(scope.abandonedForks.counted("fork")) that the owner has ended") }
         if !scope.badGrants.isEmpty {
             let keys = zip(scope.badGrants, scope.badGrantAuthors).map { "\($0) (opened by \($1.recordName.escaped.withNames))" }
             lines.append("  BAD GRANTS of keys \(keys.joined(separator: ", "))")

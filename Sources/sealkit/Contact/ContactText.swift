@@ -36,12 +36,12 @@ enum ContactText {
     }
 
     static func text(_ contact: Contact) -> String {
-        var lines = [line(contact), number(contact.safetyNumber), "known since \(Timestamp.text(contact.firstSeen))"]
+        var lines = [line(contact), number(contact.safetyNumber), "known since \(Timestamp.shown(contact.firstSeen))"]
         if let changed = contact.keysChanged {
-            lines.append("new keys seen \(Timestamp.text(changed)), signed by those before: compare again, or accept them")
+            lines.append("new keys seen \(Timestamp.shown(changed)), signed by those before: compare again, or accept them")
         }
         if let conflict = contact.conflict {
-            lines.append("other keys shown \(Timestamp.text(conflict.seen)); with them the safety number would be:")
+            lines.append("other keys shown \(Timestamp.shown(conflict.seen)); with them the safety number would be:")
             lines.append(number(conflict.safetyNumber))
             lines.append("accept them only if the person says that they are right")
         }

@@ -52,7 +52,7 @@ struct DataExportCommand: AccountHolderCommand {
         failures.show(output)
         output.note("\(folder) is not encrypted: keep it where nobody else reads it")
         try output.result(
-            "\(folder): \(export.zones) zones, \(export.records) records, \(export.assets) files", bare: folder,
+            "\(folder): \(export.zones.counted("zone")), \(export.records.counted("record")), \(export.assets.counted("file"))", bare: folder,
             json: [
                 "folder": .string(folder), "zones": .integer(Int64(export.zones)), "records": .integer(Int64(export.records)),
                 "assets": .integer(Int64(export.assets)), "unreadable": .integer(Int64(export.unreadable)), "failures": failures.json,

@@ -30,13 +30,13 @@ struct DataImportCommand: AccountHolderCommand {
         for id in done.differentPublic { output.note("left as it is in the public database: \(id.recordName.escaped)") }
         for zone in done.skipped {
             switch zone.database {
-            case .public: output.note("not imported, since they would be public: \(zone.records) records; import them with --public")
+            case .public: output.note("not imported, since they would be public: \(zone.records.counted("record")); import them with --public")
             case .shared, .private: output.note("not imported, since it is somebody else's: \(zone.zoneName.escaped)")
             }
         }
         let left = done.different.count + done.differentPublic.count
         try output.result(
-            "\(done.records) records saved, \(done.unchanged) were there, \(left) are others there and were left",
+            "\(done.records.counted("record")) saved, \(done.unchanged) were there, \(left) are others there and were left",
             bare: "\(done.records)",
             json: [
                 "records": .integer(Int64(done.records)), "unchanged": .integer(Int64(done.unchanged)),

@@ -55,7 +55,7 @@ enum EnrolmentQuestion {
             if typed == comparison.code { return .digits }
             if typed == comparison.transcript { return .transcript(typed) }
             guard left > 0 else { break }
-            output.note("This device shows something else. Look again; \(left) tr\(left == 1 ? "y" : "ies") left.")
+            output.note("This device shows something else. Look again; \(left.counted("try", "tries")) left.")
         }
         throw side.refusal
     }

@@ -45,12 +45,11 @@ struct ExportCommand: AccountHolderCommand {
             throw Failure.Local(status: .cannotWrite, reason: error.reason, remedy: error.remedy)
         }
         output.noteRemoved(export.removedParts, besides: raw)
-        func count(_ number: Int, _ one: String, _ many: String) -> String { "\(number) \(number == 1 ? one : many)" }
         let failures = FailedRecords(export.failures)
         failures.show(output)
         try output.result(
-            "\(raw): \(count(export.records, "record", "records")), \(count(export.assets, "file", "files")), "
-                + count(export.entries, "roster entry", "roster entries"),
+            "\(raw): \(export.records.counted("record")), \(export.assets.counted("file")), "
+                + export.entries.counted("roster entry", "roster entries"),
             json: [
                 "folder": .string(raw), "records": .integer(Int64(export.records)), "assets": .integer(Int64(export.assets)),
                 "entries": .integer(Int64(export.entries)), "failures": failures.json,

@@ -13,7 +13,7 @@ struct SubscriptionDatabaseOption: ParsableArguments {
     @Flag(help: "In the shared database: zones that others share. The same as --database shared.")
     var shared = false
 
-    @Option(help: "The private, shared or public database. Default: private.")
+    @Option(help: "The private, shared or public database. Default: private; of list, all.")
     var database: Name?
 
     enum Name: String, ExpressibleByArgument, CaseIterable {
@@ -26,8 +26,15 @@ struct SubscriptionDatabaseOption: ParsableArguments {
         }
     }
 
+    /// Nil where none was named.
+    var given: Name? { database ?? (shared ? .shared : nil) }
+
+    func database(_ client: Client) -> Database { (given ?? .private).database(client) }
+}
+
+extension SubscriptionDatabaseOption.Name {
     func database(_ client: Client) -> Database {
-        switch database ?? (shared ? .shared : .private) {
+        switch self {
         case .private: client.container.privateDatabase
         case .shared: client.container.sharedDatabase
         case .public: client.container.publicDatabase

@@ -42,7 +42,7 @@ struct RecordAccept: AccountHolderCommand {
         let late = try await names.isEmpty ? database.lateRecords(inZoneWith: zoneID) : named(in: zoneID, database, &failures)
         guard !list else {
             for record in late { try output.result(Self.text(record), bare: record.recordID.recordName.escaped, json: ["late": .object(Self.json(record))]) }
-            return output.note("\(late.count) record\(late.count == 1 ? "" : "s") came late")
+            return output.note("\(late.count.counted("record")) came late")
         }
         let results = try await database.accept(late)
         for record in late {
@@ -84,7 +84,7 @@ struct RecordAccept: AccountHolderCommand {
     }
 
     private static func text(_ record: LateRecord) -> String {
-        "\(record.recordType.escaped) \(record.recordID.recordName.escaped)  signed \(Timestamp.text(record.signed)) by "
+        "\(record.recordType.escaped) \(record.recordID.recordName.escaped)  signed \(Timestamp.shown(record.signed)) by "
             + record.authorUserRecordID.recordName.escaped.withNames + (record.isAuthorVouchedFor ? "" : ", WHO MAY NOT WRITE THERE ANY MORE")
     }
 

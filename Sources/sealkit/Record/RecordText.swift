@@ -8,7 +8,7 @@ enum RecordText {
         var rows: [(String, String)] = []
         if let author = record.lastModifiedUserRecordID { rows.append(("author", author.recordName.escaped.withNames + " (signature verified)")) }
         if let creator = record.creatorUserRecordID { rows.append(("creator", creator.recordName.escaped.withNames)) }
-        if let date = record.modificationDate { rows.append(("modified", Timestamp.text(date))) }
+        if let date = record.modificationDate { rows.append(("modified", Timestamp.shown(date))) }
         if let parent = record.parent { rows.append(("parent", parent.recordName.escaped)) }
         for key in keys(record) { rows.append((key.escaped, field(key, of: record))) }
         let width = (rows.map(\.0.count).max() ?? 0) + 2
@@ -35,7 +35,7 @@ enum RecordText {
     private static func text(_ value: RecordValue) -> String {
         switch value {
         case .string(let text): "\"\(text.escaped)\""
-        case .data(let bytes): "\(bytes.count) bytes"
+        case .data(let bytes): bytes.count.counted("byte")
         case .int64(let number): "\(number)"
         case .double(let number): "\(number)"
         case .date: Date(recordValue: value).map(Timestamp.text) ?? ""

@@ -7,7 +7,7 @@ struct ShownRecords {
     /// The last record that could not be shown.
     private(set) var failed: SealKitError?
 
-    var countText: String { "\(count) record\(count == 1 ? "" : "s")" }
+    var countText: String { count.counted("record") }
 
     mutating func show(_ changes: Database.RecordZoneChanges, _ output: Output) throws(SealKitError) {
         try show(changes.modifications.map { ($0.recordID, $0.result) }, output)

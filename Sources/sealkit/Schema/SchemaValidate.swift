@@ -26,7 +26,7 @@ struct SchemaValidate: ClientCommand {
         }
         let types = schema.types.count
         try output.result(
-            "\(source.file.escaped) is a schema with \(types) record types and \(schema.fieldCount) fields",
+            "\(source.file.escaped) is a schema with \(types.counted("record type")) and \(schema.fieldCount.counted("field"))",
             json: ["valid": .bool(true), "types": .integer(Int64(types)), "fields": .integer(Int64(schema.fieldCount))])
     }
 }

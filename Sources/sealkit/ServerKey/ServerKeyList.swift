@@ -17,6 +17,6 @@ struct ServerKeyList: AccountHolderCommand {
                     "user": .string(user), "name": .string(key.name), "created": .string(Timestamp.text(key.created)),
                 ])])
         }
-        output.note("\(keys.count) key\(keys.count == 1 ? "" : "s")")
+        output.note(keys.count.counted("key"))
     }
 }

@@ -26,7 +26,7 @@ extension Share.Metadata {
         if participantRole != .owner, let how = ShareText.howToVerify(ownerIdentity) { lines.append("              \(how)") }
         if let preview {
             lines.append(
-                "  title by    \(preview.authorRecordID.recordName.escaped.withNames) (\(preview.authorRole)), \(Timestamp.text(preview.date))")
+                "  title by    \(preview.authorRecordID.recordName.escaped.withNames) (\(preview.authorRole)), \(Timestamp.shown(preview.date))")
         }
         lines += ["  permission  \(participantPermission)", "  status      \(status)"]
         return lines.joined(separator: "\n")

@@ -18,7 +18,7 @@ struct ShareShow: AccountHolderCommand {
         let share = try await place.fetch(client)
         let own = try client.container.userRecordID().recordName
         try output.result(
-            (["\"\(share.title.escaped)\" (zone \(share.zoneID.zoneName.escaped))"] + share.participants.map { ShareText.line($0, own: own) })
+            (["\"\(share.title.escaped)\" (zone \(share.zoneID.zoneName.escaped))"] + ShareText.lines(share.participants, own: own))
                 .joined(separator: "\n"),
             bare: share.participants.map(\.participantID).joined(separator: "\n"), json: ShareText.json(share))
         let unknown = share.participants.filter {
@@ -26,6 +26,7 @@ struct ShareShow: AccountHolderCommand {
         }
         guard !unknown.isEmpty else { return }
         output.note(
-            "Of \(unknown.count) of these people this device has not compared the keys: sealkit contact show USER, then sealkit contact verify")
+            "The keys of \(unknown.count == 1 ? "one person" : "\(unknown.count) people") here were not compared on this device: "
+                + "sealkit contact show USER, then sealkit contact verify")
     }
 }

@@ -52,11 +52,18 @@ enum ShareText {
         return "\(shown) (\(given.escaped))"
     }
 
+    /// A line for each, in columns.
     /// - Parameter own: who looks at it, whose keys nobody has to compare.
-    static func line(_ participant: Share.Participant, own: String? = nil) -> String {
+    static func lines(_ participants: [Share.Participant], own: String? = nil) -> [String] {
+        let names = participants.map { shownName($0.userIdentity) }
+        let width = max(34, names.map(\.count).max() ?? 0) + 2
+        return zip(participants, names).map { line($0, named: $1.padded(to: width), own: own) }
+    }
+
+    private static func line(_ participant: Share.Participant, named shown: String, own: String?) -> String {
         let user = participant.userIdentity.userRecordID?.recordName ?? "not accepted yet"
         let name = name(participant.userIdentity)
-        return "  \(shownName(participant.userIdentity).padded(to: 36))\("\(participant.role)".padded(to: 14))\("\(participant.permission)".padded(to: 11))"
+        return "  \(shown)\("\(participant.role)".padded(to: 14))\("\(participant.permission)".padded(to: 11))"
             + "\("\(participant.acceptanceStatus)".padded(to: 10))id \(participant.participantID.escaped)"
             + (name == user ? "" : "  \(user.escaped)")
             + (user == own ? "  you" : trust(participant.userIdentity).map { "  \($0)" } ?? "")
@@ -79,7 +86,7 @@ enum ShareText {
         let open = share.openOneTimeInvitations
         guard !open.isEmpty else { return }
         output.note("Who has one of these one-time URLs may still accept, also somebody who was put out:")
-        for participant in open { output.note(line(participant)) }
+        for line in lines(open) { output.note(line) }
         output.note("take one back: sealkit share remove \(share.zoneID.zoneName.escaped) <id>")
     }
 

@@ -52,7 +52,7 @@ struct Client {
         self.account = account
         trust = try TrustFiles.open(beside: global.keyFileURL)
         container = try global.makeContainer(account, trust: trust)
-        PeopleNames.know(try await container.contacts.names())
+        PeopleNames.know(try await container.contacts.names(), own: try container.userRecordID().recordName)
     }
 
     /// Of devices that this one has not seen before, until they are acknowledged. Beside the command's result: that they cannot

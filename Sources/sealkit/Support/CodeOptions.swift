@@ -41,7 +41,8 @@ struct CodeOptions: ParsableArguments {
         let isFirst = triesLeft == Verification.tries
         let isAsked = codeCommand == nil && Prompt.isAtTerminal
         if isFirst {
-            output.note("A code was sent to \(address.escaped); it is good until \(Timestamp.text(expires)).")
+            output.note("A code is on its way to \(address.escaped), good until \(Timestamp.shown(expires)). If none comes, look where unwanted mail "
+                    + "goes, or ask the server's operator.")
         } else if expires <= Date() {
             guard isAsked else {
                 throw SealKitError(.verificationFailed, "the code has expired", remedy: "start again for a new one")
@@ -54,7 +55,7 @@ struct CodeOptions: ParsableArguments {
             guard isAsked else {
                 throw SealKitError(.verificationFailed, "the code is wrong", remedy: "start again for a new one")
             }
-            output.note("That was not it; \(triesLeft) tr\(triesLeft == 1 ? "y" : "ies") left.")
+            output.note("That was not it; \(triesLeft.counted("try", "tries")) left.")
         }
         guard isAsked else { return try givenCode() }
         let answer = try Prompt.answer("Code (an empty line for \(purpose)): ") ?? ""

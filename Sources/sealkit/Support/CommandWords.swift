@@ -6,6 +6,10 @@ import SealKit
 enum CommandWords {
     static let phrases: [(ofCode: String, ofCommand: String)] = [
         ("name its PEM file as the transport's certificateAuthorityFile", "name its PEM file with --ca-file"),
+        (
+            "use an account on that server, or make one there",
+            "name the key file of an account there with --key-file; sealkit share accept makes one where there is none"
+        ),
         ("its operator has to start it with that origin", "its operator has to start it with that --origin"),
         ("with rotateKeys(trust:show:)", "with sealkit account rotate-keys"),
         ("with rotateKeys(of:)", "with sealkit zone rotate"),

@@ -40,7 +40,7 @@ struct Output: Sendable {
     /// Of what exports that were killed had left.
     func noteRemoved(_ parts: Int, besides folder: String) {
         guard parts > 0 else { return }
-        note("removed \(parts) folder\(parts == 1 ? "" : "s") that earlier exports to \(folder) had left when they were killed")
+        note("removed \(parts.counted("folder")) that earlier exports to \(folder) had left when they were killed")
     }
 
     /// - Throws: `outputNotWritten`.

@@ -4,8 +4,13 @@ import Synchronization
 /// What the user calls people, for whatever shows a person or takes one. Set once, when a command opens its account.
 enum PeopleNames {
     private static let names = Mutex<LocalNames?>(nil)
+    private static let own = Mutex<String?>(nil)
 
-    static func know(_ names: LocalNames) { self.names.withLock { $0 = names } }
+    /// - Parameter own: the user's own id, shown as `you`.
+    static func know(_ names: LocalNames, own: String) {
+        self.names.withLock { $0 = names }
+        self.own.withLock { $0 = own }
+    }
 
     /// - Returns: nil for somebody without a name.
     static func name(_ recordName: String) -> String? { names.withLock { $0?[Record.ID(recordName: recordName)] } }
@@ -17,13 +22,13 @@ enum PeopleNames {
 
     /// The same text, with the name behind each id that has one.
     fileprivate static func named(_ text: String) -> String {
-        guard let names = names.withLock({ $0 }), !names.isEmpty else { return text }
+        guard let names = names.withLock({ $0 }) else { return text }
         var text = text
-        for id in names.userRecordIDs {
-            guard let name = names[id] else { continue }
-            text = text.split(separator: id.recordName, omittingEmptySubsequences: false)
-                .joined(separator: "\(id.recordName) (\(name.escaped))")
+        func put(_ name: String, behind id: String) {
+            text = text.split(separator: id, omittingEmptySubsequences: false).joined(separator: "\(id) (\(name))")
         }
+        for id in names.userRecordIDs { if let name = names[id] { put(name.escaped, behind: id.recordName) } }
+        if let own = own.withLock({ $0 }) { put("you", behind: own) }
         return text
     }
 }

@@ -39,7 +39,10 @@ enum Prompt {
     /// Has something typed that nobody types by mistake.
     /// - Parameter option: what a script gives in its place.
     static func confirm(_ question: String, typed expected: String, orOption option: String) throws(SealKitError) {
-        let answer = try line(question, missing: "nothing was confirmed", remedy: "give \(option) where nobody can be asked")
+        let answer =
+            isAtTerminal
+            ? try self.answer(question) ?? ""
+            : try line(missing: "nothing was confirmed", remedy: "give \(option) where nobody can be asked")
         guard answer == expected else {
             throw SealKitError(.operationCancelled, "that is not what was asked for; nothing was changed", remedy: "try again, or give \(option)")
         }

@@ -22,7 +22,7 @@ struct ZoneKeys: AccountHolderCommand {
         let (database, zoneID) = shared.resolve(name, client)
         let status = try await database.keyStatus(of: zoneID)
         var lines = ["newest key \(status.newestEpoch), oldest in use \(status.oldestEpochInUse)"]
-        if status.staleRecordCount > 0 { lines.append("\(status.staleRecordCount) records under older keys") }
+        if status.staleRecordCount > 0 { lines.append("\(status.staleRecordCount.counted("record")) under older keys") }
         if !status.isNewestHeld {
             lines.append("this account was not given key \(status.newestEpoch): open another one with sealkit zone rotate, or ask who may")
         }

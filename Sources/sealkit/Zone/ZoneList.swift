@@ -11,8 +11,11 @@ struct ZoneList: AccountHolderCommand {
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        for zone in try await client.container.privateDatabase.allRecordZones() { try show(zone, "private") }
-        for zone in try await client.container.sharedDatabase.allRecordZones() { try show(zone, "shared") }
+        let own = try await client.container.privateDatabase.allRecordZones()
+        for zone in own { try show(zone, "private") }
+        let others = try await client.container.sharedDatabase.allRecordZones()
+        for zone in others { try show(zone, "shared") }
+        output.note((own.count + others.count).counted("zone"))
     }
 
     private func show(_ zone: RecordZone, _ database: String) throws(SealKitError) {

@@ -109,6 +109,25 @@ public enum Habits {
         }
     }
 
+    /// What a code asks for, in a function that loops too: `catch let error as SealKitError` at the end would crash Swift 6.3.
+    public static func makeZone(of record: Record, in database: Database) async throws -> (children: [Record], refused: SealKitError.Code?) {
+        var children: [Record] = []
+        for name in ["a", "b"] {
+            var child = Record(recordType: "Page", recordID: Record.ID(recordName: name, zoneID: record.recordID.zoneID))
+            child["note"] = Record.Reference(record: record, action: .deleteSelf)
+            children.append(child)
+        }
+        do {
+            try await database.save(RecordZone(zoneID: record.recordID.zoneID))
+        } catch {
+            switch error.code {
+            case .notAuthenticated: return (children, error.code)
+            default: throw error
+            }
+        }
+        return (children, nil)
+    }
+
     /// In a loop: the last clause has to take every error, or Swift 6.3 crashes while it compiles this.
     public static func save(_ record: Record, in database: Database, attempts: Int = 3) async throws -> [SealKitError.Code] {
         var codes: [SealKitError.Code] = []

@@ -39,6 +39,8 @@ import Testing
         let isSignedIn = try await Habits.isSignedIn(database, record)
         let codes = try await Habits.save(record, in: database, attempts: 3)
         let code = try await Habits.read(try emptyFile(), into: record, database)
+        let made = try await Habits.makeZone(of: record, in: database)
+        #expect(made.refused == .notAuthenticated && made.children.allSatisfy { ($0["note"] as? Record.Reference)?.action == .deleteSelf })
         #expect(!isSignedIn && codes.count == 3 && code == .notAuthenticated)
     }
 
@@ -81,6 +83,7 @@ private protocol AppHabits {
     static func kinds(of record: Record) -> [String: String]
     static func share(of zoneID: RecordZone.ID) -> Share
     static func isSignedIn(_ database: Database, _ record: Record) async throws -> Bool
+    static func makeZone(of record: Record, in database: Database) async throws -> (children: [Record], refused: SealKitError.Code?)
     static func save(_ record: Record, in database: Database, attempts: Int) async throws -> [SealKitError.Code]
     static func read(_ file: URL, into record: Record, _ database: Database) async throws -> SealKitError.Code?
 }
