@@ -43,6 +43,9 @@ package struct NextEntry: Sendable {
     /// Whether a life of the scope is over: ended, or given up for the one that begins.
     var ends: Bool { before?.isClosed == false && (after.isClosed || begins) }
 
+    /// Whether somebody is no member any more.
+    var hides: Bool { before?.members.keys.contains { after.members[$0] == nil } ?? false }
+
     /// Whether somebody becomes a member, or is none any more.
     var comesOrGoes: Bool { before.map { Set($0.members.keys) != Set(after.members.keys) } ?? true }
 }

@@ -120,6 +120,7 @@ package struct RosterRestore: Sendable {
         let missing = try missing(from: start)
         var taken: [Entry] = []
         var comesOrGoes = false
+        var hasTold = false
         for (signed, entry) in missing {
             let before = roster
             let after = try Self.following(before, signed, found.id)
@@ -133,6 +134,11 @@ package struct RosterRestore: Sendable {
             let target = try row ?? insert(after, found, by: caller, quotas, connection)
             let next = try next(signed, before: before, after: after, in: target, connection)
             var appending = Rosters(by: caller, room: .ofRequest, now: now, in: connection)
+            // Whoever loses the scope by these entries hears of it as by any others: once, however many they are.
+            if next.hides, !hasTold {
+                try appending.tell(of: target, comesOrGoes: true)
+                hasTold = true
+            }
             row = try appending.append(next, to: target)
             comesOrGoes = comesOrGoes || next.comesOrGoes
             roster = after
