@@ -68,7 +68,7 @@ import Testing
     private static func isShown(_ text: String, in place: String) -> Bool {
         let silent = [
             "SealKit/Container/Printing.swift", "SealKit/Trust/TrustStore+Contacts.swift", "SealService/Push/SubscriptionDraft.swift",
-            "SealService/Zones/ZoneChange.swift", "SealServer/Application/MessageConfiguration.swift",
+            "SealService/Sharing/ZoneChange.swift", "SealServer/Application/MessageConfiguration.swift",
         ]
         return !silent.contains(place) && text.wholeMatch(of: /(Share|Record|KeyFile|ServerCredential|Contact|Asset)\(.*/) == nil
     }

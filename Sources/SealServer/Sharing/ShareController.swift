@@ -94,16 +94,13 @@ struct ShareController: Sendable {
             }
             try RosterRoom.check(entry: after.sequence, quotas)
             let bill = try StorageUsage.Bill(link.zone, caller: caller, in: connection)
+            let next = NextEntry(
+                signed, before: before, after: after, enclosures: .init(grants: [(.member(caller.userID), grant)]),
+                reason: .deleted, news: .withEntry, roots: .withEntry)
             let zone = try StorageUsage.within(quotas, of: bill, connection) {
-                let zone = try RosterLog.store(signed, endOf: after, zone: link.zone, in: connection)
-                try RosterEffects.apply(before: before, after: after, zone: zone, in: connection)
-                try StoredGrants.store(
-                    grant, for: .member(caller.userID), epoch: after.currentEpoch.number, zone: zone, in: connection)
-                return zone
+                var rosters = Rosters(by: caller, room: .ofRequest, now: now, in: connection)
+                return try rosters.append(next, to: link.zone)
             }
-            try DatabaseFeed.touch(zone, in: connection)
-            try DatabaseFeed.show(zone, to: caller.id, in: connection)
-            try Notifier(zone: zone, caller: caller, now: now, connection: connection).zoneChanged(comesOrGoes: true)
             var response = Sealkit_V1_AcceptShareResponse()
             response.position = UInt64(zone.position)
             response.scope = zone.scopeHead

@@ -14,21 +14,21 @@ package struct ShareChanges: Sendable {
         package let grant: Sealkit_V1_Grant
         /// The entry after it, with the share's URL and its first invitations.
         package let following: RosterAppend?
-        /// Where the roster of a share that was there before ended.
-        package let former: Digest?
+        /// The roster of a share that was there before.
+        package let before: Roster?
 
         package init(
             entry: SignedRosterEntry,
             scope: ZoneRosters.Scope,
             grant: Sealkit_V1_Grant,
             following: RosterAppend?,
-            former: Digest?
+            before: Roster?
         ) {
             self.entry = entry
             self.scope = scope
             self.grant = grant
             self.following = following
-            self.former = former
+            self.before = before
         }
 
         package var share: ZoneShare { scope.share ?? ZoneShare(number: 0, recordName: "", root: "") }
@@ -119,9 +119,11 @@ package struct ShareChanges: Sendable {
         let entry = SignedRosterEntry(opening.open)
         let known = try zone.shares > 0 ? Shares.find(name, in: zone, connection) : nil
         guard known?.isClosed ?? true else { throw alreadyShared }
+        var before: Roster?
         let roster: Roster
         if let known {
             var kept = try rosters.roster(of: known, in: connection)
+            before = kept
             try ServerError.checking("The share's opening") { () throws(SealError) in try kept.append(entry) }
             roster = kept
             try checkSettled(known, connection)
@@ -145,7 +147,7 @@ package struct ShareChanges: Sendable {
             entry: entry,
             scope: .init(share: ZoneShare(number: number, recordName: name, root: root), roster: roster, isNew: true),
             grant: opening.grant,
-            following: try opening.hasFollowing ? following(opening.following, in: zone, hasher) : nil, former: known?.head)
+            following: try opening.hasFollowing ? following(opening.following, in: zone, hasher) : nil, before: before)
     }
 
     /// The records of the request are of the epoch that the opening begins with.
@@ -198,7 +200,7 @@ package struct ShareChanges: Sendable {
     package func recheck(in zone: ZoneRow, _ connection: any SQLConnection) throws {
         for opening in openings {
             let now = try Shares.find(opening.share.recordName, in: zone, connection)
-            guard now?.head == opening.former else { throw ServerError.rosterChanged }
+            guard now?.head == opening.before?.head else { throw ServerError.rosterChanged }
             guard now != nil || opening.share.number > zone.shares else { throw ServerError.rosterChanged }
         }
         for closing in closings {
@@ -214,12 +216,14 @@ package struct ShareChanges: Sendable {
     ) throws {
         for opening in openings {
             let row = try row(for: opening, in: zone, connection)
-            // Epochs of the next life are numbered like those of the one before.
-            try StoredGrants.removeAll(ofScope: row, in: connection)
-            let epoch = opening.scope.roster.currentEpoch.number
-            let stored = try RosterLog.store(opening.entry, endOf: opening.scope.roster, zone: row, in: connection)
-            try StoredGrants.store(
-                opening.grant.sealed, for: .member(zone.ownerName), epoch: epoch, zone: stored, in: connection)
+            // What it tells and whose roots it moves, it does with the save's records.
+            var appending = Rosters(by: caller, room: .ofRequest, now: now, in: connection)
+            let stored = try appending.append(
+                NextEntry(
+                    opening.entry, before: opening.before, after: opening.scope.roster,
+                    enclosures: .init(grants: [(.member(zone.ownerName), opening.grant.sealed)]), reason: .deleted,
+                    news: .withRequest, roots: .withRequest),
+                to: row)
             _ = try opening.following?.run(on: stored, by: caller, rosters: rosters, quotas: quotas, now: now, in: connection)
         }
     }
@@ -260,18 +264,12 @@ package struct ShareChanges: Sendable {
         _ closing: Closing, in zone: ZoneRow, by caller: Caller, now: Int64, _ connection: any SQLConnection
     ) throws {
         guard let row = try Shares.find(closing.share.recordName, in: zone, connection) else { throw Shares.unknown }
-        let stored = try RosterLog.store(closing.entry, endOf: closing.after, zone: row, in: connection)
-        // Before it is hidden from those who are to hear of it.
-        try Notifier(zone: stored, caller: caller, now: now, connection: connection).zoneChanged(comesOrGoes: true)
-        try RosterEffects.apply(before: closing.before, after: closing.after, zone: stored, in: connection)
-        try forgetAccess(to: stored, connection)
-        try DatabaseFeed.touch(stored, in: connection)
-    }
-
-    /// Nobody finds a share any more that has ended.
-    static func forgetAccess(to share: ZoneRow, _ connection: any SQLConnection) throws {
-        try StoredLinks.removeAll(ofScope: share, in: connection)
-        try SealedLinkSet.removeAll(of: share, in: connection)
-        try AccessRequests.removeAll(of: share, in: connection)
+        // Its root is moved with the save's records, or goes with its zone.
+        var appending = Rosters(by: caller, room: .ofRequest, now: now, in: connection)
+        _ = try appending.append(
+            NextEntry(
+                closing.entry, before: closing.before, after: closing.after, enclosures: .init(grants: []),
+                reason: .deleted, news: .withEntry, roots: .withRequest),
+            to: row)
     }
 }

@@ -89,22 +89,13 @@ package struct RosterAppend: Sendable {
         _ grants: [(subject: GrantSubject, sealed: Data)], on zone: ZoneRow, by caller: Caller, before: Roster, after: Roster, now: Int64,
         in connection: any SQLConnection
     ) throws -> ZoneRow {
-        let stored = try RosterLog.store(signed, endOf: after, zone: zone, in: connection)
-        // Those who lose the zone by this hear of it too.
-        try Notifier(zone: stored, caller: caller, now: now, connection: connection).zoneChanged(
-            comesOrGoes: before.members.keys.contains { after.members[$0] == nil })
-        try RosterEffects.apply(before: before, after: after, zone: stored, in: connection)
-        for grant in grants {
-            try StoredGrants.store(
-                grant.sealed, for: grant.subject, epoch: after.currentEpoch.number, zone: stored, in: connection)
-        }
-        for link in links { try StoredLinks.store(link, by: caller, zone: stored, in: connection) }
-        try sealedLinks.store(zone: stored, in: connection)
-        for address in addresses {
-            try StoredLinks.storeAddress(address.hash, of: address.invitation, zone: stored, in: connection)
-        }
-        try DatabaseFeed.touch(stored, in: connection)
-        return stored
+        let enclosures = RosterEnclosures(grants: grants, links: links, sealedLinks: sealedLinks, addresses: addresses)
+        var rosters = Rosters(by: caller, room: .ofRequest, now: now, in: connection)
+        return try rosters.append(
+            NextEntry(
+                signed, before: before, after: after, enclosures: enclosures, reason: .deleted, news: .withEntry,
+                roots: .withEntry),
+            to: zone)
     }
 
     /// A zone is shared as a whole, or some hierarchies in it are.

@@ -23,7 +23,7 @@ extension RosterRestore {
                     .limitExceeded, "A participant has opened more than \(rule.count) epochs in these entries.",
                     remedy: "The owner gives them back, or send fewer at once.")
             }
-            let id = try Self.viewer(author, scope, connection) ?? caller.id
+            let id = try Rosters.viewer(author, scope, connection) ?? caller.id
             try counted.limiter.count(
                 .epochOpening, .author(owner: scope.owner, zone: scope.zone, caller: id), amount: count, rule: rule, now: now)
         }

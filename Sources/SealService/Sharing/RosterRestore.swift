@@ -96,9 +96,8 @@ package struct RosterRestore: Sendable {
             for: 0, on: StorageUsage.Bill(row, caller: caller, in: connection), quotas: counts.quotas.doubled, connection)
         try connection.execute(
             "INSERT INTO restored_scope (owner, zone, share) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", row.scopeKey)
-        try Notifier(zone: row, caller: caller, now: now, connection: connection).zoneChanged(
-            comesOrGoes: given.comesOrGoes)
-        try DatabaseFeed.touch(row, in: connection)
+        try Rosters(by: caller, room: .ofRequest, now: now, in: connection)
+            .tell(of: row, comesOrGoes: given.comesOrGoes)
         return row
     }
 
@@ -121,6 +120,7 @@ package struct RosterRestore: Sendable {
         let missing = try missing(from: start)
         var taken: [Entry] = []
         var comesOrGoes = false
+        var hasTold = false
         for (signed, entry) in missing {
             let before = roster
             let after = try Self.following(before, signed, found.id)
@@ -132,8 +132,15 @@ package struct RosterRestore: Sendable {
             try checkSeat(entry, before: before, by: caller, now: now)
             if before.map({ !RosterRoom.isAlwaysTaken(entry, after: $0) }) ?? true { try RosterRoom.check(entry: entry.sequence, quotas) }
             let target = try row ?? insert(after, found, by: caller, quotas, connection)
-            row = try store(signed, entry, before: before, after: after, in: target, connection)
-            comesOrGoes = comesOrGoes || before.map { Set($0.members.keys) != Set(after.members.keys) } ?? true
+            let next = try next(signed, before: before, after: after, in: target, connection)
+            var appending = Rosters(by: caller, room: .ofRequest, now: now, in: connection)
+            // Whoever loses the scope by these entries hears of it as by any others: once, however many they are.
+            if next.hides, !hasTold {
+                try appending.tell(of: target, comesOrGoes: true)
+                hasTold = true
+            }
+            row = try appending.append(next, to: target)
+            comesOrGoes = comesOrGoes || next.comesOrGoes
             roster = after
             taken.append((signed, entry))
         }
@@ -238,54 +245,18 @@ package struct RosterRestore: Sendable {
             ZoneShare(number: zone.shares + 1, recordName: found.id.shareRecordName, root: root), roster, in: zone, connection)
     }
 
-    private func store(
-        _ signed: SignedRosterEntry, _ entry: RosterEntry, before: Roster?, after: Roster, in zone: ZoneRow,
-        _ connection: any SQLConnection
-    ) throws -> ZoneRow {
-        let isZone = zone.share == nil
-        let begins = before?.incarnations != after.incarnations
+    private func next(
+        _ signed: SignedRosterEntry, before: Roster?, after: Roster, in zone: ZoneRow, _ connection: any SQLConnection
+    ) throws -> NextEntry {
+        let next = NextEntry(
+            signed, before: before, after: after, enclosures: .init(grants: []), reason: .deleted, news: .withRequest,
+            roots: .withEntry)
         // A life of a zone that an entry ends, or that an opening gives up, takes its records along.
-        let ends = (after.isClosed || begins) && before?.isClosed == false
-        if isZone, ends, try Shares.hasOpen(in: zone, connection) {
+        if zone.share == nil, next.ends, try Shares.hasOpen(in: zone, connection) {
             throw ServerError(
                 .rosterChanged, "With the zone its shares end.", remedy: "Give the entries back first that end them.")
         }
-        // All the way up from the root: for the few entries by which a share begins, ends or gets another root, not for each.
-        let movesRoot = before?.rootRecordName != after.rootRecordName || before?.isClosed != after.isClosed
-        var roots = RootsBelow(in: zone, connection)
-        if movesRoot { try roots.detach(Set([before?.rootRecordName, after.rootRecordName].compactMap { $0 })) }
-        let stored = try RosterLog.store(signed, endOf: after, zone: zone, in: connection)
-        if movesRoot { try roots.attach() }
-        if let before { try RosterEffects.apply(before: before, after: after, zone: stored, in: connection) }
-        if isZone, begins, before != nil {
-            try ZoneRemains.removeAll(of: stored, in: connection)
-        } else if isZone, ends {
-            var room = ZoneRemains.Room.ofRequest
-            try ZoneRemains.leave(stored, &room, in: connection)
-        } else if ends {
-            try ShareChanges.forgetAccess(to: stored, connection)
-        }
-        if begins, !isZone { try StoredGrants.removeAll(ofScope: stored, in: connection) }
-        if isZone {
-            if after.isClosed {
-                try DatabaseFeed.close(stored, at: stored.sequence, .deleted, in: connection)
-            } else if begins {
-                try DatabaseFeed.show(stored, to: stored.owner, in: connection)
-            }
-        }
-        for user in after.members.keys where user != stored.ownerName && before?.members[user] == nil {
-            if let viewer = try Self.viewer(user, stored, connection) {
-                try DatabaseFeed.show(stored, to: viewer, in: connection)
-            }
-        }
-        return stored
-    }
-
-    /// nil for somebody whose account was lost as well.
-    package static func viewer(_ user: UserID, _ zone: ZoneRow, _ connection: any SQLConnection) throws -> Int64? {
-        try connection.first(
-            "SELECT id FROM identity WHERE container = $1 AND user_name = $2", [.text(zone.container), .text(user.recordName)]
-        ) { try $0.int64(0) }
+        return next
     }
 
     /// Those that the roster commits to, whoever brings them, and the caller's own: of the present life, for seats that are

@@ -10,6 +10,10 @@ package struct SealedLinkSet: Sendable {
 
     package var isEmpty: Bool { copies.isEmpty }
 
+    static let none = SealedLinkSet(copies: [])
+
+    private init(copies: [(reader: UserID, sealed: Data)]) { self.copies = copies }
+
     /// Shape alone; who the readers are is judged against the roster.
     /// - Throws: `invalidArguments`, `limitExceeded`.
     package init(_ sent: [Sealkit_V1_SealedLink]) throws(ServerError) {

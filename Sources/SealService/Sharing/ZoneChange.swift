@@ -40,11 +40,13 @@ package struct ZoneChange {
             container: path.container, environment: path.environment, owner: caller.userID, zoneName: name)
         let known = try Zones.own(name, of: caller, path.environment, in: connection)
         if known?.isClosed ?? true { try quotas.checkZones(of: caller.id, in: connection) }
+        var before: Roster?
         let roster: Roster
         if let known {
             guard known.isClosed else { return known }
             try ZoneRemains.checkGone(known, in: connection)
             var kept = try rosters.roster(of: known, in: connection)
+            before = kept
             try ServerError.checking("The roster entry") { () throws(SealError) in try kept.append(entry) }
             roster = kept
         } else {
@@ -59,15 +61,12 @@ package struct ZoneChange {
         try StorageUsage.checkRoom(
             for: Int64(grown) + Int64(grants.count + 2) * BilledTable.rowOverhead, on: .init(account: caller.accountID), quotas: quotas,
             connection)
-        let zone = try RosterLog.store(
-            entry, endOf: roster, zone: try known ?? Self.insert(roster, scope, owner: caller.id, in: connection), in: connection)
-        for grant in grants {
-            try StoredGrants.store(
-                grant.sealed, for: grant.subject, epoch: roster.currentEpoch.number, zone: zone, in: connection)
-        }
-        try DatabaseFeed.show(zone, to: caller.id, in: connection)
-        try notifier(zone).zoneChanged(comesOrGoes: true)
-        return zone
+        var appending = Rosters(by: caller, room: .ofRequest, now: now, in: connection)
+        return try appending.append(
+            NextEntry(
+                entry, before: before, after: roster, enclosures: .init(grants: grants), reason: .deleted, news: .withEntry,
+                roots: .withEntry),
+            to: try known ?? Self.insert(roster, scope, owner: caller.id, in: connection))
     }
 
     /// Closes a zone and removes all that it held; its roster stays for ever.
@@ -81,7 +80,8 @@ package struct ZoneChange {
         }
         guard let zone = try Zones.own(delete.zoneID.zoneName, of: caller, path.environment, in: connection), !zone.isClosed
         else { throw Zones.notFound }
-        var roster = try rosters.roster(of: zone, in: connection)
+        let before = try rosters.roster(of: zone, in: connection)
+        var roster = before
         let entry = SignedRosterEntry(delete.close)
         try ServerError.checking("The roster entry") { () throws(SealError) in try roster.append(entry) }
         guard roster.isClosed else {
@@ -90,11 +90,13 @@ package struct ZoneChange {
         }
         let shares = try closings(of: zone, delete)
         for share in shares { try ShareChanges.store(share, in: zone, by: caller, now: now, connection) }
-        let closed = try RosterLog.store(entry, endOf: roster, zone: zone, in: connection)
-        try ZoneRemains.leave(zone, &room, in: connection)
-        // Before it is closed to those who are to hear of it.
-        try notifier(closed).zoneChanged(comesOrGoes: true)
-        try DatabaseFeed.close(closed, at: closed.sequence, reason, in: connection)
+        var appending = Rosters(by: caller, room: room, now: now, in: connection)
+        _ = try appending.append(
+            NextEntry(
+                entry, before: before, after: roster, enclosures: .init(grants: []), reason: reason, news: .withEntry,
+                roots: .withEntry),
+            to: zone)
+        room = appending.room
     }
 
     /// With a zone its hierarchical shares end: each by an entry of its own roster.
@@ -112,10 +114,6 @@ package struct ZoneChange {
         return try delete.shares.map {
             try ShareChanges.closing($0.close, of: $0.shareRecordName, in: zone, rosters, connection)
         }
-    }
-
-    private func notifier(_ zone: ZoneRow) -> Notifier {
-        Notifier(zone: zone, caller: caller, now: now, connection: connection)
     }
 
     private func checkID(_ id: Sealkit_V1_ZoneID) throws(ServerError) {
