@@ -46,6 +46,25 @@ extension RestoredServerTests {
         }
     }
 
+    @Test func whoJoinsAndIsRemovedByWhatIsGivenBackHearsOfItToo() async throws {
+        try await restored { server in
+            let carl = try await Person.ready(server)
+            let shared = try await Self.subscribed(server)
+            try await carl.subscribe(.database("carls"), in: "shared")
+            return (shared, carl)
+        } lost: { server, kept in
+            let anna = kept.0.anna.at(server)
+            var zone = kept.0.zone
+            try await anna.remove(kept.0.bert, from: &zone)
+            try await anna.share(&zone, with: kept.1.at(server))
+            try await anna.remove(kept.1, from: &zone)
+            return try await anna.fetchRoster(zone).entries
+        } after: { server, kept, entries in
+            try await giveBack(entries, of: kept.0.zone, by: kept.0.anna.at(server))
+            #expect(try await Set(Self.told(server)) == ["carls", "db", "shares"])
+        }
+    }
+
     @Test func anEndThatIsGivenBackIsToldToAllWhoSawTheZone() async throws {
         try await restored { try await Self.subscribed($0) } lost: { server, kept in
             let anna = kept.anna.at(server)

@@ -7,7 +7,7 @@ package struct NextEntry: Sendable {
     package enum Turn: Sendable {
         /// `Rosters.append`, with the entry.
         case withEntry
-        /// The request, once for everything in it.
+        /// The request, once for everything in it; whoever loses the scope by an entry is told before that entry.
         case withRequest
     }
 
@@ -46,6 +46,9 @@ package struct NextEntry: Sendable {
     /// Whether somebody is no member any more.
     var hides: Bool { before?.members.keys.contains { after.members[$0] == nil } ?? false }
 
-    /// Whether somebody becomes a member, or is none any more.
-    var comesOrGoes: Bool { before.map { Set($0.members.keys) != Set(after.members.keys) } ?? true }
+    /// Whether somebody becomes a member.
+    var shows: Bool { after.members.keys.contains { before?.members[$0] == nil } }
+
+    /// Whether somebody becomes a member, or is none any more, or what the scope held goes with its life.
+    var comesOrGoes: Bool { begins || hides || shows }
 }

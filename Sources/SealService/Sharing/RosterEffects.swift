@@ -1,11 +1,11 @@
 import SealPrimitives
-package import SealStatements
-package import SealStorage
+import SealStatements
+import SealStorage
 
 /// What a roster entry does to the rest of the database, whichever change it made: found by comparing the roster before
 /// and after it.
-package enum RosterEffects {
-    package static func apply(before: Roster, after: Roster, zone: ZoneRow, in connection: any SQLConnection) throws {
+enum RosterEffects {
+    static func apply(before: Roster, after: Roster, zone: ZoneRow, in connection: any SQLConnection) throws {
         // A new epoch takes no grant away from those who stay: if its own are bad, the older ones still open the past.
         // The owner of a share that ends is its zone's owner still, and moves the records that were in it.
         for (user, member) in before.members where after.members[user] == nil && user != zone.ownerName {

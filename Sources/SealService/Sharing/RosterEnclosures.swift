@@ -1,8 +1,8 @@
 package import Foundation
-package import SealPrimitives
+import SealPrimitives
 package import SealStatements
 import SealStorage
-package import SealWire
+import SealWire
 
 /// What comes with an entry of a roster and is kept beside it, checked against the roster that the entry leaves.
 package struct RosterEnclosures: Sendable {

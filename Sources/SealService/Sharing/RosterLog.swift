@@ -51,7 +51,7 @@ package enum RosterLog {
 
     /// Stores an entry that `roster`, which ends with it, has accepted, and moves the scope's row along.
     /// - Returns: the zone as it is now; its position is the entry's.
-    package static func store(
+    static func store(
         _ entry: SignedRosterEntry, endOf roster: Roster, zone: ZoneRow, in connection: any SQLConnection
     ) throws -> ZoneRow {
         let wasClosed = zone.isClosed

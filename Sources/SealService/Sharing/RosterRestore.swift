@@ -134,12 +134,14 @@ package struct RosterRestore: Sendable {
             let target = try row ?? insert(after, found, by: caller, quotas, connection)
             let next = try next(signed, before: before, after: after, in: target, connection)
             var appending = Rosters(by: caller, room: .ofRequest, now: now, in: connection)
-            // Whoever loses the scope by these entries hears of it as by any others: once, however many they are.
+            // Whoever loses the scope by these entries hears of it as by any others: before it does, and once, unless somebody came
+            // in between.
             if next.hides, !hasTold {
                 try appending.tell(of: target, comesOrGoes: true)
                 hasTold = true
             }
             row = try appending.append(next, to: target)
+            if next.shows { hasTold = false }
             comesOrGoes = comesOrGoes || next.comesOrGoes
             roster = after
             taken.append((signed, entry))

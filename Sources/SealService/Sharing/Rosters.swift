@@ -9,7 +9,7 @@ package struct Rosters {
     private let now: Int64
     private let connection: any SQLConnection
     /// How much of zones that end goes at once.
-    package private(set) var room: ZoneRemains.Room
+    private(set) var room: ZoneRemains.Room
 
     package init(by caller: Caller, room: ZoneRemains.Room, now: Int64, in connection: any SQLConnection) {
         self.caller = caller
