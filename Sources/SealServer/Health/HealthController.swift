@@ -23,13 +23,13 @@ struct HealthController: Sendable {
             throw ServerError(.serviceUnavailable, "The server cannot read its database.", retryAfter: 10)
         }
         let states = services.outbox.states
+        let hint = states.hint(.email).map { ",\"advice\":\"\($0)\"" } ?? ""
+        let ways = "\"mail\":\"\(states[.email])\",\"texts\":\"\(states[.phone])\"\(hint)"
         return Response(
             status: .ok,
             headers: [.contentType: "application/json", .cacheControl: "no-store"],
             body: ResponseBody(
                 byteBuffer: ByteBuffer(
-                    string: """
-                        {"status":"ok","version":"\(ServerVersion.current)","mail":"\(states[.email])","texts":"\(states[.phone])"}
-                        """)))
+                    string: "{\"status\":\"ok\",\"version\":\"\(ServerVersion.current)\",\(ways)}")))
     }
 }

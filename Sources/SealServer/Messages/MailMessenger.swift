@@ -7,7 +7,7 @@ import SealStorage
 
 /// Sends mail over SMTP with libcurl: `smtp://` with STARTTLS as configured, or `smtps://`.
 final class MailMessenger: Messenger {
-    private let configuration: MailConfiguration
+    let configuration: MailConfiguration
     private let sender: Mailbox
     /// Sending waits for the network; a few threads of its own keep that off Swift's cooperative pool.
     private let queue = DispatchQueue(label: "sealkit.mail", qos: .utility, attributes: .concurrent)
@@ -32,7 +32,9 @@ final class MailMessenger: Messenger {
             language: message.language, date: Date(), identifier: message.id
         ).encoded()
         try await slots.run {
-            try await waiting { [self] () throws(MessengerError) in try deliver(mail, to: recipient.address) }
+            try await waiting { [self] () throws(MessengerError) in
+                try explained { () throws(MessengerError) in try deliver(mail, to: recipient.address) }
+            }
         }
     }
 
@@ -42,10 +44,10 @@ final class MailMessenger: Messenger {
     /// Connects, authenticates and names the sender, as for a mail, and leaves.
     func tryOut() async throws(MessengerError) {
         try await waiting { [self] () throws(MessengerError) in
-            try session(timeout: 15) { curl throws(MessengerError) in
-                try set(curl, CURLOPT_CUSTOMREQUEST, "MAIL FROM:<\(sender.address)>")
-                try set(curl, CURLOPT_NOBODY, 1)
-                return curl_easy_perform(curl)
+            try explained { () throws(MessengerError) in
+                try session(configuration, timeout: 15) { curl throws(MessengerError) in
+                    try say("MAIL FROM:<\(sender.address)>", curl)
+                }
             }
         }
     }
@@ -61,7 +63,7 @@ final class MailMessenger: Messenger {
     private func deliver(_ mail: [UInt8], to recipient: String) throws(MessengerError) {
         guard let recipients = curl_slist_append(nil, "<\(recipient)>") else { throw .unavailable }
         defer { curl_slist_free_all(recipients) }
-        try session(timeout: 30) { curl throws(MessengerError) in
+        try session(configuration, timeout: 30) { curl throws(MessengerError) in
             try set(curl, CURLOPT_MAIL_FROM, "<\(sender.address)>")
             try check(sealkit_curl_set_list(curl, CURLOPT_MAIL_RCPT, recipients))
             // curl runs in this call only, so what it reads from can live on this frame.
@@ -69,25 +71,32 @@ final class MailMessenger: Messenger {
         }
     }
 
-    /// One connection to the relay, with TLS and the login that are configured.
+    /// One command after the greeting, and no mail.
+    func say(_ command: String, _ curl: UnsafeMutableRawPointer) throws(MessengerError) -> CURLcode {
+        try set(curl, CURLOPT_CUSTOMREQUEST, command)
+        try set(curl, CURLOPT_NOBODY, 1)
+        return curl_easy_perform(curl)
+    }
+
+    /// One connection to a relay, with TLS and the login that are configured.
     /// - Parameter timeout: seconds.
-    private func session(
-        timeout: Int, _ use: (UnsafeMutableRawPointer) throws(MessengerError) -> CURLcode
+    func session(
+        _ relay: MailConfiguration, timeout: Int, _ use: (UnsafeMutableRawPointer) throws(MessengerError) -> CURLcode
     ) throws(MessengerError) {
         guard let curl = curl_easy_init() else { throw .unavailable }
         defer { curl_easy_cleanup(curl) }
-        try set(curl, CURLOPT_URL, configuration.url)
+        try set(curl, CURLOPT_URL, relay.url)
         try set(curl, CURLOPT_PROTOCOLS_STR, "smtp,smtps")
         let startTLS =
-            switch configuration.startTLS {
+            switch relay.startTLS {
             case .off: CURLUSESSL_NONE
             case .opportunistic: CURLUSESSL_TRY
             case .required: CURLUSESSL_ALL
             }
         try set(curl, CURLOPT_USE_SSL, Int(startTLS.rawValue))
-        if let file = configuration.authorityFile { try set(curl, CURLOPT_CAINFO, file) }
-        if let username = configuration.username { try set(curl, CURLOPT_USERNAME, username) }
-        if let password = configuration.password { try set(curl, CURLOPT_PASSWORD, password) }
+        if let file = relay.authorityFile { try set(curl, CURLOPT_CAINFO, file) }
+        if let username = relay.username { try set(curl, CURLOPT_USERNAME, username) }
+        if let password = relay.password { try set(curl, CURLOPT_PASSWORD, password) }
         try set(curl, CURLOPT_CONNECTTIMEOUT, 10)
         try set(curl, CURLOPT_TIMEOUT, timeout)
         // No signals: this is not the only thread.

@@ -46,6 +46,8 @@ package enum MessengerError: Error, Equatable {
     case invalidHeader(String)
     /// The relay cannot be reached, or refused. `code` is libcurl's; `status` the relay's last answer, 0 when there was none.
     case notSent(code: Int, status: Int, reason: String)
+    /// The relay speaks TLS at another moment than its URL says.
+    case otherTLS(RelayTLS)
     /// The gateway answered with this HTTP status; 0 when it did not answer.
     case gateway(status: Int)
     case unavailable
@@ -58,7 +60,20 @@ package enum MessengerError: Error, Equatable {
         case .notSent(_, let status, _): !(500..<600).contains(status)
         // And the other way round in HTTP, but for those that say “later”.
         case .gateway(let status): !(300..<500).contains(status) || [408, 425, 429].contains(status)
-        case .unavailable: true
+        case .otherTLS, .unavailable: true
+        }
+    }
+
+    /// What to do about it, where that is known; good for everybody's eyes.
+    package var hint: String? {
+        guard case .otherTLS(let found) = self else { return nil }
+        return switch found {
+        case .fromTheStart:
+            "the relay seems to speak TLS from the first byte on, as is usual on port 465: write smtps:// in place of "
+                + "smtp:// in --smtp-url"
+        case .afterAWord:
+            "the relay seems to speak TLS after STARTTLS, if at all, as is usual on port 587: write smtp:// in place "
+                + "of smtps:// in --smtp-url, and leave --smtp-starttls at required"
         }
     }
 
@@ -69,8 +84,17 @@ package enum MessengerError: Error, Equatable {
         case .invalidHeader(let name): "the header \(name) holds a character that none may hold"
         case .notSent(let code, let status, let reason):
             "\(reason) (libcurl \(code)\(status > 0 ? ", last answer of the relay \(status)" : ""))"
+        case .otherTLS: hint ?? ""
         case .gateway(let status): status > 0 ? "the gateway answered with status \(status)" : "the gateway did not answer"
         case .unavailable: "libcurl cannot be used"
         }
     }
+}
+
+/// When a mail relay speaks TLS.
+package enum RelayTLS: Sendable, Equatable {
+    /// `smtps://`.
+    case fromTheStart
+    /// `smtp://`: after STARTTLS, or never.
+    case afterAWord
 }

@@ -15,6 +15,8 @@ package final class MessengerStates: Sendable {
         var state = State.untried
         /// What the log said last.
         var logged = State.untried
+        /// What to do about a failure, where that is known.
+        var hint: String?
     }
 
     private let states: Mutex<[Address.Kind: Known]>
@@ -29,10 +31,17 @@ package final class MessengerStates: Sendable {
 
     package subscript(kind: Address.Kind) -> State { states.withLock { $0[kind]?.state ?? .none } }
 
-    /// - Parameter why: of a failure, without any address.
-    package func note(_ state: State, of kind: Address.Kind, why: String = "") {
+    /// What to do about messages of a kind that fail, where that is known.
+    package func hint(_ kind: Address.Kind) -> String? {
+        states.withLock { $0[kind].flatMap { $0.state == .failing ? $0.hint : nil } }
+    }
+
+    /// - Parameters:
+    ///   - why: of a failure, without any address.
+    ///   - hint: what to do about it, for everybody's eyes.
+    package func note(_ state: State, of kind: Address.Kind, why: String = "", hint: String? = nil) {
         let former = states.withLock { states in
-            defer { states[kind] = Known(state: state, logged: state) }
+            defer { states[kind] = Known(state: state, logged: state, hint: hint) }
             return states[kind]?.logged
         }
         guard former != state else { return }

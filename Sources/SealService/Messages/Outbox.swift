@@ -80,7 +80,7 @@ package final class Outbox: Sendable {
             }
             // A server that has stopped says nothing any more.
             if state.withLock(\.isClosed) { return }
-            states.note(failure == nil ? .ok : .failing, of: kind, why: failure?.text ?? "")
+            states.note(failure == nil ? .ok : .failing, of: kind, why: failure?.text ?? "", hint: failure?.hint)
         }
     }
 
@@ -183,7 +183,11 @@ package final class Outbox: Sendable {
                 // The messenger's errors carry no address; others' words are not repeated.
                 let known = error as? MessengerError
                 // Where it can be found out by itself whether messages go out, it is.
-                if messenger.canBeTried { states.doubt(waiting.kind) } else { states.note(.failing, of: waiting.kind, why: known?.text ?? "") }
+                if messenger.canBeTried {
+                    states.doubt(waiting.kind)
+                } else {
+                    states.note(.failing, of: waiting.kind, why: known?.text ?? "", hint: known?.hint)
+                }
                 let willRetry = attempts <= waits.count && known?.isWorthRetrying != false
                 logger.warning(
                     "a message was not sent",

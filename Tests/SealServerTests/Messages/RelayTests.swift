@@ -107,11 +107,13 @@ private let hasRelay = FileManager.default.isExecutableFile(atPath: "/usr/bin/op
     }
 
     /// What `/health` says of mail.
-    private func health(_ server: RunningServer) async throws -> String {
+    private func health(_ server: RunningServer) async throws -> String { try await healthParts(server)["mail"] ?? "" }
+
+    private func healthParts(_ server: RunningServer) async throws -> [String: String] {
         let answer = try await HTTPClient.shared.execute(HTTPClientRequest(url: server.origin + "/health"), timeout: .seconds(30))
         #expect(answer.status == .ok)
-        let parts = try JSONDecoder().decode([String: String].self, from: Data(buffer: try await answer.body.collect(upTo: 1 << 16)))
-        return parts["mail"] ?? ""
+        let body = Data(buffer: try await answer.body.collect(upTo: 1 << 16))
+        return try JSONDecoder().decode([String: String].self, from: body)
     }
 
     @Test func theRelayIsTriedWithoutSendingAnything() async throws {
@@ -163,6 +165,51 @@ private let hasRelay = FileManager.default.isExecutableFile(atPath: "/usr/bin/op
         #expect(good == nil && relay.mails.count == 1)
         let untrusted = await failure(try relay.messenger("smtps", user: "codes", password: "right-word", trusted: false))
         #expect(untrusted != nil && relay.tries == 1)
+    }
+
+    /// Each waits for the other to begin, or does not understand it.
+    @Test(arguments: [
+        ("smtp", "from-the-start", .fromTheStart, "write smtps:// in place of smtp://"),
+        ("smtps", "starttls", .afterAWord, "write smtp:// in place of smtps://"),
+        ("smtps", nil, .afterAWord, "--smtp-starttls at required"),
+    ] as [(String, String?, RelayTLS, String)])
+    func theOtherSchemeIsAdvised(scheme: String, tls: String?, found: RelayTLS, advice: String) async throws {
+        let relay = try await Relay((tls.map { ["--tls", $0] } ?? []) + ["--user", "codes", "--password", "right-word"])
+        var mail = relay.configuration(scheme, user: "codes", password: "right-word")
+        mail.check = .required
+        for trusted in [true, false] {
+            mail.authorityFile = trusted ? relay.certificate : nil
+            let messenger = try MailMessenger(configuration: mail)
+            await #expect(throws: MessengerError.otherTLS(found)) { try await messenger.tryOut() }
+        }
+        let refusal = RelayFailure(url: mail.url, reason: MessengerError.otherTLS(found).text)
+        await #expect(throws: refusal) { try await RelayFailure.tryOut(mail) }
+        #expect("\(refusal)".contains(advice))
+        mail.check = .warn
+        let log = LogCapture()
+        try await RunningServer.with(sendsMail: false, mailConfiguration: mail, logger: log.logger) { server in
+            try await waitUntil("mail is failing") { try await health(server) == "failing" }
+            #expect(try await healthParts(server)["advice"]?.contains(advice) == true)
+        }
+        #expect(log.lines.contains { $0.contains("codes cannot be sent") && $0.contains(advice) })
+        #expect(!log.lines.contains { $0.contains("-word") } && relay.tries == 0)
+    }
+
+    @Test func whatIsNoRelayGetsNoAdvice() async throws {
+        try await RunningServer.with { server in
+            let web = try #require(URL(string: server.origin)?.port)
+            for scheme in ["smtp", "smtps"] {
+                for port in [1, web] {
+                    let mail = MailConfiguration(url: "\(scheme)://127.0.0.1:\(port)", from: "codes@example.org")
+                    let messenger = try MailMessenger(configuration: mail)
+                    await #expect { try await messenger.tryOut() } throws: { error in
+                        guard case .notSent? = error as? MessengerError else { return false }
+                        return true
+                    }
+                }
+            }
+            #expect(try await healthParts(server)["advice"] == nil)
+        }
     }
 
     @Test func whereTLSIsRequiredNothingIsSaidWithoutIt() async throws {
