@@ -72,6 +72,59 @@ import Testing
         await check(["smtp-check": "maybe", "smtp-url": "smtps://h", "smtp-from": "a@example.org"], .invalid(setting: "smtp-check", expected: "one of required, warn, off"))
     }
 
+    // MARK: The environment
+
+    private func variable(_ name: String) -> String { "SEALKIT_" + name }
+
+    private func load(environment: [String: String]) async throws -> ServerConfiguration {
+        let named = environment.map { (variable($0), $1) }
+        return try await ServerConfiguration.load(
+            flags: ["data": "/d"], environment: Dictionary(named) { $1 }.merging(["PATH": "/bin", "SEAL": "x"]) { $1 })
+    }
+
+    @Test func aVariableThatIsNoSettingIsRefusedByName() async throws {
+        for (name, meant) in [
+            ("LISEN", "LISTEN"), ("WRITE_BUGDET", "WRITE_BUDGET"), ("TLSKEY", "TLS_KEY"),
+            ("TLS_CERT", "TLS_CERTIFICATE"), ("STORAGE_QUOTAS", "STORAGE_QUOTA"), ("REGISTRATIONS", "REGISTRATION"),
+            // A file's name would be taken for the password.
+            ("SMTP_PASSWORD_FILE", nil), ("TLS", nil), ("DATABASE", nil), ("PORT", nil), ("", nil), ("listen", nil),
+        ] as [(String, String?)] {
+            let expected = ConfigurationError.unknownVariable(name: variable(name), meant: meant.map(variable))
+            await #expect(throws: expected) { try await load(environment: [name: "canary"]) }
+            #expect("\(expected)".contains(variable(meant ?? name)) && !"\(expected)".contains("canary"))
+        }
+    }
+
+    /// Those of a Kubernetes service that is called like the program.
+    @Test func theAddressesOfServicesAreNoSettings() async throws {
+        let services = [
+            "SERVICE_HOST": "10.0.0.1", "SERVICE_PORT": "8080", "SERVICE_PORT_HTTP": "8080",
+            "PORT": "tcp://10.0.0.1:8080", "PORT_8080_TCP": "tcp://10.0.0.1:8080",
+            "PORT_8080_TCP_PROTO": "tcp", "PORT_8080_TCP_ADDR": "10.0.0.1",
+        ]
+        #expect(try await load(environment: services).dataFolder == "/d")
+    }
+
+    /// What is written about or read anywhere here may be in the environment of a server.
+    @Test func everyVariableOfThisProjectIsKnown() async throws {
+        var root = URL(fileURLWithPath: #filePath)
+        for _ in 0..<3 { root.deleteLastPathComponent() }
+        var names: Set<String> = []
+        for part in ["README.md", "Makefile", "Sources", "Tests", "Fuzz", "Vectors", "Examples"] {
+            let path = root.appendingPathComponent(part)
+            let inner = FileManager.default.enumerator(
+                at: path, includingPropertiesForKeys: nil, options: .skipsHiddenFiles)
+            for file in [path] + (inner?.compactMap { $0 as? URL } ?? []) {
+                let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
+                guard text.contains("SEALKIT_") else { continue }
+                for match in text.matches(of: /SEALKIT_([A-Z]+(?:_[A-Z]+)*)\b/) { names.insert(String(match.1)) }
+            }
+        }
+        names = names.filter { !$0.hasPrefix("SERVICE_") && !$0.hasPrefix("PORT") }
+        #expect(names.count > 50)
+        for name in names.sorted() { _ = try await load(environment: [name: ""]) }
+    }
+
     /// Clients know a server by its certificate's name, its proxy's or its machine's: not by `0.0.0.0`.
     @Test func beyondThisMachineTheNameHasToBeGiven() async throws {
         let flags: [[String: String]] = [

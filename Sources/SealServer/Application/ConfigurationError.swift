@@ -16,6 +16,8 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
     case unreadableFile(path: String, line: Int?)
     /// A key in a settings file; `meant` is the setting that it looks like.
     case unknownSetting(name: String, path: String, line: Int, meant: String?)
+    /// A variable in the environment; `meant` is the one that it looks like.
+    case unknownVariable(name: String, meant: String?)
     case repeatedSetting(name: String, path: String, line: Int)
     /// Clients cannot know the server by its listening address.
     case missingOrigin(listen: String)
@@ -42,6 +44,11 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
         case .unknownSetting(let name, let path, let line, let meant):
             "\(path), line \(line): there is no setting “\(name)”."
                 + (meant.map { " Write \($0)." } ?? " sealkit help serve lists them: --tls-key is tls.key in a file.")
+        case .unknownVariable(let name, let meant):
+            "The environment has \(name), and there is no such setting."
+                + (meant.map { " Write \($0)." }
+                    ?? " sealkit help serve lists them: --tls-key is SEALKIT_TLS_KEY. Start the server without what is "
+                        + "not for it.")
         case .repeatedSetting(let name, let path, let line): "\(path), line \(line): the setting “\(name)” is there a second time."
         case .missingOrigin(let listen):
             "Clients do not know this server as \(listen), and logins sign the name that they know it by. Give --origin with the "

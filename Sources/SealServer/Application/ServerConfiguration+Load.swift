@@ -4,7 +4,7 @@ import SealService
 
 extension ServerConfiguration {
     /// The settings by name, as flags spell them; `--tls-key` is `SEALKIT_TLS_KEY` in the environment and `tls.key` in a file.
-    private static let settings: [String: [String]] = [
+    static let settings: [String: [String]] = [
         "data": ["data"], "secrets": ["secrets"], "listen": ["listen"], "metrics": ["metrics"], "origin": ["origin"],
         "tls-certificate": ["tls", "certificate"], "tls-key": ["tls", "key"], "behind-proxy": ["behind", "proxy"],
         "smtp-url": ["smtp", "url"], "smtp-from": ["smtp", "from"], "smtp-username": ["smtp", "username"],
@@ -36,12 +36,13 @@ extension ServerConfiguration {
 
     /// Reads the settings: flags win over the environment (`SEALKIT_…`), which wins over the file (YAML, which JSON is as well), which
     /// wins over the defaults. The result is validated. Settings in the file that there are not are refused, by name
-    /// and line.
+    /// and line, as are `SEALKIT_…` variables that nobody reads.
     ///
     /// - Parameter flags: by name without dashes: `["listen": "127.0.0.1:8080", "behind-proxy": "true"]`.
     public static func load(
         flags: [String: String], environment: [String: String], file: String? = nil
     ) async throws -> ServerConfiguration {
+        try requireKnown(environment)
         var given: [AbsoluteConfigKey: ConfigValue] = [:]
         for (name, value) in flags {
             guard let key = settings[name] else { throw ConfigurationError.unknownFlag(name) }

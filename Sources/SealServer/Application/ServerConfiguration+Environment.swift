@@ -1,0 +1,59 @@
+extension ServerConfiguration {
+    private static let variablePrefix = "SEALKIT_"
+
+    /// The variables of the settings.
+    private static let settingVariables = Set(
+        settings.keys.map { variablePrefix + $0.uppercased().replacing("-", with: "_") })
+
+    /// What other commands of `sealkit` read, and this project's own tests and tools: it may well be there too where a
+    /// server starts.
+    private static let otherVariables = Set(
+        [
+            "ACCOUNT", "CA_FILE", "CONTAINER", "KEY_FILE", "MANAGEMENT_TOKEN", "NEW_PASSPHRASE", "PASSPHRASE",
+            "RECOVERY_PASSPHRASE",
+            "ATTACK_OUTCOMES", "FULL_DISK", "FUZZ", "MEASURE", "PUBLISHED_VECTORS", "SERVE", "TEST_LOG", "TEST_SMTP",
+            "TEST_SMTP_CA", "TEST_SMTP_USER",
+        ].map { variablePrefix + $0 })
+
+    /// Throws for a variable that looks like a setting and is none.
+    static func requireKnown(_ environment: [String: String]) throws(ConfigurationError) {
+        for name in environment.keys.sorted() where name.hasPrefix(variablePrefix) {
+            guard !settingVariables.contains(name), !otherVariables.contains(name),
+                !isOfAService(name, environment[name] ?? "")
+            else { continue }
+            throw .unknownVariable(name: name, meant: meant(by: name))
+        }
+    }
+
+    /// Kubernetes gives every container the addresses of the services beside it, by their names: of one that is called
+    /// `sealkit` as `SEALKIT_SERVICE_HOST`, `SEALKIT_PORT=tcp://10.0.0.1:8080`, `SEALKIT_PORT_8080_TCP_ADDR` and so on.
+    private static func isOfAService(_ name: String, _ value: String) -> Bool {
+        name.hasPrefix(variablePrefix + "SERVICE_") || name.hasPrefix(variablePrefix + "PORT_")
+            || (name == variablePrefix + "PORT" && value.contains("://"))
+    }
+
+    /// The only one that begins so, or the nearest one; nil where none is close.
+    private static func meant(by name: String) -> String? {
+        let longer = settingVariables.filter { $0.hasPrefix(name) }
+        if let only = longer.first, longer.count == 1 { return only }
+        let distances = settingVariables.sorted().map { (name: $0, distance: distance($0, name)) }
+        let nearest = distances.min { $0.distance < $1.distance }
+        return nearest.flatMap { $0.distance <= 2 ? $0.name : nil }
+    }
+
+    /// How many letters have to be put in, taken out or changed to make one of the other.
+    private static func distance(_ one: String, _ other: String) -> Int {
+        let (one, other) = (Array(one.utf8), Array(other.utf8))
+        var row = Array(0...other.count)
+        for (place, letter) in one.enumerated() {
+            var before = row[0]
+            row[0] = place + 1
+            for column in other.indices {
+                let changed = before + (letter == other[column] ? 0 : 1)
+                before = row[column + 1]
+                row[column + 1] = min(changed, before + 1, row[column] + 1)
+            }
+        }
+        return row[other.count]
+    }
+}
