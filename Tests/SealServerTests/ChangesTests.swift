@@ -194,18 +194,46 @@ import Testing
         }
     }
 
-    /// Changes-since is one range of an index: the zone's size does not come into it.
-    @Test func theFeedReadsNothingBeforeTheToken() async throws {
+    /// Changes-since is one range of an index: neither the zone's size comes into it, nor what lies in shares that its
+    /// reader does not see.
+    @Test func theFeedReadsNothingBeforeTheTokenAndNothingThatIsHidden() async throws {
         try await RunningServer.withZone { _, _, server in
-            let plan = try await server.services.database.read { connection in
+            func plan(_ query: String, _ values: Int) async throws -> [String] {
+                try await server.services.database.read { connection in
+                    try connection.rows(
+                        "EXPLAIN QUERY PLAN " + query, Array(repeating: .integer(1), count: values)
+                    ) { try $0.text(3) }
+                }
+            }
+            let (own, shared) = (
+                "SEARCH record USING INDEX record_feed (owner=? AND zone=? AND position>?)",
+                "SEARCH record USING INDEX record_feed_shared (owner=? AND zone=? AND position>?)"
+            )
+            #expect(try await plan(RecordFeed.query, 4) == [own])
+            let everything = try await plan(RecordFeed.queryOfEverything, 4)
+            #expect(everything == ["MERGE (UNION ALL)", "LEFT", own, "RIGHT", shared])
+            // Each has nothing of the other.
+            let indexes = try await server.services.database.read { connection in
                 try connection.rows(
-                    "EXPLAIN QUERY PLAN " + RecordFeed.query, [.integer(1), .integer(1), .integer(1), .integer(1)]
-                ) { try $0.text(3) }
+                    "SELECT sql FROM sqlite_master WHERE name IN ('record_feed', 'record_feed_shared') ORDER BY name"
+                ) { try $0.text(0) }
             }
-            #expect(plan == ["SEARCH record USING INDEX record_feed (owner=? AND zone=? AND position>?)"])
-            let sweep = try await server.services.database.read { connection in
-                try connection.rows("EXPLAIN QUERY PLAN " + Compaction.query, [.integer(1), .integer(1)]) { try $0.text(3) }
+            let conditions = indexes.map { $0.split(separator: " WHERE ").last }
+            #expect(conditions == ["share = 0", "share > 0"])
+            let one = try await plan(RecordFeed.query(of: ZoneShare(number: 3, recordName: "s", root: "r")), 4)
+            let ofOne = one.filter { $0.contains(" record ") }
+            #expect(ofOne == ["SEARCH record USING INDEX record_share (owner=? AND zone=? AND share=? AND position>?)"])
+            #expect(!one.joined().contains("TEMP B-TREE"))
+            #expect(try await plan(RecordFeed.placesQuery, 6) == [
+                "SEARCH record USING COVERING INDEX record_share "
+                    + "(owner=? AND zone=? AND share=? AND position>? AND position<?)"
+            ])
+            for (share, index) in [(0, "record_feed"), (3, "record_share")] {
+                let stale = try await plan(StaleRecords.query(of: Int64(share)), 6).filter { $0.contains(" record ") }
+                #expect(stale.count == 2 && stale[0].contains("USING INDEX \(index) ("), "\(stale)")
+                #expect(stale[1].contains("USING INDEX record_known_key ("), "\(stale)")
             }
+            let sweep = try await plan(Compaction.query, 2)
             #expect(sweep == ["SEARCH record USING INDEX record_tombstone (modified<?)"])
         }
     }

@@ -311,4 +311,49 @@ import Testing
             #expect(try await bert.fetchRoster(second).entries.count == second.roster.hashes.count + 1)
         }
     }
+
+    /// However many shares one takes part in, the pages come in one order, with what left them.
+    @Test(arguments: [1, 2, 3]) func aParticipantOfSharesReadsPageByPage(count: Int) async throws {
+        try await withShare { shared in
+            let (anna, bert, zone) = (shared.anna, shared.bert, shared.zone)
+            for number in 1..<count {
+                let root = try await anna.save([Write("root\(number)")], in: zone)[0]
+                var (share, _, _) = try await anna.makeShare(of: root, "share\(number)", in: zone)
+                try await anna.share(&share, with: bert)
+                _ = try await anna.save([PlacedWrite(Write("child\(number)", nil, parent: "root\(number)"), in: share)])
+            }
+            // One that is hidden, one that left.
+            let other = try await anna.save([Write("hidden")], in: zone)[0]
+            _ = try await anna.makeShare(of: other, "other", in: zone)
+            let moved = try await anna.save([Self.move(shared.item, from: shared.share, to: zone, parent: nil)])
+            #expect(moved[0].result.code == nil)
+            let whole = try await bert.changes(in: shared.share)
+            let others = (1..<count).flatMap { ["root\($0)", "share\($0)", "child\($0)"] }
+            let expected = ["list", "share"] + others + ["item"]
+            #expect(Set(whole.records.map(\.recordName)) == Set(expected) && whole.records.count == expected.count)
+            #expect(whole.records.last?.departed == true && !whole.moreComing)
+            for limit in 1...4 {
+                var (token, read) = (Data(), [String]())
+                for _ in 0...expected.count {
+                    let page = try await bert.changes(in: shared.share, since: token, limit: UInt32(limit))
+                    read += page.records.map(\.recordName)
+                    token = page.token
+                    #expect(page.records.count <= limit)
+                    if !page.moreComing { break }
+                }
+                #expect(read == whole.records.map(\.recordName), "\(limit)")
+                #expect(try await bert.changes(in: shared.share, since: token).records.isEmpty)
+            }
+            // The owner has all of it in one order too.
+            let all = try await anna.changes(in: zone)
+            var (token, read) = (Data(), [String]())
+            repeat {
+                let page = try await anna.changes(in: zone, since: token, limit: 2)
+                (token, read) = (page.token, read + page.records.map(\.recordName))
+                if !page.moreComing { break }
+            } while read.count < 100
+            #expect(read == all.records.map(\.recordName))
+            #expect(Set(read).isSuperset(of: ["hidden", "other", "note", "item"]))
+        }
+    }
 }

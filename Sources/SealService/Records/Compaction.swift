@@ -8,7 +8,7 @@ enum Compaction {
     static let batch = 500
 
     static let query = """
-        SELECT owner, zone, position FROM record WHERE deleted = 1 AND position > 0 AND modified < $1
+        SELECT owner, zone, name, position FROM record WHERE deleted = 1 AND position > 0 AND modified < $1
         ORDER BY modified LIMIT $2
         """
 
@@ -22,15 +22,15 @@ enum Compaction {
     /// - Returns: whether there may be more.
     static func strip(before moment: Int64, in connection: any SQLConnection) throws -> Bool {
         let old = try connection.rows(query, [.integer(moment), .integer(Int64(batch))]) {
-            (owner: try $0.int64(0), zone: try $0.int64(1), position: try $0.int64(2))
+            (owner: try $0.int64(0), zone: try $0.int64(1), name: try $0.text(2), position: try $0.int64(3))
         }
         // By owner and zone.
         var horizons: [[Int64]: Int64] = [:]
         for row in old {
             horizons[[row.owner, row.zone]] = max(horizons[[row.owner, row.zone]] ?? 0, row.position)
             try connection.execute(
-                "UPDATE record SET position = 0 WHERE owner = $1 AND zone = $2 AND position = $3",
-                [.integer(row.owner), .integer(row.zone), .integer(row.position)])
+                "UPDATE record SET position = 0 WHERE owner = $1 AND zone = $2 AND name = $3",
+                [.integer(row.owner), .integer(row.zone), .text(row.name)])
         }
         for (zone, horizon) in horizons {
             try connection.execute(

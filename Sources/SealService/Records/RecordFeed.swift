@@ -7,21 +7,50 @@ package enum RecordFeed {
     /// An answer ends once it is this large; a larger record goes alone.
     package static let pageBytes = 2 * 1024 * 1024
 
-    /// What a page costs depends on what is in it: it is one range of an index.
+    /// The zone's own scope. What a page costs depends on what is in it: it is one range of an index.
     package static let query = """
-        SELECT \(StoredRecord.columns) FROM record WHERE owner = $1 AND zone = $2 AND position > $3
-        ORDER BY position LIMIT $4
-        """
-
-    private static let queryOfOwnScope = """
         SELECT \(StoredRecord.columns) FROM record WHERE owner = $1 AND zone = $2 AND position > $3 AND share = 0
         ORDER BY position LIMIT $4
         """
 
-    /// As the zone's viewer has it.
-    private static func query(for zone: ZoneRow) -> String {
-        if case .ownScope = zone.sight { return queryOfOwnScope }
-        return zone.visibleShares.map { query(of: $0) } ?? query
+    /// With what lies in hierarchical shares: a range of two indexes.
+    package static let queryOfEverything = """
+        SELECT \(StoredRecord.columns) FROM record
+        WHERE owner = $1 AND zone = $2 AND position > $3 AND share = 0
+        UNION ALL SELECT \(StoredRecord.columns) FROM record
+        WHERE owner = $1 AND zone = $2 AND position > $3 AND share > 0
+        ORDER BY 3 LIMIT $4
+        """
+
+    /// Hands over the rows of a page as the zone's viewer has it, until one is not taken.
+    /// - Parameter limit: how many it has at most.
+    private static func rows(
+        of zone: ZoneRow, after place: Int64, limit: Int, _ connection: any SQLConnection,
+        _ take: (any SQLRow) throws -> Bool
+    ) throws {
+        let query: String
+        switch zone.sight {
+        case .ownScope: query = Self.query
+        case .everything: query = zone.shares == 0 ? Self.query : queryOfEverything
+        case .shares(let rows, _):
+            let shares = rows.compactMap(\.share)
+            guard !shares.isEmpty else { return }
+            guard shares.count == 1 else {
+                // Several are read one by one: in the order of places their records lie among those of all others.
+                for place in try places(in: shares, of: zone, after: place, limit: limit, connection) {
+                    var goesOn = false
+                    let values: [SQLValue] = [.integer(place.share), .integer(place.position)]
+                    try connection.run(place.query, zone.key + values) { row in
+                        goesOn = try take(row)
+                        return goesOn
+                    }
+                    guard goesOn else { return }
+                }
+                return
+            }
+            query = Self.query(of: shares[0])
+        }
+        try connection.run(query, zone.key + [.integer(place), .integer(Int64(limit))], eachRow: take)
     }
 
     /// A serialized `RecordChangesResponse`.
@@ -38,7 +67,7 @@ package enum RecordFeed {
         var moreComing = false
         let visible = zone.visibleShares
         var cited: Set<Int64> = []
-        try connection.run(query(for: zone), zone.key + [.integer(place.position), .integer(Int64(limit + 1))]) { row in
+        try rows(of: zone, after: place.position, limit: limit + 1, connection) { row in
             guard count < limit else {
                 moreComing = true
                 return false

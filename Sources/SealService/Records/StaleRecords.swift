@@ -9,13 +9,18 @@ import SwiftProtobuf
 /// no statement of an older epoch, so a record is under an older one exactly if it comes before the entry that opened the epoch.
 /// One that came from another scope with its key is stale as well (`key_known`): who read it there may still have that key.
 package enum StaleRecords {
-    package static let query = """
+    package static func query(of share: Int64) -> String {
+        """
         SELECT \(StoredRecord.columns) FROM record
-        WHERE owner = $1 AND zone = $2 AND share = $3 AND position > $4 AND position < $5 AND deleted = 0
+        WHERE owner = $1 AND zone = $2 AND \(isIn(share)) AND position > $4 AND position < $5 AND deleted = 0
         UNION ALL SELECT \(StoredRecord.columns) FROM record
         WHERE owner = $1 AND zone = $2 AND share = $3 AND position > $4 AND position >= $5 AND deleted = 0 AND key_known = 1
         ORDER BY 3 LIMIT $6
         """
+    }
+
+    /// Which index serves it has to be in the text.
+    private static func isIn(_ share: Int64) -> String { "share = $3 AND share \(share == 0 ? "= 0" : "> 0")" }
 
     /// A serialized `StaleRecordsResponse`.
     /// - Parameters:
@@ -28,6 +33,7 @@ package enum StaleRecords {
         let opened = try RosterLog.position(of: roster.currentEpoch.openedAt, in: zone, connection)
         var writer = WireWriter(capacity: 64 * 1024)
         var count = 0
+        let query = query(of: zone.share?.number ?? 0)
         try connection.run(query, zone.scopeKey + [.integer(place), .integer(opened), .integer(Int64(limit))]) { row in
             let bytes = try StoredRecord(row).serialized(desired: desired, in: zone, connection)
             guard count == 0 || writer.bytes.count + bytes.count <= RecordFeed.pageBytes else { return false }
@@ -44,7 +50,7 @@ package enum StaleRecords {
         try connection.first(
             """
             SELECT (SELECT COUNT(*) FROM record
-                WHERE owner = $1 AND zone = $2 AND share = $3 AND position < $4 AND deleted = 0)
+                WHERE owner = $1 AND zone = $2 AND \(isIn(zone.share?.number ?? 0)) AND position < $4 AND deleted = 0)
             + (SELECT COUNT(*) FROM record
                 WHERE owner = $1 AND zone = $2 AND share = $3 AND position >= $4 AND deleted = 0 AND key_known = 1)
             """, zone.scopeKey + [.integer(opened)]

@@ -26,38 +26,3 @@ extension StoredRecord {
         return record
     }
 }
-
-extension RecordFeed {
-    /// What participants of shares are given: their records, and those that left, each by the last statement by which it left one of
-    /// them. Each is one range of an index a share.
-    package static func query(of shares: [ZoneShare]) -> String {
-        guard !shares.isEmpty else { return "SELECT \(StoredRecord.columns), 0 FROM record WHERE owner = $1 AND zone = $2 AND position > $3 AND 1 = 0 LIMIT $4" }
-        let list = Shares.list(shares.map(\.number))
-        let present = ZoneShare.present(shares)
-        return """
-            SELECT \(StoredRecord.columns), 0 AS departed FROM record
-            WHERE owner = $1 AND zone = $2 AND position > $3 AND share > 0 AND share IN (\(list))\(present)
-            UNION ALL SELECT \(StoredRecord.departureColumns), 1 FROM departure d
-            WHERE owner = $1 AND zone = $2 AND position > $3 AND share IN (\(list))\(present)
-                AND NOT EXISTS (SELECT 1 FROM record r WHERE r.owner = d.owner AND r.zone = d.zone AND r.name = d.name
-                    AND r.share IN (\(list))\(ZoneShare.presentTombstones(shares)))
-                AND NOT EXISTS (SELECT 1 FROM departure n WHERE n.owner = d.owner AND n.zone = d.zone AND n.name = d.name
-                    AND n.share IN (\(list)) AND n.position > d.position)
-            ORDER BY 3 LIMIT $4
-            """
-    }
-}
-
-extension ZoneShare {
-    /// Leaves out what is of earlier lives of the shares.
-    fileprivate static func present(_ shares: [ZoneShare]) -> String {
-        shares.filter { $0.began > 0 }.map { " AND NOT (share = \($0.number) AND position <= \($0.began))" }.joined()
-    }
-
-    /// The same of tombstones `r`, those that have left the feed included.
-    fileprivate static func presentTombstones(_ shares: [ZoneShare]) -> String {
-        shares.filter { $0.began > 0 }.map {
-            " AND NOT (r.share = \($0.number) AND r.deleted = 1 AND r.tag <= \($0.began))"
-        }.joined()
-    }
-}
