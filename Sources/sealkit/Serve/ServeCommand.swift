@@ -108,13 +108,11 @@ struct ServeCommand: AsyncParsableCommand {
         let configuration = try await ServerConfiguration.load(
             flags: try flags(), environment: ProcessInfo.processInfo.environment, file: config)
         let scheme = configuration.tls == nil ? "http" : "https"
-        // Nobody can use 0.0.0.0, and a certificate is for no number.
-        let clients = configuration.publicOrigin.map { ", for clients at \($0)" } ?? ""
         OpenFileLimit.raise()
         let unsaid = Mutex<SealKitError?>(nil)
         do {
             let server = try await Server(configuration: configuration) { address in
-                do throws(SealKitError) { try Output.standardOutput("listening on \(scheme)://\(address)\(clients)") } catch {
+                do throws(SealKitError) { try Output.standardOutput("listening on \(scheme)://\(address)") } catch {
                     // Whoever waits for that line waits for ever: the server ends as it is ended.
                     unsaid.withLock { $0 = error }
                     kill(getpid(), SIGTERM)
