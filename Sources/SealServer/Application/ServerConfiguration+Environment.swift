@@ -1,9 +1,13 @@
 extension ServerConfiguration {
     private static let variablePrefix = "SEALKIT_"
 
+    /// `SEALKIT_TLS_KEY`.
+    static func environmentName(of setting: String) -> String {
+        variablePrefix + setting.uppercased().replacing("-", with: "_")
+    }
+
     /// The variables of the settings.
-    private static let settingVariables = Set(
-        settings.keys.map { variablePrefix + $0.uppercased().replacing("-", with: "_") })
+    private static let settingVariables = Set(settings.keys.map(environmentName))
 
     /// What other commands of `sealkit` read, and this project's own tests and tools: it may well be there too where a
     /// server starts.

@@ -23,11 +23,6 @@ extension ServerConfiguration {
         "records-per-zone": ["records", "per", "zone"], "zones-per-user": ["zones", "per", "user"],
     ]
 
-    /// `SEALKIT_TLS_KEY`.
-    static func environmentName(of setting: String) -> String {
-        "SEALKIT_" + setting.uppercased().replacing("-", with: "_")
-    }
-
     /// `tls.key`.
     static func fileName(of setting: String) -> String { settings[setting, default: [setting]].joined(separator: ".") }
 

@@ -23,8 +23,8 @@ struct HealthController: Sendable {
             throw ServerError(.serviceUnavailable, "The server cannot read its database.", retryAfter: 10)
         }
         let states = services.outbox.states
-        let hint = states.hint(.email).map { ",\"advice\":\"\($0)\"" } ?? ""
-        let ways = "\"mail\":\"\(states[.email])\",\"texts\":\"\(states[.phone])\"\(hint)"
+        let remedy = states.remedy(.email).map { ",\"remedy\":\"\($0)\"" } ?? ""
+        let ways = "\"mail\":\"\(states[.email])\",\"texts\":\"\(states[.phone])\"\(remedy)"
         return Response(
             status: .ok,
             headers: [.contentType: "application/json", .cacheControl: "no-store"],

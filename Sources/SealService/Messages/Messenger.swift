@@ -64,18 +64,40 @@ package enum MessengerError: Error, Equatable {
         }
     }
 
-    /// What to do about it, where that is known; good for everybody's eyes.
-    package var hint: String? {
-        guard case .otherTLS(let found) = self else { return nil }
-        return switch found {
-        case .fromTheStart:
-            "the relay seems to speak TLS from the first byte on, as is usual on port 465: write smtps:// in place of "
-                + "smtp:// in --smtp-url"
-        case .afterAWord:
-            "the relay seems to speak TLS after STARTTLS, if at all, as is usual on port 587: write smtp:// in place "
-                + "of smtps:// in --smtp-url, and leave --smtp-starttls at required"
+    /// Whether it says something of the way to the other side, and nothing of the message.
+    var isOfTheWay: Bool {
+        switch self {
+        case .notSent(_, 0, _), .gateway(0), .otherTLS, .unavailable: true
+        case .invalidRecipient, .invalidHeader, .notSent, .gateway: false
         }
     }
+
+    /// What an operator can do about it, where that is known; good for everybody's eyes.
+    package var remedy: String? {
+        switch self {
+        case .otherTLS(.fromTheStart):
+            "the relay seems to speak TLS from the first byte on, as is usual on port 465: write smtps:// in place of "
+                + "smtp:// in --smtp-url"
+        case .otherTLS(.afterAWord):
+            "the relay seems to speak TLS after STARTTLS, if at all, as is usual on port 587: write smtp:// in place "
+                + "of smtps:// in --smtp-url, and leave --smtp-starttls at required"
+        case .notSent(let code, _, _): Self.remedies[code]
+        case .invalidRecipient, .invalidHeader, .gateway, .unavailable: nil
+        }
+    }
+
+    /// By libcurl's numbers, which never change.
+    private static let remedies: [Int: String] = [
+        6: "the host in --smtp-url has no address: check its name, and this machine's name server",
+        7: "nothing answers there: check host and port of --smtp-url, and that no firewall is between",
+        28: "the relay did not answer in time: check the port of --smtp-url, and that no firewall is between",
+        60: "the relay's certificate is of an authority that this machine does not know, or for another name: name the "
+            + "authority's PEM file with --smtp-ca-file, or use the name that the certificate has in --smtp-url",
+        64: "the relay offers no STARTTLS: use a port that does, or smtps:// where it speaks TLS from the start; "
+            + "--smtp-starttls off is for a relay on this machine",
+        67: "check --smtp-username and the password",
+        77: "--smtp-ca-file is not a PEM file of authorities that the server's user may read",
+    ]
 
     /// What the other side said, for an operator. Holds no address.
     package var text: String {
@@ -83,8 +105,8 @@ package enum MessengerError: Error, Equatable {
         case .invalidRecipient: "the recipient is no address that it can send to"
         case .invalidHeader(let name): "the header \(name) holds a character that none may hold"
         case .notSent(let code, let status, let reason):
-            "\(reason) (libcurl \(code)\(status > 0 ? ", last answer of the relay \(status)" : ""))"
-        case .otherTLS: hint ?? ""
+            "\(reason) (libcurl \(code)\(status > 0 ? ", last answer of the relay \(status)" : ""))\(remedy.map { ": \($0)" } ?? "")"
+        case .otherTLS: remedy ?? ""
         case .gateway(let status): status > 0 ? "the gateway answered with status \(status)" : "the gateway did not answer"
         case .unavailable: "libcurl cannot be used"
         }

@@ -16,7 +16,9 @@ package final class MessengerStates: Sendable {
         /// What the log said last.
         var logged = State.untried
         /// What to do about a failure, where that is known.
-        var hint: String?
+        var remedy: String?
+        /// A message has failed since, which may have been its own fault.
+        var isDoubted = false
     }
 
     private let states: Mutex<[Address.Kind: Known]>
@@ -32,16 +34,19 @@ package final class MessengerStates: Sendable {
     package subscript(kind: Address.Kind) -> State { states.withLock { $0[kind]?.state ?? .none } }
 
     /// What to do about messages of a kind that fail, where that is known.
-    package func hint(_ kind: Address.Kind) -> String? {
-        states.withLock { $0[kind].flatMap { $0.state == .failing ? $0.hint : nil } }
+    package func remedy(_ kind: Address.Kind) -> String? {
+        states.withLock { $0[kind].flatMap { $0.state == .failing ? $0.remedy : nil } }
     }
+
+    /// Whether it is not known, or not sure, that messages of a kind go out.
+    func isUnsure(_ kind: Address.Kind) -> Bool { states.withLock { $0[kind].map { $0.state != .ok || $0.isDoubted } ?? false } }
 
     /// - Parameters:
     ///   - why: of a failure, without any address.
-    ///   - hint: what to do about it, for everybody's eyes.
-    package func note(_ state: State, of kind: Address.Kind, why: String = "", hint: String? = nil) {
+    ///   - remedy: what to do about it, for everybody's eyes.
+    package func note(_ state: State, of kind: Address.Kind, why: String = "", remedy: String? = nil) {
         let former = states.withLock { states in
-            defer { states[kind] = Known(state: state, logged: state, hint: hint) }
+            defer { states[kind] = Known(state: state, logged: state, remedy: remedy) }
             return states[kind]?.logged
         }
         guard former != state else { return }
@@ -56,9 +61,7 @@ package final class MessengerStates: Sendable {
         }
     }
 
-    /// After a message that did not go out, which may have been its recipient's fault: what was good is to be tried again. What is
-    /// known to fail stays so.
-    func doubt(_ kind: Address.Kind) {
-        states.withLock { if $0[kind]?.state == .ok { $0[kind]?.state = .untried } }
-    }
+    /// After a message that did not go out, which may have been its recipient's fault: what was good is to be tried again, and is
+    /// good until that has shown otherwise.
+    func doubt(_ kind: Address.Kind) { states.withLock { $0[kind]?.isDoubted = true } }
 }

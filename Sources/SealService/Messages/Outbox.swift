@@ -70,7 +70,7 @@ package final class Outbox: Sendable {
 
     /// Tries those messengers of which it is not known that they work.
     package func tryOut() async {
-        for (kind, messenger) in messengers where messenger.canBeTried && states[kind] != .ok {
+        for (kind, messenger) in messengers where messenger.canBeTried && states.isUnsure(kind) {
             let failure: MessengerError?
             do {
                 try await messenger.tryOut()
@@ -80,7 +80,7 @@ package final class Outbox: Sendable {
             }
             // A server that has stopped says nothing any more.
             if state.withLock(\.isClosed) { return }
-            states.note(failure == nil ? .ok : .failing, of: kind, why: failure?.text ?? "", hint: failure?.hint)
+            states.note(failure == nil ? .ok : .failing, of: kind, why: failure?.text ?? "", remedy: failure?.remedy)
         }
     }
 
@@ -182,17 +182,17 @@ package final class Outbox: Sendable {
                 metrics.count(.messages, "\(waiting.kind)", "failed")
                 // The messenger's errors carry no address; others' words are not repeated.
                 let known = error as? MessengerError
-                // Where it can be found out by itself whether messages go out, it is.
-                if messenger.canBeTried {
+                // Where it can be found out by itself whether messages go out, it is, unless this has shown it.
+                if messenger.canBeTried, known?.isOfTheWay != true {
                     states.doubt(waiting.kind)
                 } else {
-                    states.note(.failing, of: waiting.kind, why: known?.text ?? "", hint: known?.hint)
+                    states.note(.failing, of: waiting.kind, why: known?.text ?? "", remedy: known?.remedy)
                 }
                 let willRetry = attempts <= waits.count && known?.isWorthRetrying != false
                 logger.warning(
                     "a message was not sent",
                     metadata: [
-                        "error": "\(known.map { "\($0)" } ?? "\(type(of: error))")", "try": "\(attempts)",
+                        "error": "\(known?.text ?? "\(type(of: error))")", "try": "\(attempts)",
                         "again": "\(willRetry)",
                     ])
                 guard willRetry else {

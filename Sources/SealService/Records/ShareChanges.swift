@@ -1,5 +1,5 @@
 import SealCoding
-package import SealPrimitives
+import SealPrimitives
 package import SealStatements
 package import SealStorage
 package import SealWire
