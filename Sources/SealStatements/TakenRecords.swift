@@ -100,6 +100,15 @@ extension Statement {
 }
 
 extension Value {
+    /// A reference with `deleteSelf`, or a list with one.
+    public var goesWithOthers: Bool {
+        switch self {
+        case .reference(let one): one.action == .deleteSelf
+        case .list(let many): many.contains { $0.goesWithOthers }
+        default: false
+        }
+    }
+
     /// A reference with `deleteSelf`, or a list with one, to a record of these names.
     public func goes(with names: Set<String>) -> Bool {
         switch self {

@@ -261,6 +261,32 @@ import Testing
         #expect(await failure { _ = try await ann.own.record(for: item.recordID) } == .unknownItem)
     }
 
+    /// The deletion is refused for a child, whose move is sent again; what goes with the target was saved in the first request.
+    @Test func whatIsSavedStaysWhereTheDeletionWaitsForAChildToMove() async throws {
+        let ann = try await Person()
+        let (zone, list, item, _) = try await family(ann)
+        var child = ann.note(in: zone, "child", name: "child")
+        child.setParent(list)
+        child = try await ann.own.save(child)
+        let other = try ann.onFreshDevice()
+        var moved = try await other.own.record(for: child.recordID)
+        child.encryptedValues["body"] = "changed meanwhile"
+        try await ann.own.save(child)
+        moved.parent = nil
+        var new = other.note(in: zone, "new", name: "new")
+        new["list"] = Record.Reference(recordName: "list", action: .deleteSelf)
+        let results = try await other.own.modifyRecords(
+            saving: [moved, new], deleting: [list.recordID], savePolicy: .changedKeys, atomically: false)
+        try results.deleteResults[list.recordID]?.get()
+        #expect(try results.saveResults[moved.recordID]?.get().parent == nil)
+        let saved = try #require(try results.saveResults[new.recordID]?.get())
+        #expect(try await ann.own.record(for: new.recordID).recordChangeTag == saved.recordChangeTag)
+        for id in [list.recordID, item.recordID] {
+            let gone = await failure { _ = try await ann.own.record(for: id) }
+            #expect(gone == .unknownItem)
+        }
+    }
+
     /// A server that names what does not go along, or not like this: nothing of it is signed, and the record stays.
     @Test func nothingIsCoveredBecauseAServerNamesIt() async throws {
         let ann = try await Person()

@@ -60,6 +60,24 @@ extension HierarchicalShareTests {
         #expect(gone == .unknownItem)
     }
 
+    /// One by one the deletion waits for what else goes with it, in other scopes, and is sent by itself.
+    @Test func whatIsSavedBesideADeletionThatWaitsStays() async throws {
+        let it = try await shared()
+        let (outside, inside) = try await family(it)
+        let new = dependent(it.ann, on: "item", in: it.zone, name: "new")
+        let below = child(of: new, it.ann, "below", name: "below")
+        let results = try await it.ann.own.modifyRecords(
+            saving: [new, below], deleting: [it.item.recordID], atomically: false)
+        try results.deleteResults[it.item.recordID]?.get()
+        let saved = try #require(try results.saveResults[new.recordID]?.get())
+        #expect(try await it.ann.own.record(for: new.recordID).recordChangeTag == saved.recordChangeTag)
+        #expect(try await it.ann.own.record(for: below.recordID).parent?.recordName == "new")
+        for id in [it.item.recordID, outside, inside] {
+            let gone = await failure { _ = try await it.ann.own.record(for: id) }
+            #expect(gone == .unknownItem)
+        }
+    }
+
     /// Its target has a child, and stays for that: so does what would have gone with it.
     @Test func whatGoesWithATargetThatStaysIsNotDeleted() async throws {
         let it = try await shared()

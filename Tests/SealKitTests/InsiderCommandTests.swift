@@ -43,7 +43,7 @@ import Testing
         let got = try await run("record", "get", "note", "--zone", zone)
         #expect(got.status == 76 && got.errors.contains(bob.name) && !got.errors.contains("server"), "\(got.errors)")
         let rekeyed = try await run("zone", "rekey", zone)
-        #expect(rekeyed.status == 76 && rekeyed.output.contains("1 records sealed again, 2 left"), "\(rekeyed)")
+        #expect(rekeyed.status == 76 && rekeyed.output.contains("1 record sealed again, 2 left"), "\(rekeyed)")
         for (index, arguments) in [
             ["zone", "keys", zone], ["export", "--raw", temporary.url.appendingPathComponent("raw").path, "--zone", zone],
             ["data", "export", temporary.url.appendingPathComponent("data").path, "--zone", zone],

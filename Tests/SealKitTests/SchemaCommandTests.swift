@@ -103,7 +103,7 @@ import Testing
             return try await Self.run(["schema", "validate", "--file", file.path])
         }
         let good = try await validate(Data(Self.schema.utf8))
-        #expect(good.status == 0 && good.output.contains("1 record types and 2 fields"))
+        #expect(good.status == 0 && good.output.contains("1 record type and 2 fields"))
         let bad = try await validate(Data("DEFINE SCHEMA\n  RECORD TYPE Note (a TEXT);".utf8))
         #expect(bad.status == 65 && bad.errors.contains("notes.ckdb:2:23: expected a data type"), "\(bad.errors)")
         #expect(try await validate(Data([0xFF, 0xFE])).status == 65)

@@ -57,6 +57,23 @@ extension ZoneBatch {
         return true
     }
 
+    /// What is to be sent, and where that has deletions, what the call has saved already and might go with one of them: what one
+    /// call saves stays, which the server sees to in each request by itself. Saved once more it says what it said.
+    func besideDeletions(_ items: [Item]) -> [Item] {
+        guard items.contains(where: { $0.saved == nil }) else { return items }
+        let names = Set(items.map(\.id))
+        return items + staying.filter { !names.contains($0.recordID) }.map { .save($0) }
+    }
+
+    /// What was saved, and goes with some record or other.
+    private var staying: [Record] {
+        guard !isAtomic, savePolicy != .restoring else { return [] }
+        return saveResults.values.compactMap { result in
+            guard case .success(let record) = result, record.goesWithOthers else { return nil }
+            return record
+        }
+    }
+
     /// All of them at once, and where that fails each by itself, which tells why.
     mutating func deleteWaiting() async {
         if waitingDeletions.count > 1, let together = try? await deleted(waitingDeletions), together.values.allSatisfy(\.isSuccess) {
@@ -72,10 +89,21 @@ extension ZoneBatch {
         }
     }
 
-    private func deleted(_ ids: [Record.ID]) async throws(SealKitError) -> [Record.ID: Result<Void, SealKitError>] {
-        var batch = ZoneBatch(database: database, zoneID: zoneID, savePolicy: savePolicy, isAtomic: true, progress: nil)
-        try await batch.run(saving: [], deleting: ids)
-        return batch.deleteResults
+    private mutating func deleted(_ ids: [Record.ID]) async throws(SealKitError) -> [Record.ID: Result<Void, SealKitError>] {
+        var staying = staying
+        while true {
+            var batch = ZoneBatch(database: database, zoneID: zoneID, savePolicy: savePolicy, isAtomic: true, progress: nil)
+            try await batch.run(saving: staying, deleting: ids)
+            let hasChanged = batch.saveResults.values.contains { result in
+                if case .failure(let error) = result { error.code != .batchRequestFailed } else { false }
+            }
+            guard hasChanged, !staying.isEmpty else {
+                for (id, result) in batch.saveResults where result.isSuccess { saveResults[id] = result }
+                return batch.deleteResults
+            }
+            // Somebody else has written one since: whether that goes along is no matter of this call.
+            staying = []
+        }
     }
 
     /// The app did not name what was deleted along.
@@ -85,6 +113,14 @@ extension ZoneBatch {
 }
 
 extension Record {
+    /// Whether it goes with any other.
+    fileprivate var goesWithOthers: Bool {
+        fields.values.contains { state in
+            guard case .plain(let value) = state else { return false }
+            return value.goesWithOthers
+        }
+    }
+
     /// Whether it goes with one of these.
     fileprivate func refers(to names: Set<String>) -> Bool {
         fields.values.contains { state in

@@ -23,6 +23,8 @@ extension ZoneBatch {
         for (index, item) in items.enumerated() {
             switch results[index].outcome {
             case .record: continue
+            // What was sent once more beside a deletion is stored, whatever has become of it since.
+            case .failure where item.saved != nil && isStored(item.id): continue
             case .failure(let failure):
                 var error = SealKitError(failure).about(item.id.recordName)
                 // The answer may have had no room for the deletion, or the record was made again since: a look-up shows what there is.
@@ -70,7 +72,7 @@ extension ZoneBatch {
         let (completed, added) = try await completing(incomplete, beside: items)
         if added.isEmpty { violations += incomplete.map(\.item) }
         again += completed + behind
-        again += hasRebased ? violations : unblocked(violations, by: again)
+        again += hasRebased ? violations : unblocked(violations, by: isAtomic ? again : again + siblings)
         // In an atomic batch nothing was stored, so what is sent again takes its siblings along, unless one has failed for good.
         // Elsewhere those alone that would go with a deletion, which goes again or has failed.
         guard isAtomic else { return again + added + siblings }
@@ -160,6 +162,7 @@ extension ZoneBatch {
 
     mutating func fail(_ item: Item, _ error: SealKitError) {
         switch item {
+        case .save(let record) where isStored(record.recordID): break
         case .save(let record): saveResults[record.recordID] = .failure(error)
         case .delete(let id, _, _, _): deleteResults[id] = .failure(error)
         }

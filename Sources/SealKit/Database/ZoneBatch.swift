@@ -123,6 +123,7 @@ struct ZoneBatch {
         for round in 1...ZoneBatch.rounds where !items.isEmpty {
             let isLast = round == ZoneBatch.rounds
             if let now = regrounded { (ground, regrounded) = (now, nil) }
+            items = besideDeletions(items)
             do {
                 if isBehindRosters || items.contains(where: { $0.isNewer(than: ground) }) { try await refresh(&ground) }
                 let life = ground.incarnation
@@ -156,7 +157,7 @@ struct ZoneBatch {
         forgetImplied()
     }
 
-    private func isStored(_ id: Record.ID) -> Bool {
+    func isStored(_ id: Record.ID) -> Bool {
         saveResults[id]?.isSuccess ?? deleteResults[id]?.isSuccess ?? false
     }
 

@@ -23,7 +23,8 @@ struct CertificateNames: CustomStringConvertible {
     /// - Parameter host: a name or an address, without brackets.
     func covers(_ host: String) -> Bool {
         if let address = try? SocketAddress(ipAddress: host, port: 0).ipAddress { return addresses.contains(address) }
-        let host = host.lowercased()
+        // The dot at the end of a whole name is in no certificate.
+        let host = (host.hasSuffix(".") ? String(host.dropLast()) : host).lowercased()
         // A wildcard stands for one label, the first.
         let parent = host.firstIndex(of: ".").map { "*" + host[$0...] }
         return hosts.contains { $0 == host || $0 == parent }

@@ -25,7 +25,7 @@ struct ZoneRekey: AccountHolderCommand {
         bar.finish()
         let failures = FailedRecords(result.failures)
         failures.show(output)
-        var text = "\(result.rekeyed) records sealed again"
+        var text = "\(result.rekeyed.counted("record")) sealed again"
         if result.writtenByOthers > 0 { text += ", \(result.writtenByOthers) written by others meanwhile" }
         if !failures.isEmpty { text += ", \(failures.count) left under older keys" }
         try output.result(
