@@ -228,6 +228,13 @@ import Testing
                 "SEARCH record USING COVERING INDEX record_share "
                     + "(owner=? AND zone=? AND share=? AND position>? AND position<?)"
             ])
+            let atPlace = try await plan(RecordFeed.Place.recordQuery, 4)
+            #expect(atPlace == ["SEARCH record USING INDEX record_share (owner=? AND zone=? AND share=? AND position>? AND position<?)"])
+            let departed = try await plan(RecordFeed.Place.departureQuery, 4)
+            #expect(departed.count == 1 && departed[0].contains("(owner=? AND zone=? AND share=? AND position=?)"), "\(departed)")
+            let shares = [3, 5].map { ZoneShare(number: $0, recordName: "s\($0)", root: "r\($0)") }
+            let departures = try await plan(RecordFeed.departuresQuery(of: shares), 5).filter { $0.contains(" d ") }
+            #expect(departures.count == 1 && departures[0].contains("position>? AND position<?"), "\(departures)")
             for (share, index) in [(0, "record_feed"), (3, "record_share")] {
                 let stale = try await plan(StaleRecords.query(of: Int64(share)), 6).filter { $0.contains(" record ") }
                 #expect(stale.count == 2 && stale[0].contains("USING INDEX \(index) ("), "\(stale)")

@@ -31,11 +31,16 @@ extension RecordFeed {
             }
             places = lowest(limit, of: places, and: found)
         }
+        let end = places.count < limit ? Int64.max : places[limit - 1].position
         let departures = try connection.rows(
-            "SELECT position, share FROM departure d WHERE \(isLastDeparture(shares)) ORDER BY position LIMIT $4",
-            zone.key + [.integer(place), .integer(Int64(limit))]
+            departuresQuery(of: shares), zone.key + [.integer(place), .integer(Int64(limit)), .integer(end)]
         ) { Place(position: try $0.int64(0), share: try $0.int64(1), isDeparture: true) }
         return lowest(limit, of: places, and: departures)
+    }
+
+    /// Those that left one share for another that is read too are no answers, and would not end a page by themselves.
+    static func departuresQuery(of shares: [ZoneShare]) -> String {
+        "SELECT position, share FROM departure d WHERE \(isLastDeparture(shares)) AND position < $5 ORDER BY position LIMIT $4"
     }
 
     private static func lowest(_ limit: Int, of places: [Place], and others: [Place]) -> [Place] {
@@ -69,12 +74,13 @@ extension RecordFeed {
         /// The row at this place, with the columns of `query(of:)`.
         var query: String { isDeparture ? Self.departureQuery : Self.recordQuery }
 
-        private static let recordQuery = """
+        /// As a range: of an equal place SQLite makes a walk over all shares, since it takes `share > 0` for the better condition.
+        static let recordQuery = """
             SELECT \(StoredRecord.columns), 0 FROM record
-            WHERE owner = $1 AND zone = $2 AND share = $3 AND share > 0 AND position = $4
+            WHERE owner = $1 AND zone = $2 AND share = $3 AND share > 0 AND position >= $4 AND position <= $4
             """
 
-        private static let departureQuery = """
+        static let departureQuery = """
             SELECT \(StoredRecord.departureColumns), 1 FROM departure
             WHERE owner = $1 AND zone = $2 AND share = $3 AND position = $4
             """

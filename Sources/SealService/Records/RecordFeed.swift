@@ -29,6 +29,7 @@ package enum RecordFeed {
         _ take: (any SQLRow) throws -> Bool
     ) throws {
         let query: String
+        var place = place
         switch zone.sight {
         case .ownScope: query = Self.query
         case .everything: query = zone.shares == 0 ? Self.query : queryOfEverything
@@ -49,6 +50,7 @@ package enum RecordFeed {
                 return
             }
             query = Self.query(of: shares[0])
+            place = max(place, shares[0].began)
         }
         try connection.run(query, zone.key + [.integer(place), .integer(Int64(limit))], eachRow: take)
     }

@@ -1,9 +1,15 @@
 /// Records, what left a scope, the index of `deleteSelf` references, and what proves a deletion that nobody signed. Keyed
 /// as the zones' tables are; times are microseconds since 1970. `key_known` is of records that came from another scope
 /// with a key that was known there. The index of creators is for public databases alone, whose numbers are negative: saves
-/// in zones do not pay for it. A feed is two indexes, so that what lies in shares costs nobody anything who does not see
-/// it.
+/// in zones do not pay for it.
 enum RecordTables {
+    /// A feed is two indexes, so that what lies in shares costs nobody anything who does not see it.
+    static let feedsByScope = """
+        DROP INDEX record_feed;
+        CREATE INDEX record_feed ON record (owner, zone, position) WHERE share = 0;
+        CREATE INDEX record_feed_shared ON record (owner, zone, position) WHERE share > 0;
+        """
+
     static let tables = """
         CREATE TABLE record (
             owner BIGINT NOT NULL,
@@ -31,8 +37,7 @@ enum RecordTables {
             fields BLOB NOT NULL,
             PRIMARY KEY (owner, zone, name)
         );
-        CREATE INDEX record_feed ON record (owner, zone, position) WHERE share = 0;
-        CREATE INDEX record_feed_shared ON record (owner, zone, position) WHERE share > 0;
+        CREATE INDEX record_feed ON record (owner, zone, position);
         CREATE INDEX record_known_key ON record (owner, zone, share, position) WHERE key_known = 1;
         CREATE INDEX record_parent ON record (owner, zone, parent, name) WHERE parent IS NOT NULL AND deleted = 0;
         CREATE INDEX record_public_creator ON record (owner, zone, creator, name) WHERE owner < 0 AND deleted = 0;

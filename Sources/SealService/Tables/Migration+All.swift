@@ -2,7 +2,9 @@ package import SealStorage
 
 extension Migration {
     /// What every database goes through, oldest first.
-    package static let all: [Migration] = [baseline]
+    package static let all: [Migration] = [baseline, feedsByScope]
+
+    private static let feedsByScope = Migration(named: "002-feeds-by-scope", sql: RecordTables.feedsByScope)
 
     /// Every room's tables. Those that others refer to come first.
     private static let baseline = Migration(
