@@ -98,6 +98,24 @@ import Testing
         }
     }
 
+    /// A server that has a good one does not take one that cuts everybody off.
+    @Test func aRenewalForAnotherNameIsNotTaken() async throws {
+        let (files, others) = (try await make("good", for: "DNS:notes.example.org"), try await make("bad", for: "DNS:other.example.org"))
+        let certificate = try ServerCertificate(files, host: "notes.example.org")
+        for (from, to) in [(others.certificate, files.certificate), (others.key, files.key)] {
+            try Data(contentsOf: URL(fileURLWithPath: from)).write(to: URL(fileURLWithPath: to))
+        }
+        let log = LogCapture()
+        certificate.renew(always: true, logger: log.logger)
+        #expect(log.lines.contains { $0.contains("stays in use") && $0.contains("other.example.org") }, "\(log.lines)")
+        certificate.warn(log.logger)
+        #expect(!log.lines.contains { $0.contains("refuse the server") }, "it still shows the good one")
+        // One that began with the wrong name takes any.
+        let wrong = try ServerCertificate(files, host: "notes.example.org")
+        wrong.renew(always: true, logger: log.logger)
+        #expect(log.lines.contains { $0.contains("was read again") } && log.lines.contains { $0.contains("refuse the server") })
+    }
+
     @Test func aPairThatDoesNotBelongTogetherIsRefusedAtTheStart() async throws {
         let (one, other) = (try await make("one"), try await make("other"))
         let mixed = ServerConfiguration.TLSFiles(certificate: one.certificate, key: other.key)

@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    /// Those of a Kubernetes service that is called like the program.
+    /// Those of Kubernetes services that are called like the program, or begin like it.
     @Test func theAddressesOfServicesAreNoSettings() async throws {
         let services = [
             "SERVICE_HOST": "10.0.0.1", "SERVICE_PORT": "8080", "SERVICE_PORT_HTTP": "8080",
@@ -103,6 +103,8 @@ import Testing
             "PORT_8080_TCP_PROTO": "tcp", "PORT_8080_TCP_ADDR": "10.0.0.1",
         ]
         #expect(try await load(environment: services).dataFolder == "/d")
+        let beside = Dictionary(uniqueKeysWithValues: services.map { ("DB_\($0)", $1) })
+        #expect(try await load(environment: beside).dataFolder == "/d")
     }
 
     /// What is written about or read anywhere here may be in the environment of a server.

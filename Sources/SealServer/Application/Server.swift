@@ -54,7 +54,8 @@ public struct Server: Sendable {
         // Before anything is opened: what cannot start should not leave traces.
         try configuration.checkFiles()
         let certificate = try configuration.tls.map { files throws(ConfigurationError) in
-            try ServerCertificate(files, host: configuration.publicOrigin.flatMap { URL(string: $0)?.host() })
+            let origin = configuration.isBehindProxy ? nil : configuration.publicOrigin
+            return try ServerCertificate(files, host: origin.flatMap { URL(string: $0)?.host() })
         }
         let http = try Self.httpServer(certificate)
         let logger = replacing.logger ?? Self.logger(configuration)

@@ -41,6 +41,9 @@ final class ServerCertificate: Sendable {
             return shown
         }
 
+        /// The first one is the server's own; there is no pair without one.
+        var names: CertificateNames { CertificateNames(chain[0]) }
+
         /// As the log has it.
         var validUntil: String {
             chain.first.map { Date(timeIntervalSince1970: Double($0.notValidAfter)).ISO8601Format() } ?? ""
@@ -69,7 +72,7 @@ final class ServerCertificate: Sendable {
     static let interval: Duration = .seconds(60)
 
     private let files: ServerConfiguration.TLSFiles
-    /// What clients call the server; nil where it is the address that it listens on.
+    /// What clients call the server; nil where it is the address that it listens on, or a proxy's matter.
     private let host: String?
     private let state: Mutex<State>
 
@@ -101,6 +104,12 @@ final class ServerCertificate: Sendable {
         guard hasChanged || always else { return }
         do {
             let pair = try Pair(files)
+            let former = state.withLock(\.pair)
+            guard isForServer(pair) || !isForServer(former) else {
+                return logger.error(
+                    "the changed certificate is not for the server's name; the one before stays in use",
+                    metadata: ["name": "\(host ?? "")", "certificateIsFor": "\(pair.names)", "validUntil": "\(former.validUntil)"])
+            }
             state.withLock { $0.pair = pair }
             logger.notice("the certificate was read again; new connections get it", metadata: ["validUntil": "\(pair.validUntil)"])
             warn(logger)
@@ -111,16 +120,17 @@ final class ServerCertificate: Sendable {
         }
     }
 
-    /// Says so where the certificate is for others than the server's name. It is no error: a proxy before this server may show
-    /// clients one of its own, and call this server otherwise.
+    /// Says so where the certificate is for others than the server's name. It is no error: something before this server may show
+    /// clients a certificate of its own.
     func warn(_ logger: Logger) {
-        guard let host, let shown = state.withLock({ $0.pair.chain.first }) else { return }
-        let names = CertificateNames(shown)
-        guard !names.covers(host) else { return }
+        let pair = state.withLock(\.pair)
+        guard let host, !isForServer(pair) else { return }
         logger.warning(
             "the certificate is not for the server's name: clients that are shown it refuse the server",
-            metadata: ["name": "\(host)", "certificateIsFor": "\(names)"])
+            metadata: ["name": "\(host)", "certificateIsFor": "\(pair.names)"])
     }
+
+    private func isForServer(_ pair: Pair) -> Bool { host.map { pair.names.covers($0) } ?? true }
 
     private static func looks(_ files: ServerConfiguration.TLSFiles) -> [Look?] { [Look(files.certificate), Look(files.key)] }
 }

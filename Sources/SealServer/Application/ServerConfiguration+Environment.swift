@@ -30,10 +30,11 @@ extension ServerConfiguration {
     }
 
     /// Kubernetes gives every container the addresses of the services beside it, by their names: of one that is called
-    /// `sealkit` as `SEALKIT_SERVICE_HOST`, `SEALKIT_PORT=tcp://10.0.0.1:8080`, `SEALKIT_PORT_8080_TCP_ADDR` and so on.
+    /// `sealkit-db`, say, with `_DB` and then `_SERVICE_HOST`, `_SERVICE_PORT_HTTP`, `_PORT=tcp://10.0.0.1:8080`,
+    /// `_PORT_8080_TCP_ADDR` and so on.
     private static func isOfAService(_ name: String, _ value: String) -> Bool {
-        name.hasPrefix(variablePrefix + "SERVICE_") || name.hasPrefix(variablePrefix + "PORT_")
-            || (name == variablePrefix + "PORT" && value.contains("://"))
+        name.hasSuffix("_SERVICE_HOST") || name.contains("_SERVICE_PORT") || (name.hasSuffix("_PORT") && value.contains("://"))
+            || name.contains(/_PORT_[0-9]+_(TCP|UDP|SCTP)(_ADDR|_PORT|_PROTO)?$/)
     }
 
     /// The only one that begins so, or the nearest one; nil where none is close.

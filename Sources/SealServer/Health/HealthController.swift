@@ -23,8 +23,7 @@ struct HealthController: Sendable {
             throw ServerError(.serviceUnavailable, "The server cannot read its database.", retryAfter: 10)
         }
         let states = services.outbox.states
-        let remedy = states.remedy(.email).map { ",\"remedy\":\"\($0)\"" } ?? ""
-        let ways = "\"mail\":\"\(states[.email])\",\"texts\":\"\(states[.phone])\"\(remedy)"
+        let ways = "\"mail\":\"\(states[.email])\",\"texts\":\"\(states[.phone])\""
         return Response(
             status: .ok,
             headers: [.contentType: "application/json", .cacheControl: "no-store"],

@@ -72,8 +72,8 @@ package enum MessengerError: Error, Equatable {
         }
     }
 
-    /// What an operator can do about it, where that is known; good for everybody's eyes.
-    package var remedy: String? {
+    /// What an operator can do about it, where that is known.
+    var remedy: String? {
         switch self {
         case .otherTLS(.fromTheStart):
             "the relay seems to speak TLS from the first byte on, as is usual on port 465: write smtps:// in place of "

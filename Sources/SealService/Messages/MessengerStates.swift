@@ -15,8 +15,6 @@ package final class MessengerStates: Sendable {
         var state = State.untried
         /// What the log said last.
         var logged = State.untried
-        /// What to do about a failure, where that is known.
-        var remedy: String?
         /// A message has failed since, which may have been its own fault.
         var isDoubted = false
     }
@@ -33,20 +31,13 @@ package final class MessengerStates: Sendable {
 
     package subscript(kind: Address.Kind) -> State { states.withLock { $0[kind]?.state ?? .none } }
 
-    /// What to do about messages of a kind that fail, where that is known.
-    package func remedy(_ kind: Address.Kind) -> String? {
-        states.withLock { $0[kind].flatMap { $0.state == .failing ? $0.remedy : nil } }
-    }
-
     /// Whether it is not known, or not sure, that messages of a kind go out.
     func isUnsure(_ kind: Address.Kind) -> Bool { states.withLock { $0[kind].map { $0.state != .ok || $0.isDoubted } ?? false } }
 
-    /// - Parameters:
-    ///   - why: of a failure, without any address.
-    ///   - remedy: what to do about it, for everybody's eyes.
-    package func note(_ state: State, of kind: Address.Kind, why: String = "", remedy: String? = nil) {
+    /// - Parameter why: of a failure, without any address.
+    package func note(_ state: State, of kind: Address.Kind, why: String = "") {
         let former = states.withLock { states in
-            defer { states[kind] = Known(state: state, logged: state, remedy: remedy) }
+            defer { states[kind] = Known(state: state, logged: state) }
             return states[kind]?.logged
         }
         guard former != state else { return }

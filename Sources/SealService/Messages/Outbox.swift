@@ -80,7 +80,7 @@ package final class Outbox: Sendable {
             }
             // A server that has stopped says nothing any more.
             if state.withLock(\.isClosed) { return }
-            states.note(failure == nil ? .ok : .failing, of: kind, why: failure?.text ?? "", remedy: failure?.remedy)
+            states.note(failure == nil ? .ok : .failing, of: kind, why: failure?.text ?? "")
         }
     }
 
@@ -186,7 +186,7 @@ package final class Outbox: Sendable {
                 if messenger.canBeTried, known?.isOfTheWay != true {
                     states.doubt(waiting.kind)
                 } else {
-                    states.note(.failing, of: waiting.kind, why: known?.text ?? "", remedy: known?.remedy)
+                    states.note(.failing, of: waiting.kind, why: known?.text ?? "")
                 }
                 let willRetry = attempts <= waits.count && known?.isWorthRetrying != false
                 logger.warning(
