@@ -113,11 +113,14 @@ extension ZoneBatch {
 }
 
 extension Record {
-    /// Whether it goes with any other.
+    /// Whether it goes with any other, as far as its fields are at hand: one that is not may be a reference.
     fileprivate var goesWithOthers: Bool {
         fields.values.contains { state in
-            guard case .plain(let value) = state else { return false }
-            return value.goesWithOthers
+            switch state {
+            case .plain(let value): value.goesWithOthers
+            case .omitted: true
+            case .encrypted, .asset: false
+            }
         }
     }
 
