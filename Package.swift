@@ -241,6 +241,15 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             path: "Tests/Consumer/Bystander", swiftSettings: [.swiftLanguageMode(.v6)]),
+        // What an app of the sync engine looks like: Examples/Todo/README.md
+        .target(name: "TodoList", dependencies: ["SealKit"], path: "Examples/Todo/TodoList", swiftSettings: [.swiftLanguageMode(.v6)]),
+        .executableTarget(
+            name: "todo",
+            dependencies: ["TodoList", "SealKit", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            path: "Examples/Todo/Terminal", swiftSettings: [.swiftLanguageMode(.v6)]),
+        .testTarget(
+            name: "TodoTests", dependencies: ["TodoList", "todo", "SealKit", "SealLab"], path: "Examples/Todo/Tests",
+            swiftSettings: [.swiftLanguageMode(.v6)]),
         .testTarget(
             name: "ConsumerTests",
             dependencies: ["SealKit", "ConsumerSwift5", "ConsumerSwift6", "ConsumerMemberImports", "ConsumerBystander"],
