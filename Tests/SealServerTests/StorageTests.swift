@@ -145,6 +145,21 @@ import Testing
         #expect(try await repaired.read { try $0.exists("SELECT 1 FROM sqlite_master WHERE name = 'a'") } == false)
     }
 
+    /// Each step of the schema's history takes up a database that ends with the one before.
+    @Test func databasesOfEachEarlierStepGoOn() async throws {
+        for steps in 1..<Migration.all.count {
+            let path = folder.file("after-\(steps).sqlite")
+            try await SQLiteDatabase(path: path, migrations: Array(Migration.all.prefix(steps))).close()
+            let database = try SQLiteDatabase(path: path, migrations: Migration.all)
+            let schema = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name"
+            let grown = try await database.read { try $0.rows(schema) { try $0.text(0) + ": " + $0.text(1) } }
+            let new = try SQLiteDatabase(path: folder.file("new-\(steps).sqlite"), migrations: Migration.all)
+            #expect(try await new.read { try $0.rows(schema) { try $0.text(0) + ": " + $0.text(1) } } == grown)
+            #expect(grown.contains { $0.hasPrefix("record_feed_shared: ") })
+            for database in [database, new] { try await database.close() }
+        }
+    }
+
     /// A table that is made with another text is another table, whatever the steps are called.
     @Test func aDatabaseOfAnotherBuildIsRefusedByName() async throws {
         let path = folder.file("build.sqlite")
