@@ -17,8 +17,8 @@ extension ModelRun {
         case 17..<24: try await changeHierarchy(owner, &random)
         case 24..<29: try await leaveHierarchy(Self.owners + random.below(devices.count - Self.owners), &random)
         case 29..<35: try await stopHierarchy(owner, &random)
-        case 35..<38: try await changeWhole(owner, &random)
-        case 38..<74: try await modify(device, zone, &random)
+        case 35..<40: try await changeWhole(owner, &random)
+        case 40..<74: try await modify(device, zone, &random)
         case 74..<83:
             guard let call = lookUp(device, zone, &random) else { return }
             try await play(call)
