@@ -142,13 +142,19 @@ let package = Package(
             ],
             swiftSettings: house),
         // Floor 6
+        .target(
+            name: "SealVectors",
+            dependencies: [
+                "CSodium", "SealPrimitives", "SealStatements", "SealEnvelope", "SealCoding", "SealKit",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: house),
         .executableTarget(
             name: "sealkit",
             dependencies: [
-                "CSodium", "SealSystem", "SealKit", "SealStorage", "SealService", "SealServer", "SealPrimitives", "SealStatements", "SealEnvelope", "SealWire",
-                "SealCoding", "SealSchema",
-                "SealQuery", .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Crypto", package: "swift-crypto"),
+                "SealSystem", "SealPrimitives", "SealStatements", "SealEnvelope", "SealWire", "SealSchema", "SealQuery",
+                "SealStorage", "SealService", "SealKit", "SealServer", "SealVectors",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: house),
         .target(
@@ -195,7 +201,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             swiftSettings: house),
-        .testTarget(name: "VectorsTests", dependencies: ["sealkit"], swiftSettings: house),
+        .testTarget(name: "SealVectorsTests", dependencies: ["SealVectors"], swiftSettings: house),
         .testTarget(
             name: "SealKitTests",
             dependencies: [

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// The package graph itself shows that the server holds no code that decrypts, and which of its parts know no HTTP.
+/// The package graph itself shows that the server holds no code that decrypts, which of its parts know no HTTP, and
+/// that nothing of the test vectors is shipped.
 @Suite(.timeLimit(.minutes(60))) struct FloorsTests {
     private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
@@ -53,6 +54,14 @@ import Testing
         #expect(try graph(of: "SealServer", in: targets).own == below.union(["SealStorage", "SealService", "SealServer"]))
         // The same reading finds the envelope where it is.
         #expect(try dependencies(of: "SealKit", in: targets).own.contains("SealEnvelope"))
+    }
+
+    /// The vectors' people have secrets that everybody knows.
+    @Test(arguments: ["SealKit", "SealServer"]) func noVectorsAreShipped(_ target: String) throws {
+        let targets = try targets()
+        #expect(try !graph(of: target, in: targets).own.contains("SealVectors"))
+        // The same reading finds them where they are.
+        #expect(try graph(of: "sealkit", in: targets).own.contains("SealVectors"))
     }
 
     @Test func storageAndRulesKnowNothingOfHTTP() throws {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import sealkit
+@testable import SealVectors
 
 @Suite(.serialized, .timeLimit(.minutes(60))) struct CheckedInVectorsTests {
     static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -37,5 +37,28 @@ import Testing
                 #expect((try? outcome.get()) != .some(nil), "\(name) \(group.type) \(key)")
             }
         }
+    }
+
+    @Test func `A folder without vectors is refused`() throws {
+        let nowhere = URL(filePath: "/nowhere/at/all")
+        #expect(throws: NothingToRead.self) { try CheckedInVectors.verify(in: nowhere) { _ in } }
+    }
+
+    @Test func `Altered and absent files are named`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "vectors-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let file = try Constructions.file(of: PAEVectors.self)
+        let text = try #require(String(data: try file.encoded(), encoding: .utf8))
+        let altered = text.replacing("\"numberOfTests\" : \(file.numberOfTests)", with: "\"numberOfTests\" : 0")
+        try Data(altered.utf8).write(to: folder.appending(path: "pae.json"))
+        var lines: [String] = []
+        let missed = try CheckedInVectors.verify(in: folder) { lines.append($0) }
+        #expect(missed == Constructions.all.count)
+        #expect(lines.contains("  numberOfTests says 0, there are \(file.numberOfTests)"))
+        for other in Constructions.all where other.name != PAEVectors.name {
+            #expect(lines.contains { $0.hasPrefix("\(other.name): unreadable, ") })
+        }
+        #expect(lines.last == "\(Constructions.all.count) files, 0 tests, \(missed) missed")
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import sealkit
+@testable import SealVectors
 
 /// The published vectors where they lie: in no copy of ours. `.ci/run` sets the variable when they stand beside the checkout.
 @Suite(.serialized, .timeLimit(.minutes(60))) struct PublishedVectorsTests {
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func `A folder that is not there is refused`() throws {
-        #expect(throws: Failure.Local.self) { try PublishedVectors.run(in: URL(filePath: "/nowhere/at/all")) { _ in } }
+        #expect(throws: NothingToRead.self) { try PublishedVectors.run(in: URL(filePath: "/nowhere/at/all")) { _ in } }
     }
 
     @Test func `Absent families, unreadable and foreign files are named`() throws {

@@ -1,25 +1,30 @@
-import Foundation
+package import Foundation
 
 /// Finds the published vectors below a folder and puts all of them to the test. Nothing is passed over in silence: a
 /// family without a file, a file that cannot be read and one with an unknown kind of test are missed.
-enum PublishedVectors {
+package enum PublishedVectors {
     static let families: [any PublishedFamily.Type] = [
         WycheproofX25519.self, WycheproofEd25519.self, WycheproofChaCha20Poly1305.self, WycheproofXChaCha20Poly1305.self,
         WycheproofHMAC.self, WycheproofHKDF.self, CCTVEd25519.self, PasetoStandard.self, HPKEPostQuantum.self, XWingDraft.self,
     ]
     static let constants: [any PublishedConstants.Type] = [BLAKE2bConstants.self, Argon2idConstants.self]
 
-    struct Outcome {
+    package struct Outcome {
         var files = 0
         var tests = 0
-        var missed = 0
+        package fileprivate(set) var missed = 0
 
-        var summary: String { "\(files) published files, \(tests) tests, \(missed) missed" }
+        package var summary: String { "\(files) published files, \(tests) tests, \(missed) missed" }
     }
 
     /// - Parameter say: takes a line of the account.
+    /// - Throws: `NothingToRead`, and what `say` throws.
+    package static func run(in folder: URL, say: (String) throws -> Void) throws -> Outcome {
+        try run(in: folder, constants: constants, say: say)
+    }
+
     static func run(
-        in folder: URL, constants: [any PublishedConstants.Type] = constants, say: (String) throws -> Void
+        in folder: URL, constants: [any PublishedConstants.Type], say: (String) throws -> Void
     ) throws -> Outcome {
         var outcome = Outcome()
         var seen: Set<String> = []
@@ -68,7 +73,7 @@ enum PublishedVectors {
             let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.resolvingSymlinksInPath().path)
             return paths.filter { $0.hasSuffix(".json") }.sorted()
         } catch {
-            throw Failure.Local(status: .notFound, reason: "there is no folder to read at \(folder.path)")
+            throw NothingToRead(reason: "there is no folder to read at \(folder.path)")
         }
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SealVectors
 
 extension VectorsCommand {
     struct Published: ParsableCommand {
@@ -20,7 +21,14 @@ extension VectorsCommand {
         @Argument(help: "The folder to read.", completion: .directory) var folder: String
 
         func run() throws {
-            let outcome = try PublishedVectors.run(in: URL(filePath: folder)) { try Output.standardOutput($0) }
+            let outcome: PublishedVectors.Outcome
+            do {
+                outcome = try PublishedVectors.run(in: URL(filePath: folder)) { try Output.standardOutput($0) }
+            } catch let nothing as NothingToRead {
+                throw Failure.Local(
+                    status: .notFound, reason: nothing.reason,
+                    remedy: "name a folder with clones of what sealkit help vectors published lists")
+            }
             try Output.standardOutput(outcome.summary)
             if outcome.missed > 0 { throw ExitCode.failure }
         }
