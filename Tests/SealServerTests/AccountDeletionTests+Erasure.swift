@@ -28,7 +28,7 @@ extension AccountDeletionTests {
         "share_view": ["viewer", "owner"], "departure": ["owner"], "unsettled_parent": ["owner"], "sealed_link": ["owner"],
         "unsettled_share": ["owner"], "roots_below": ["owner"],
         "share_access": ["owner"], "access_request": ["owner", "requester"], "account_deletion": ["account"],
-        "device": ["account"], "enrolment": ["account"], "zone_end": ["owner"], "view_end": ["viewer"],
+        "device": ["account"], "enrolment": ["account"], "zone_run": ["owner"], "view_run": ["viewer"],
         "restored_scope": ["owner"], "abandoned_entry": ["owner"], "zone_remains": ["owner"],
     ]
 
@@ -197,7 +197,7 @@ extension AccountDeletionTests {
             let (anna, before) = try kept.held()
             let (account, identity) = try await ids(anna, server)
             let found = try await rows(account, [identity], names: [anna.name], server)
-            #expect(Set(found.keys).isSuperset(of: ["access_request", "blob", "view_end", "zone_view"]), "\(found)")
+            #expect(Set(found.keys).isSuperset(of: ["access_request", "blob", "view_run", "zone_view"]), "\(found)")
             _ = try await delete(anna.at(server).client)
             try await waitUntilErased(server)
             let left = try await rows(account, [identity], names: [anna.name], server)

@@ -88,6 +88,53 @@ import Testing
         }
     }
 
+    /// What moves a user's database feed, and a zone's where it takes a place in that.
+    enum Move: CaseIterable {
+        case save, accessRequest, newZone
+
+        /// - Parameter asker: somebody who has not asked yet.
+        func make(by anna: Person, in zone: TestZone, asker: Person, name: String) async throws {
+            switch self {
+            case .save: _ = try await anna.save([Write(name)], in: zone)
+            case .accessRequest: try await asker.ask([UInt8](try #require(try await anna.links(zone).links.first).routingID))
+            case .newZone: _ = try await anna.makeZone(name)
+            }
+        }
+    }
+
+    /// The backup was made while the server ran, so that it knows the run of the tokens that came after it.
+    @Test(arguments: Move.allCases) func tokensOfALostEndOfARunExpire(_ move: Move) async throws {
+        struct Known: Sendable { var anna, carl, dora: Person, zone: TestZone, good = Data(), lost = Data(), lostZone = Data() }
+        let folder = TemporaryFolder()
+        let box = Box<Known>()
+        try await RunningServer.with(folder: folder) { server in
+            let shared = try await Self.shared(server)
+            let anna = shared.anna
+            try await anna.updateAccess(shared.zone, allows: true)
+            var known = Known(anna: anna, carl: try await Person.ready(server), dora: try await Person.ready(server), zone: shared.zone)
+            known.good = try await anna.zoneChanges().token
+            // Nothing is written meanwhile.
+            try FileManager.default.copyItem(atPath: folder.file("data"), toPath: folder.file("backup"))
+            try await move.make(by: anna, in: known.zone, asker: known.carl, name: "lost")
+            known.lost = try await anna.zoneChanges().token
+            known.lostZone = try await anna.changes(in: known.zone).token
+            box.value = known
+        }
+        try FileManager.default.removeItem(atPath: folder.file("data"))
+        try FileManager.default.moveItem(atPath: folder.file("backup"), toPath: folder.file("data"))
+        try await RunningServer.with(folder: folder) { server in
+            let known = try box.held()
+            let anna = known.anna.at(server)
+            try await expectRefusal(.changeTokenExpired) { try await anna.zoneChanges(known.lost) }
+            // The feed comes to where the lost token stood.
+            try await move.make(by: anna, in: known.zone, asker: known.dora.at(server), name: "new")
+            try await expectRefusal(.changeTokenExpired) { try await anna.zoneChanges(known.lost) }
+            #expect(try await anna.zoneChanges(known.good).modifications.count == 1)
+            guard move == .save else { return }
+            try await expectRefusal(.changeTokenExpired) { try await anna.changes(in: known.zone, since: known.lostZone) }
+        }
+    }
+
     @Test func tokensOfManyRunsHold() async throws {
         let folder = TemporaryFolder()
         let box = Box<(Person, TestZone)>()

@@ -73,6 +73,7 @@ extension ZoneRow {
         head = .zero
         participants = 0
         isClosed = false
+        run = 0
         watch = []
     }
 }

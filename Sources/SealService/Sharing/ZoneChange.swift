@@ -135,7 +135,7 @@ package struct ZoneChange {
                 participants, closed)
             SELECT $1, COALESCE(MAX(zone), 0) + 1, $2, $3, $4, $5, 0, $6, 0, $7, 0, 0 FROM zone WHERE owner = $1
             RETURNING owner, zone, container, environment, owner_name, name, position, incarnation, sequence, head,
-                participants, closed, watched, shares
+                participants, closed, watched, shares, run
             """,
             [
                 .integer(owner), .text(scope.container), .integer(Int64(scope.environment.rawValue)),

@@ -2,9 +2,11 @@ package import SealStorage
 
 extension Migration {
     /// What every database goes through, oldest first.
-    package static let all: [Migration] = [baseline, feedsByScope]
+    package static let all: [Migration] = [baseline, feedsByScope, beginsOfRuns]
 
     private static let feedsByScope = Migration(named: "002-feeds-by-scope", sql: RecordTables.feedsByScope)
+
+    private static let beginsOfRuns = Migration(named: "003-begins-of-runs", sql: ServerRuns.begins)
 
     /// Every room's tables. Those that others refer to come first.
     private static let baseline = Migration(

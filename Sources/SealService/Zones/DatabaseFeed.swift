@@ -20,7 +20,7 @@ package enum DatabaseFeed {
         WHERE f.viewer = zone_view.viewer AND f.environment = zone_view.environment AND f.shared = zone_view.shared)
         """
 
-    /// The zone changed: everybody who sees what changed learns so.
+    /// The zone changed: everybody who sees what changed learns so. Comes after the change took its place in the zone's feed.
     /// - Parameter shares: those that it concerns beside the zone's own scope.
     package static func touch(_ zone: ZoneRow, shares: Set<Int64> = [], in connection: any SQLConnection) throws {
         guard zone.shares > 0 else {
@@ -48,11 +48,14 @@ package enum DatabaseFeed {
     /// Something about the zone is news to some of those who see it.
     package static func touch(_ zone: ZoneRow, for users: [UserID], in connection: any SQLConnection) throws {
         let names = users.indices.map { "$\($0 + 4)" }.joined(separator: ", ")
-        try connection.execute(
-            """
-            UPDATE zone_view SET position = \(nextPosition) WHERE owner = $1 AND zone = $2 AND gone = 0
+        let concerned = """
+            owner = $1 AND zone = $2 AND gone = 0
             AND viewer IN (SELECT id FROM identity WHERE container = $3 AND user_name IN (\(names)))
-            """, zone.key + [.text(zone.container)] + users.map { .text($0.recordName) })
+            """
+        let values = zone.key + [.text(zone.container)] + users.map { .text($0.recordName) }
+        // Nothing took a place in the zone's feed, by which they would have been kept.
+        try ServerRuns.keepFeeds(of: concerned, values, in: connection)
+        try connection.execute("UPDATE zone_view SET position = \(nextPosition) WHERE \(concerned)", values)
     }
 
     /// The zone appears (again) in the viewer's private or shared database.
@@ -64,6 +67,7 @@ package enum DatabaseFeed {
                 ON CONFLICT (viewer, owner, zone, share) DO UPDATE SET gone = 0, until_sequence = 0
                 """, [.integer(viewer)] + zone.scopeKey)
         }
+        try ServerRuns.keepFeed(of: viewer, with: zone, in: connection)
         try connection.execute(
             """
             INSERT INTO zone_view (viewer, environment, shared, owner, zone, position, gone, until_sequence, partial, since)

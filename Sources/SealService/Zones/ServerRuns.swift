@@ -1,9 +1,9 @@
 import SealStatements
 package import SealStorage
 
-/// The server's history, as far as change tokens need it: each start begins a run, and says where every feed ended in the one
-/// before. A token names the run that it was given out in, so that one of a future that a restored backup does not have is
-/// known, even after the feed has grown past its place again.
+/// The server's history, as far as change tokens need it: each start begins a run, and a feed's first change in a run keeps
+/// where the feed stood before. A token names the run that it was given out in, so that one of a future that a restored backup
+/// does not have is known, even after the feed has grown past its place again.
 package enum ServerRuns {
     /// A feed's places as a token may name them.
     package struct Reach: Sendable, Equatable {
@@ -26,28 +26,62 @@ package enum ServerRuns {
         // At the first start there is none.
         let last = try connection.first("SELECT COALESCE(MAX(number), 0) FROM server_run") { try $0.int64(0) } ?? 0
         try connection.execute(
-            """
-            INSERT INTO zone_end (owner, zone, run, position)
-            SELECT z.owner, z.zone, $1, z.position FROM zone z WHERE z.position > COALESCE(
-                (SELECT MAX(e.position) FROM zone_end e WHERE e.owner = z.owner AND e.zone = z.zone), 0)
-            """, [.integer(last)])
-        try connection.execute(
-            """
-            INSERT INTO view_end (viewer, environment, shared, run, position)
-            SELECT v.viewer, v.environment, v.shared, $1, MAX(v.position) FROM zone_view v
-            GROUP BY v.viewer, v.environment, v.shared HAVING MAX(v.position) > COALESCE(
-                (SELECT MAX(e.position) FROM view_end e
-                WHERE e.viewer = v.viewer AND e.environment = v.environment AND e.shared = v.shared), 0)
-            """, [.integer(last)])
-        try connection.execute(
             "INSERT INTO server_run (number) VALUES ($1)", [.integer(number(after: last, now: now, random: random))])
     }
+
+    // MARK: A feed's first change in a run
+
+    /// The run that it is now, for a statement that moves a feed.
+    static let newest = "(SELECT MAX(number) FROM server_run)"
+
+    /// Keeps where a zone's feed stood before its first change in a run. All who see the zone hear of that change, so their
+    /// feeds are kept as well: nothing has to be asked at the zone's further changes.
+    static func keep(_ zone: ZoneRow, at position: Int64, before run: Int64, in connection: any SQLConnection) throws {
+        try connection.execute(
+            """
+            INSERT INTO zone_run (owner, zone, run, position) VALUES ($1, $2, $3, $4)
+            ON CONFLICT (owner, zone, run) DO NOTHING
+            """, zone.key + [.integer(run), .integer(position)])
+        try keepFeeds(of: "v.owner = $1 AND v.zone = $2 AND v.gone = 0", zone.key, in: connection)
+    }
+
+    /// The same for one viewer's feed that a zone comes into or goes from.
+    static func keepFeed(of viewer: Int64, with zone: ZoneRow, in connection: any SQLConnection) throws {
+        let feed: [SQLValue] = [
+            .integer(viewer), .integer(Int64(zone.environment.rawValue)), .bool(viewer != zone.owner),
+        ]
+        let isKept = try keepFeeds(of: "v.viewer = $1 AND v.environment = $2 AND v.shared = $3", feed, in: connection) > 0
+        guard !isKept else { return }
+        // Nothing was in it yet.
+        try connection.execute(
+            """
+            INSERT INTO view_run (viewer, environment, shared, run, position) VALUES ($1, $2, $3, \(newest), 0)
+            ON CONFLICT (viewer, environment, shared, run) DO NOTHING
+            """, feed)
+    }
+
+    /// The same for the feeds that have rows of `zone_view` as `v`.
+    @discardableResult
+    static func keepFeeds(
+        of views: String, _ values: [SQLValue], in connection: any SQLConnection
+    ) throws -> Int {
+        try connection.execute(
+            """
+            INSERT INTO view_run (viewer, environment, shared, run, position)
+            SELECT DISTINCT v.viewer, v.environment, v.shared, \(newest), (SELECT MAX(f.position) FROM zone_view f
+                WHERE f.viewer = v.viewer AND f.environment = v.environment AND f.shared = v.shared)
+            FROM zone_view v WHERE \(views)
+            ON CONFLICT (viewer, environment, shared, run) DO NOTHING
+            """, values)
+    }
+
+    // MARK: How far a token may reach
 
     /// How far a token of `run` may reach in a zone's feed, which stands at `position`.
     package static func reach(of run: Int64, in zone: ZoneRow, _ connection: any SQLConnection) throws -> Reach {
         try reach(
             of: run, standing: zone.position,
-            "SELECT MAX(position) FROM zone_end WHERE owner = $2 AND zone = $3 AND run <= $1", zone.key, connection)
+            "SELECT position FROM zone_run WHERE owner = $2 AND zone = $3 AND run > $1 ORDER BY run LIMIT 1", zone.key, connection)
     }
 
     /// The same in one of a caller's databases.
@@ -56,24 +90,28 @@ package enum ServerRuns {
     ) throws -> Reach {
         try reach(
             of: run, standing: position,
-            "SELECT MAX(position) FROM view_end WHERE viewer = $2 AND environment = $3 AND shared = $4 AND run <= $1",
+            """
+            SELECT position FROM view_run WHERE viewer = $2 AND environment = $3 AND shared = $4 AND run > $1
+            ORDER BY run LIMIT 1
+            """,
             [.integer(caller.id), .integer(Int64(path.environment.rawValue)), .bool(path.isShared)], connection)
     }
 
+    /// - Parameter end: where the feed stood when it first changed after the run.
     private static func reach(
         of run: Int64, standing position: Int64, _ end: String, _ key: [SQLValue], _ connection: any SQLConnection
     ) throws -> Reach {
         let found = try connection.first(
             """
-            SELECT (SELECT MAX(number) FROM server_run), (SELECT COUNT(*) FROM server_run WHERE number = $1), (\(end))
+            SELECT \(newest), (SELECT COUNT(*) FROM server_run WHERE number = $1), (\(end))
             """, [.integer(run)] + key
         ) { (newest: try $0.int64(0), isKnown: try $0.int64(1) > 0, end: try $0.optionalInt64(2)) }
         guard let found else { throw StorageError.failed(code: 0, message: "the server's run is gone") }
         if run == found.newest { return Reach(newest: found.newest, end: position) }
-        return Reach(newest: found.newest, end: found.isKnown ? found.end ?? 0 : nil)
+        return Reach(newest: found.newest, end: found.isKnown ? found.end ?? position : nil)
     }
 
-    /// Where each feed ended in each of the server's runs, of the feeds that moved in it.
+    /// Of the schema's first step: each start wrote there where every feed ended in the run before. `begins` takes them over.
     static let tables = """
         CREATE TABLE server_run (number BIGINT NOT NULL PRIMARY KEY);
         CREATE TABLE zone_end (
@@ -91,5 +129,43 @@ package enum ServerRuns {
             position BIGINT NOT NULL,
             PRIMARY KEY (viewer, environment, shared, run)
         );
+        """
+
+    /// Where each feed stood before its first change in a run, of the feeds that changed in it. A start then has nothing to write,
+    /// however many zones there are. Of the last run the ends are not written: its feeds stood where those of the run before ended.
+    static let begins = """
+        ALTER TABLE zone ADD COLUMN run BIGINT NOT NULL DEFAULT 0;
+        CREATE TABLE zone_run (
+            owner BIGINT NOT NULL,
+            zone BIGINT NOT NULL,
+            run BIGINT NOT NULL,
+            position BIGINT NOT NULL,
+            PRIMARY KEY (owner, zone, run)
+        );
+        CREATE TABLE view_run (
+            viewer BIGINT NOT NULL,
+            environment BIGINT NOT NULL,
+            shared BIGINT NOT NULL,
+            run BIGINT NOT NULL,
+            position BIGINT NOT NULL,
+            PRIMARY KEY (viewer, environment, shared, run)
+        );
+        INSERT INTO zone_end (owner, zone, run, position)
+            SELECT z.owner, z.zone, (SELECT MAX(number) FROM server_run), z.position FROM zone z WHERE z.position > COALESCE(
+                (SELECT MAX(e.position) FROM zone_end e WHERE e.owner = z.owner AND e.zone = z.zone), 0);
+        INSERT INTO view_end (viewer, environment, shared, run, position)
+            SELECT v.viewer, v.environment, v.shared, (SELECT MAX(number) FROM server_run), MAX(v.position) FROM zone_view v
+            GROUP BY v.viewer, v.environment, v.shared HAVING MAX(v.position) > COALESCE(
+                (SELECT MAX(e.position) FROM view_end e
+                WHERE e.viewer = v.viewer AND e.environment = v.environment AND e.shared = v.shared), 0);
+        INSERT INTO zone_run (owner, zone, run, position)
+            SELECT e.owner, e.zone, e.run, COALESCE((SELECT MAX(b.position) FROM zone_end b
+                WHERE b.owner = e.owner AND b.zone = e.zone AND b.run < e.run), 0) FROM zone_end e;
+        INSERT INTO view_run (viewer, environment, shared, run, position)
+            SELECT e.viewer, e.environment, e.shared, e.run, COALESCE((SELECT MAX(b.position) FROM view_end b
+                WHERE b.viewer = e.viewer AND b.environment = e.environment AND b.shared = e.shared AND b.run < e.run), 0)
+            FROM view_end e;
+        DROP TABLE zone_end;
+        DROP TABLE view_end;
         """
 }

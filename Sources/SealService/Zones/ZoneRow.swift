@@ -29,6 +29,8 @@ package struct ZoneRow: Sendable {
     /// The highest number that a hierarchical share has here. Zero, as in nearly all zones: every record is in the zone's own
     /// scope, and nothing has to be asked about others.
     package var shares: Int64 = 0
+    /// The server's run in which the zone's feed last changed; see `ServerRuns`.
+    package var run: Int64
     /// Whose scope this row shows the zone from; nil for the zone's own.
     package var share: ZoneShare?
     /// What whoever the row was read for sees of the zone.
@@ -36,9 +38,9 @@ package struct ZoneRow: Sendable {
 
     package static let columns = """
         z.owner, z.zone, z.container, z.environment, z.owner_name, z.name, z.position, z.incarnation, z.sequence, z.head, \
-        z.participants, z.closed, z.watched, z.shares
+        z.participants, z.closed, z.watched, z.shares, z.run
         """
-    static let columnCount = 14
+    static let columnCount = 15
 
     package init(_ row: any SQLRow) throws {
         owner = try row.int64(0)
@@ -58,6 +60,7 @@ package struct ZoneRow: Sendable {
         isClosed = try row.bool(11)
         watch = Watch(rawValue: try row.int64(12))
         shares = try row.int64(13)
+        run = try row.int64(14)
     }
 
     /// The first two parameters of nearly every statement.

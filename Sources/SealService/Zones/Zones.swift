@@ -140,11 +140,15 @@ package enum Zones {
 
     /// Takes the next `count` places in the zone's feed; returns the first of them.
     static func takePositions(_ count: Int, of zone: ZoneRow, in connection: any SQLConnection) throws -> Int64 {
-        let last = try connection.first(
-            "UPDATE zone SET position = position + $3 WHERE owner = $1 AND zone = $2 RETURNING position",
-            zone.key + [.integer(Int64(count))]
-        ) { try $0.int64(0) }
-        guard let last else { throw StorageError.failed(code: 0, message: "the zone's row is gone") }
-        return last - Int64(count) + 1
+        let moved = try connection.first(
+            """
+            UPDATE zone SET position = position + $3, run = \(ServerRuns.newest) WHERE owner = $1 AND zone = $2
+            RETURNING position, run
+            """, zone.key + [.integer(Int64(count))]
+        ) { (last: try $0.int64(0), run: try $0.int64(1)) }
+        guard let moved else { throw StorageError.failed(code: 0, message: "the zone's row is gone") }
+        let before = moved.last - Int64(count)
+        if moved.run != zone.run { try ServerRuns.keep(zone, at: before, before: moved.run, in: connection) }
+        return before + 1
     }
 }

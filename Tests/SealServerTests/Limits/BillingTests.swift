@@ -38,7 +38,7 @@ import Testing
         "session": "twenty a device", "enrolment": "ends within minutes", "verification": "ends within minutes",
         "verification_sent": "bounded by rates", "spent_token": "ends within minutes", "server_request": "ends within minutes",
         "outgoing_message": "ends within minutes", "zone_view": "one a zone that is seen", "share_view": "one a share that is seen",
-        "view_end": "one a run", "zone_end": "one a run", "restored_scope": "one a scope", "share_access": "one a share",
+        "view_run": "one a run", "zone_run": "one a run", "restored_scope": "one a scope", "share_access": "one a share",
         "unsettled_parent": "one a record", "unsettled_share": "one a share", "roots_below": "one a record",
         "delete_reference": "follows from a record", "record_index": "follows from a record", "search_document": "follows from a record",
         "index_build": "one a type", "notification_feed": "one a user", "notification": "at most 5000 a user, for a month",

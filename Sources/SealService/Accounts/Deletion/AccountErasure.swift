@@ -38,7 +38,7 @@ package struct AccountErasure {
     /// The identity's own zones: what of them nobody else has seen.
     private static let zoneTables: [(name: String, key: String)] = [
         ("roster_entry", "owner, zone, share, sequence"), ("abandoned_entry", "owner, zone, share, branch, sequence"),
-        ("restored_scope", "owner, zone, share"), ("zone_end", "owner, zone, run"), ("share", "owner, zone, share"),
+        ("restored_scope", "owner, zone, share"), ("zone_run", "owner, zone, run"), ("share", "owner, zone, share"),
         ("zone", "owner, zone"),
     ]
 
@@ -119,8 +119,8 @@ package struct AccountErasure {
             ON CONFLICT (account) DO NOTHING
             """, [.integer(identity), .integer(Int64.max)])
         let shares = try erase("share_view", "viewer, owner, zone, share", "viewer = $1", identity)
-        let ends = try erase("view_end", "viewer, environment, shared, run", "viewer = $1", identity)
-        return try shares + ends > 0 || erase("zone_view", "viewer, environment, shared, owner, zone", "viewer = $1", identity) > 0
+        let runs = try erase("view_run", "viewer, environment, shared, run", "viewer = $1", identity)
+        return try shares + runs > 0 || erase("zone_view", "viewer, environment, shared, owner, zone", "viewer = $1", identity) > 0
     }
 
     /// What others have seen of the account's zones stays, and its sums with it.
