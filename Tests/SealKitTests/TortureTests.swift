@@ -21,16 +21,23 @@ import Testing
         #expect(totals.cut > 0 && totals.saves > 0)
     }
 
-    /// `SEED=… SealTorture model` makes the same choices again. Ten seeds, and more where chance left out a kind of step.
+    /// `SEED=… SealTorture model` makes the same choices again. Ten seeds, and more where chance left out a kind of step; two
+    /// at a time, since the last tests to run have the processors to themselves.
     @Test func serverAndModelAgree() async throws {
         let server = try SealLab.ServerProcess.temporary()
         defer { server.remove() }
         var counts = ModelCounts()
-        for played in 0..<30 where played < 10 || !counts.missing.isEmpty {
-            let seed = UInt64.random(in: 1...999_999_999)
-            print("the model plays 500 steps of SEED=\(seed)")
-            counts.add(try await ModelTest(seed: seed, steps: 500, origin: server.origin).run())
+        for pair in 0..<15 where pair < 5 || !counts.missing.isEmpty {
+            async let one = modelCounts(server.origin)
+            async let other = modelCounts(server.origin)
+            for played in try await [one, other] { counts.add(played) }
         }
         #expect(counts.missing.isEmpty, "\(counts)")
+    }
+
+    private func modelCounts(_ origin: String) async throws -> ModelCounts {
+        let seed = UInt64.random(in: 1...999_999_999)
+        print("the model plays 500 steps of SEED=\(seed)")
+        return try await ModelTest(seed: seed, steps: 500, origin: origin).run()
     }
 }
