@@ -72,22 +72,8 @@ import Testing
             await expectRefused(.verificationFailed) { _ = try await begun.complete(code: "no code") }
             #expect(await failure { _ = try await mallory.container.shareMetadata(for: place.url) } == .participantMayNeedVerification)
         }
-        // Nor by time: asked in turns, the quickest answers of both are as quick. (That the server does the very same work
-        // for both is CodeLimitsTests'; what is left to noise is no signal.)
-        let unhurried = try ServerProcess()
-        defer { unhurried.stop() }
-        let many = try await LinkAttacks.Placeholders(unhurried, count: 5)
-        let asking = try await Person(unhurried)
-        var quickest = ["invited": Double.infinity, "unknown": .infinity]
-        for mail in many.mails {
-            for (kind, address) in [("invited", mail), ("unknown", "nobody-\(mail)")] {
-                let start = ContinuousClock.now
-                _ = try await asking.container.beginVerification(of: address, for: many.shareWide)
-                quickest[kind] = min(quickest[kind] ?? .infinity, (ContinuousClock.now - start) / .seconds(1))
-            }
-        }
-        let ratio = (quickest["invited"] ?? 0) / (quickest["unknown"] ?? 0)
-        #expect(ratio > 1 / 3 && ratio < 3, "invited \(quickest)")
+        // Nor by time: the server does the very same work for either, which CodeLimitsTests counts. A clock here would measure
+        // what else the machine does.
         // The share itself tells a stranger with its routing id as much as any other would.
         let stranger = try await Person(server)
         for url in [place.url, place.shareWide] {

@@ -53,21 +53,6 @@ import Testing
         }
     }
 
-    /// Several who are invited by addresses into one share.
-    struct Placeholders {
-        let mails: [String]
-        let shareWide: String
-
-        init(_ server: ServerProcess, count: Int) async throws {
-            let ann = try await Person(server)
-            var share = Share(recordZoneID: try await ann.makeZone())
-            mails = (0..<count).map { "invited-\($0)-\(UUID().uuidString.prefix(8).lowercased())@example.org" }
-            for mail in mails { share.addParticipant(try await ann.container.shareParticipant(forEmailAddress: mail)) }
-            share = try await ann.own.save(share)
-            shareWide = try #require(share.url)
-        }
-    }
-
     /// Whatever a stranger holds of the seat, an acceptance by it, made by hand.
     static func acceptance(
         of seat: ID16, by person: Person, on roster: Roster, signedBy key: SigningKey, acceptor: IdentityChain? = nil,
