@@ -5,7 +5,7 @@ import Testing
 @testable import SealKit
 
 /// What answers at an address, and is not the server that was meant: that is said at once, with what to do, and never tried again.
-@Suite(.enabled(if: TLSServer.hasTools, "python3 or openssl is not installed"), .timeLimit(.minutes(60))) struct ServerTrustTests {
+@Suite(.timeLimit(.minutes(60))) struct ServerTrustTests {
     /// The error of a call that would otherwise wait for its server for a week.
     private func refusal(_ server: String, authority: String? = nil) async throws -> SealKitError? {
         let transport = try HTTPTransport(server: server, configuration: .init(certificateAuthorityFile: authority))

@@ -10,8 +10,6 @@ final class TLSServer: @unchecked Sendable {
     private let folder: TemporaryFolder
     private let process = Process()
 
-    static let hasTools = ["/usr/bin/python3", "/usr/bin/openssl"].allSatisfy(FileManager.default.isExecutableFile(atPath:))
-
     struct NoCertificate: Error {
         let said: String
     }
@@ -35,9 +33,9 @@ final class TLSServer: @unchecked Sendable {
         }
         authority = path("authority.pem")
         try await openssl(
-            "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=Test authority", "-keyout", path("authority.key"),
+            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=Test authority", "-keyout", path("authority.key"),
             "-out", authority)
-        try await openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=server", "-keyout", path("key.pem"), "-out", path("request.pem"))
+        try await openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=server", "-keyout", path("key.pem"), "-out", path("request.pem"))
         try Data("subjectAltName=\(name)\n".utf8).write(to: folder.url.appendingPathComponent("names"))
         try await openssl(
             "x509", "-req", "-in", path("request.pem"), "-CA", authority, "-CAkey", path("authority.key"), "-CAcreateserial", "-days",

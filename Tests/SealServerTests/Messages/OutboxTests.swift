@@ -168,8 +168,7 @@ import Testing
     }
 
     /// Connections are made, and nothing is said on them.
-    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/usr/lib/python3/dist-packages/aiosmtpd")))
-    func aRelayThatHangsHoldsNobody() async throws {
+    @Test func aRelayThatHangsHoldsNobody() async throws {
         let mails = TemporaryFolder()
         let relay = try MailServer(folder: URL(fileURLWithPath: mails.file("mail")))
         defer { relay.stop() }
