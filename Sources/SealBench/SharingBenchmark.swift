@@ -52,7 +52,7 @@ struct SharingBenchmark {
         var record = Record(recordType: "Note", recordID: Record.ID(recordName: "note", zoneID: zone))
         record.encryptedValues["text"] = name
         try await database.save(record)
-        let user = try await guest.userRecordID()
+        let user = try guest.userRecordID()
 
         let clock = ContinuousClock()
         let start = clock.now

@@ -1,4 +1,4 @@
-public import SealStatements
+import SealStatements
 
 extension Query {
     /// Whether a record is a result: of the type, fulfilling the predicate, with a value for everything that it is sorted by.

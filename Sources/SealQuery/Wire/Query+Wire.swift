@@ -1,5 +1,5 @@
 import SealCoding
-public import SealStatements
+import SealStatements
 public import SealWire
 import SwiftProtobuf
 

@@ -233,7 +233,7 @@ final class OrderZone: @unchecked Sendable {
             try await checkRecords(actor, "\(actor)")
             let kept = (devices[actor], trusts[actor])
             try forget(actor)
-            try await keeper(actor).refresh()
+            _ = try await keeper(actor).refresh()
             try await checkRecords(actor, "a fresh device of \(actor)")
             (devices[actor], trusts[actor]) = kept
         }
