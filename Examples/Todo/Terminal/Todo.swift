@@ -190,11 +190,17 @@ struct Watch: AsyncParsableCommand {
         let changes = await list.changes()
         // From here on the engine fetches and sends by itself, as the server tells of changes.
         try await list.start(try await device.container(), automatically: true)
-        await list.show()
+        await show(list)
         for await _ in changes {
             print("")
             for problem in await list.takeProblems() { print("! \(problem)") }
-            await list.show()
+            await show(list)
         }
+    }
+
+    private func show(_ list: TodoList) async {
+        await list.show()
+        // A pipe or a file is to have each change when it comes, as a terminal does.
+        fflush(nil)
     }
 }
