@@ -247,6 +247,38 @@ extension ConflictTests {
         #expect(await failure { _ = try await device.own.record(for: item.recordID) } == .unknownItem)
     }
 
+    /// Of a record that went with another the answer shows too little, so it is looked up, and both have changed again by then: what
+    /// an atomic batch is told of its conflicts is of one time.
+    @Test func conflictsOfAnAtomicBatchAreOfOneTime() async throws {
+        let ann = try await Person()
+        let note = try await redNote(ann)
+        let zone = note.recordID.zoneID
+        let list = try await ann.own.save(ann.note(in: zone, "list", name: "list"))
+        var item = ann.note(in: zone, "item", name: "item")
+        item["list"] = Record.Reference(recordName: "list", action: .deleteSelf)
+        try await ann.own.save(item)
+        try await ann.own.deleteRecord(withID: list.recordID)
+        var blue = note
+        blue["color"] = "blue"
+        let theirs = try await ann.own.save(blue)
+        let device = try device(of: ann, interruptedAfter: "records/modify") {
+            var green = theirs
+            green["color"] = "green"
+            let again = ann.note(in: zone, "made again", name: "item")
+            _ = try await ann.own.modifyRecords(saving: [green, again], savePolicy: .allKeys)
+        }
+        var mine = note
+        mine["size"] = 1
+        let results = try await device.own.modifyRecords(saving: [mine, device.note(in: zone, "mine", name: "item")]).saveResults
+        guard case .failure(let changed)? = results[note.recordID], case .failure(let made)? = results[item.recordID] else {
+            Issue.record("a stale save went through")
+            return
+        }
+        #expect(changed.code == .serverRecordChanged && made.code == .serverRecordChanged)
+        #expect(changed.serverRecord?["color"] == "green")
+        #expect(made.serverRecord?.encryptedValues["body"] == "made again")
+    }
+
     /// Something stops the batch after the server has answered: what it said of a conflict is told all the same.
     @Test func aConflictIsToldThoughTheBatchStops() async throws {
         let ann = try await Person()

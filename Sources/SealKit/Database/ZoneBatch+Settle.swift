@@ -12,6 +12,7 @@ extension ZoneBatch {
         ground: RecordGround, isLast: Bool
     ) async throws(SealKitError) -> [Item] {
         try await acknowledge(items, signed, results, ground: ground)
+        let lookedUp = await lookedUp(items, results, ground)
         var again: [Item] = []
         var siblings: [Item] = []
         var violations: [Item] = []
@@ -31,7 +32,9 @@ extension ZoneBatch {
                 let isDenied = ground.isZone && error.code == .unknownItem && !results[index].hasServerRecord
                 if !isDenied, !results[index].hasServerRecord { error = try await database.absence(of: item.id, error, in: ground) ?? error }
                 if error.code == .serverRecordChanged || isDenied || (error.code == .unknownItem && results[index].hasServerRecord) {
-                    if let rebased = try await conflict(item, results[index], isDenied: isDenied, ground: ground, isLast: isLast) {
+                    if let rebased = try await conflict(
+                        item, results[index], lookedUp, isDenied: isDenied, ground: ground, isLast: isLast)
+                    {
                         again.append(rebased)
                         hasRebased = true
                     } else if case .success? = deleteResults[item.id] {
@@ -168,17 +171,44 @@ extension ZoneBatch {
         }
     }
 
+    /// What there is of items that another version stands in the way of, where the answer does not show it. Many large conflicts do
+    /// not fit into one; and of what is in a share that this batch knew nothing of, the answer to a look-up names the roster that it
+    /// goes by. An atomic batch is refused as one: then all of its conflicts are shown as they are at one time.
+    private func lookedUp(
+        _ items: [Item], _ results: [Sealkit_V1_RecordResult], _ ground: RecordGround
+    ) async -> Result<[Record.ID: Database.Outcome], SealKitError> {
+        var conflicts: [Record.ID] = []
+        var notShown: [Record.ID] = []
+        for (item, result) in zip(items, results) {
+            guard case .failure(let failure)? = result.outcome, item.saved == nil || !isStored(item.id) else { continue }
+            let code = SealKitError(failure).code
+            guard code == .serverRecordChanged || (code == .unknownItem && (ground.isZone || result.hasServerRecord)) else { continue }
+            conflicts.append(item.id)
+            if !result.hasServerRecord || !ground.covers(result.serverRecord) { notShown.append(item.id) }
+        }
+        guard !notShown.isEmpty else { return .success([:]) }
+        do {
+            return .success(Dictionary(try await database.look(up: isAtomic ? conflicts : notShown, desiredKeys: nil)) { first, _ in first })
+        } catch {
+            return .failure(error)
+        }
+    }
+
     /// The server has another version. Returns the item to send again, where the policy or a deletion allows that.
     private mutating func conflict(
-        _ item: Item, _ result: Sealkit_V1_RecordResult, isDenied: Bool, ground: RecordGround, isLast: Bool
+        _ item: Item, _ result: Sealkit_V1_RecordResult, _ lookedUp: Result<[Record.ID: Database.Outcome], SealKitError>,
+        isDenied: Bool, ground: RecordGround, isLast: Bool
     ) async throws(SealKitError) -> Item? {
         let name = item.id.recordName
-        // Many large conflicts do not fit into one answer; the server then leaves its records to be looked up. So is one that is in a
-        // share that this batch knew nothing of: the answer to a look-up names the roster that it goes by.
-        let found =
-            result.hasServerRecord && ground.covers(result.serverRecord)
-            ? try await database.read([(result.serverRecord, name)], zone: zoneID, desiredKeys: nil, ground: ground).first
-            : try await database.look(up: [item.id], desiredKeys: nil).first?.1
+        let isShown = result.hasServerRecord && ground.covers(result.serverRecord)
+        var found: Database.Outcome?
+        switch lookedUp {
+        case .success(let outcomes): found = outcomes[item.id]
+        case .failure(let error): if !isShown { throw error }
+        }
+        if found == nil, isShown {
+            found = try await database.read([(result.serverRecord, name)], zone: zoneID, desiredKeys: nil, ground: ground).first
+        }
         guard let outcome = found else { return nil }
         if isDenied, case .success(let there) = outcome, let base = there.present?.base, base.hash == item.base?.hash {
             // It shows what it says is not there.
