@@ -79,6 +79,63 @@ extension HierarchicalShareTests {
         #expect(try await it.ann.container.violations().isEmpty)
     }
 
+    /// The device has looked the record up for its place, and then is refused as it knows an older key: it goes on from there.
+    @Test func aCopyGoesOnFromWhereItWasFoundWhenTheKeyHasChanged() async throws {
+        let it = try await shared()
+        var copy = try await it.bob.shared.record(for: it.id(it.item))
+        try await it.ann.own.deleteRecord(withID: it.share.recordID)
+        let whole = try await shareWhole(it, .readWrite)
+        try await it.bob.join(whole.url)
+        try await it.ann.own.rotateKeys(of: it.zone)
+        copy.parent = nil
+        copy.encryptedValues["body"] = "mine"
+        let results = try await it.bob.shared.modifyRecords(saving: [copy], savePolicy: .changedKeys, atomically: false)
+        let saved = try #require(try results.saveResults[copy.recordID]?.get())
+        #expect(saved.encryptedValues["body"] == "mine" && saved.parent == nil)
+        #expect(try await it.bob.container.violations().isEmpty)
+    }
+
+    /// What else is refused makes the device look for shares that it does not know: what it has found by then is not lost.
+    @Test func aCopyGoesOnFromWhereItWasFoundWhenSharesAreLookedFor() async throws {
+        let it = try await shared()
+        try await it.ann.own.deleteRecord(withID: it.share.recordID)
+        let whole = try await shareWhole(it, .readWrite)
+        try await it.bob.join(whole.url)
+        var copy = try await it.bob.shared.record(for: it.id(it.list))
+        try await it.ann.own.deleteRecord(withID: whole.recordID)
+        _ = try await sharedNote(it, .readOnly)
+        _ = try await it.bob.shared.record(for: it.id(it.note))
+        // Another device of Bob's comes to the list.
+        let list = try await it.ann.own.record(for: it.list.recordID)
+        var share = Share(rootRecord: list)
+        share.addParticipant(try await it.ann.participant(it.bob, .readWrite))
+        let again = try await it.ann.own.save(share, rootRecord: list).share
+        try await it.bob.onFreshDevice().join(again.url)
+        copy.encryptedValues["body"] = "mine"
+        let beside = it.bob.note(in: it.joined, "beside", name: "beside")
+        let results = try await it.bob.shared.modifyRecords(saving: [copy, beside], savePolicy: .changedKeys, atomically: false)
+        #expect(try results.saveResults[copy.recordID]?.get().encryptedValues["body"] == "mine")
+        #expect(results.saveResults[beside.recordID]?.failureCode == .permissionFailure)
+    }
+
+    /// A device that knows an ended share alone saves over a record of the zone, which it may read as a whole by now.
+    @Test func whoMayOnlyReadIsToldSoWhateverThereIs() async throws {
+        let it = try await shared()
+        try await it.ann.own.deleteRecord(withID: it.share.recordID)
+        let whole = try await shareWhole(it, .readOnly)
+        try await it.bob.onFreshDevice().join(whole.url)
+        let mine = it.bob.note(in: it.joined, "mine", name: "note")
+        #expect(await failure { _ = try await it.bob.shared.save(mine) } == .permissionFailure)
+    }
+
+    /// The zone as a whole, with Bob.
+    private func shareWhole(_ it: Shared, _ permission: Share.Participant.Permission) async throws -> Share {
+        _ = try await it.ann.own.settleShares(in: it.zone)
+        var whole = Share(recordZoneID: it.zone)
+        whole.addParticipant(try await it.ann.participant(it.bob, permission))
+        return try await it.ann.own.save(whole)
+    }
+
     /// Root and item, as they are in the share.
     private func copies(of it: Shared, _ database: Database, in zone: RecordZone.ID) async throws -> [Record] {
         var copies: [Record] = []

@@ -86,7 +86,8 @@ extension ZoneBatch {
         // What the device goes by may be old as well.
         if !refused.isEmpty, !seesAll, try await regrounds(ground), let now = regrounded {
             (ground, regrounded) = (now, nil)
-            return try await place(items, &ground)
+            // What was looked up already goes on from there.
+            return try await place(living, &ground)
         }
         // An old copy does not say where its record is now.
         let old = Set(refused.filter { isOld($0.item) }.map(\.item.id))
@@ -176,7 +177,8 @@ extension ZoneBatch {
             guard case .success(let there) = outcome, let base = there.present?.base, base.hash != bases[id] ?? nil else { continue }
             // Whoever may only read there is told so, whatever there is.
             var known = ground
-            if let scope = try await database.view(of: base.statement.scopeID, in: &known)?.scope {
+            let scopeID = base.statement.scopeID
+            if let scope = scopeID == ground.zone.id ? ground.zone : try await database.view(of: scopeID, in: &known)?.scope {
                 // As the look-up has left it.
                 let view = try await database.core.keeper(of: scope).current()
                 if view.roster.permission(of: view.user) != .readWrite { continue }

@@ -128,14 +128,16 @@ struct ZoneBatch {
                 if isBehindRosters || items.contains(where: { $0.isNewer(than: ground) }) { try await refresh(&ground) }
                 let life = ground.incarnation
                 var placed = try await place(items, &ground)
+                // What was looked up for its place goes on from there, whatever stops this round.
+                items = placed.map(\.item)
                 var isReady = try await makeReady(&placed, &ground)
                 if isReady, ground.incarnation != life {
                     // The zone went and was made again meanwhile: what these are copies of is gone.
-                    placed = try await place(placed.map(\.item), &ground)
+                    placed = try await place(items, &ground)
                     isReady = try await makeReady(&placed, &ground)
                 }
+                items = placed.map(\.item)
                 guard isReady else {
-                    items = placed.map(\.item)
                     if isLast { for item in items { fail(item, ZoneBatch.keepsChanging(item.id)) } }
                     continue
                 }
