@@ -237,6 +237,18 @@ import Testing
         #expect(refused != nil)
     }
 
+    /// The parent would have left the share, and the child with it: as it stays, so does the child.
+    @Test func aChildIsWhereItsParentStays() async throws {
+        let it = try await shared()
+        var item = try await it.ann.own.record(for: it.item.recordID)
+        item.parent = Record.Reference(recordName: "nowhere")
+        let below = child(of: item, it.ann, "below", name: "below")
+        let results = try await it.ann.own.modifyRecords(saving: [item, below], atomically: false).saveResults
+        #expect(results[item.recordID]?.failureCode == .referenceViolation)
+        #expect(try results[below.recordID]?.get().parent?.recordName == "item")
+        #expect(try await it.bob.shared.record(for: it.id(below)).encryptedValues["body"] == "below")
+    }
+
     @Test func movingKeepsChangeTagsAndDates() async throws {
         let it = try await shared()
         // The item followed the list when that was shared: to apps nothing has changed.

@@ -6,7 +6,7 @@ import SealStorage
 struct Hierarchy {
     let zone: ZoneRow
     /// What the save changes.
-    let saved: [String: Statement]
+    var saved: [String: Statement]
     let batch: RecordBatch
     let stored: StoredParents
     let connection: any SQLConnection

@@ -46,6 +46,39 @@ extension RecordSave {
         for closing in shareChanges.closings { try checkComplete(closing, saved) }
     }
 
+    /// A save was placed by what its parent was to become with the same request: where that was refused, it is placed by where the parent
+    /// is. Each save is looked at once for that.
+    /// - Parameter all: refuses every save whose parent is in the request.
+    /// - Returns: whether any was refused.
+    func checkPlacement(belowRefused outcomes: inout [Outcome], _ stored: StoredParents, all: Bool) throws -> Bool {
+        guard zone.shares > 0 || !shareChanges.isEmpty else { return false }
+        var saved: [String: Statement] = [:]
+        var refused: [String] = []
+        for (item, outcome) in zip(batch.items, outcomes) {
+            if case .accepted(let accepted) = outcome { saved[item.name] = accepted.content.statement } else { refused.append(item.name) }
+        }
+        guard !refused.isEmpty, !saved.isEmpty else { return false }
+        if all { refused += saved.keys }
+        var below: [String: [Int]] = [:]
+        for (index, item) in batch.items.enumerated() {
+            if let parent = saved[item.name]?.parent { below[parent, default: []].append(index) }
+        }
+        var hierarchy = Hierarchy(zone: zone, saved: saved, batch: batch, stored: stored, connection: connection)
+        var hasRefused = false
+        while let parent = refused.popLast() {
+            for index in below[parent] ?? [] {
+                guard case .accepted(let accepted) = outcomes[index],
+                    let refusal = try all ? Self.changed : placementRefusal(accepted, batch.items[index].name, hierarchy)
+                else { continue }
+                outcomes[index] = .refused(refusal)
+                hierarchy.saved[batch.items[index].name] = nil
+                refused.append(batch.items[index].name)
+                hasRefused = true
+            }
+        }
+        return hasRefused
+    }
+
     /// The items that belong to it are in the request. Whether they are good, their outcomes say.
     private func checkComplete(_ opening: ShareChanges.Opening, _ saved: [String: Statement]) throws {
         let names = Set(batch.items.map(\.name))

@@ -107,7 +107,12 @@ package struct RecordSave {
         let stored = StoredParents(in: zone, connection)
         try checkPlacement(&outcomes, stored)
         try checkDeleteReferences(&outcomes)
-        let cascade = try checkReferences(&outcomes, stored)
+        var cascade = try checkReferences(&outcomes, stored)
+        var round = 0
+        while !isAtomic, try checkPlacement(belowRefused: &outcomes, stored, all: round >= Self.placementRounds) {
+            round += 1
+            cascade = try checkReferences(&outcomes, stored)
+        }
         if isAtomic, outcomes.contains(where: { if case .refused = $0 { true } else { false } }) {
             outcomes = outcomes.map { outcome in
                 guard case .accepted = outcome else { return outcome }
@@ -116,6 +121,9 @@ package struct RecordSave {
         }
         return try write(outcomes, cascade)
     }
+
+    /// Rounds of refusals that lead to further ones, before all that may be is refused.
+    private static let placementRounds = 8
 
     private static let batchFailed = ServerError(
         .batchRequestFailed, "Another record of this atomic request was refused; nothing was stored.",
