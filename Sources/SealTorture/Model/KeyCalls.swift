@@ -5,6 +5,7 @@ struct Rotation: ModelCall {
     let device: Int
     let zone: String
 
+    var opensDueKey: Bool { false }
     var description: String { "device \(device) opens a new key of \(zone)" }
 
     func answer(from device: ModelDevice) async throws(SealKitError) -> SealKitError.Code? {
@@ -31,6 +32,7 @@ struct Rekeying: ModelCall {
     /// Otherwise others may write at the same time what it was about to seal.
     let isAlone: Bool
 
+    var opensDueKey: Bool { true }
     var description: String { "device \(device) rekeys \(zone)" }
 
     func answer(from device: ModelDevice) async throws(SealKitError) -> Result<Database.RekeyResult, SealKitError> {

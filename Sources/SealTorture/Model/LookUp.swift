@@ -9,6 +9,7 @@ struct LookUp: ModelCall {
     /// Names of which the device keeps what it is answered.
     let keeps: Set<String>
 
+    var opensDueKey: Bool { false }
     var description: String {
         "device \(device) looks up \(names) in \(zone), keys \(desired.map { "\($0)" } ?? "all")"
     }

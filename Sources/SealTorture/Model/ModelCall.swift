@@ -5,6 +5,8 @@ protocol ModelCall: Sendable {
     associatedtype Answer: Sendable
     var device: Int { get }
     var description: String { get }
+    /// Whether it opens a zone's key first where that is due, as whoever writes does: others' calls may come between the two.
+    var opensDueKey: Bool { get }
     func answer(from device: ModelDevice) async throws(SealKitError) -> Answer
     /// Makes the call of the model too.
     /// - Returns: the copies that the device goes on with; nil for what it drops.
@@ -16,12 +18,14 @@ protocol ModelCall: Sendable {
 struct AnsweredCall: Sendable {
     let device: Int
     let description: String
+    let opensDueKey: Bool
     let explain: @Sendable (inout ModelStore, ModelDevice) throws -> [ModelDevice.Key: ModelDevice.Copy?]
 
     init<Call: ModelCall>(_ call: Call, from device: ModelDevice) async throws(SealKitError) {
         let answer = try await call.answer(from: device)
         self.device = call.device
         description = call.description
+        opensDueKey = call.opensDueKey
         explain = { try call.explain(answer, by: &$0, for: $1) }
     }
 }

@@ -88,6 +88,7 @@ struct ModelQuery: ModelCall {
         }
     }
 
+    var opensDueKey: Bool { false }
     var description: String { "device \(device) asks \(zone) for \(type) with \(conditions), ascending \(isAscending.map { "\($0)" } ?? "no"), limit \(limit)" }
 
     struct Answer: Sendable {

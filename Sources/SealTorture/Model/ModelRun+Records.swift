@@ -56,24 +56,51 @@ extension ModelRun {
         var after: [AnsweredCall] = []
         for call in [outcome] + last { after.append(try await AnsweredCall(call, from: devices[call.device])) }
         var reasons: [String] = []
-        for order in Self.orders(of: answered) {
+        var parts = answered.indices.map(Part.call)
+        if store.zones[zone]?.isKeyDue == true { parts += answered.indices.filter { answered[$0].opensDueKey }.map(Part.opening) }
+        for order in Self.orders(of: parts) {
             var attempt = self
             do {
-                for call in order + after { try attempt.take(call) }
+                for part in order {
+                    switch part {
+                    case .opening(let index): attempt.openDueKey(of: zone, for: answered[index].device)
+                    case .call(let index): try attempt.take(answered[index])
+                    }
+                }
+                for call in after { try attempt.take(call) }
                 self = attempt
                 return
             } catch {
-                reasons.append("\(order.map(\.device)): \(error)")
+                let parts = order.map { part in
+                    switch part {
+                    case .opening(let index): "key by \(answered[index].device)"
+                    case .call(let index): "\(answered[index].device)"
+                    }
+                }
+                reasons.append("\(parts.joined(separator: ", ")): \(error)")
             }
         }
         throw Finding("no order of the calls explains their answers: \(reasons.joined(separator: "; "))")
     }
 
-    private static func orders(of calls: [AnsweredCall]) -> [[AnsweredCall]] {
-        guard calls.count > 1 else { return [calls] }
-        return calls.indices.flatMap { index in
-            var rest = calls
+    /// A call, by its place among those at once, or what comes before it where a key is due.
+    private enum Part {
+        case opening(Int)
+        case call(Int)
+    }
+
+    private mutating func openDueKey(of zone: String, for device: Int) {
+        store.openDueKey(zone, by: devices[device].person)
+        tell(from: device)
+    }
+
+    /// All in which no call comes before its opening.
+    private static func orders(of parts: [Part]) -> [[Part]] {
+        guard parts.count > 1 else { return [parts] }
+        return parts.indices.flatMap { index -> [[Part]] in
+            var rest = parts
             let first = rest.remove(at: index)
+            if case .call(let call) = first, rest.contains(where: { if case .opening(call) = $0 { true } else { false } }) { return [] }
             return orders(of: rest).map { [first] + $0 }
         }
     }
@@ -103,8 +130,10 @@ extension ModelRun {
         // Whether a record can go while another one of the call comes to it depends on their order: nobody may rely on it.
         for copy in copies.values { if let parent = copy.draft.parent { deletes.remove(parent) } }
         // Nor on whether one is saved, or saved again after a conflict, before or after it would have gone with another.
+        // Nor on whether it comes to one that would have gone with another.
         if !isAtomic, let known = store.open(zone) {
-            deletes = deletes.filter { known.goingWith($0).isDisjoint(with: copies.keys) }
+            let touched = Set(copies.keys).union(copies.values.compactMap(\.draft.parent))
+            deletes = deletes.filter { known.goingWith($0).isDisjoint(with: touched) }
         }
         return Modification(
             device: device, zone: zone, saving: copies.values.sorted { $0.draft.name < $1.draft.name }, deleting: deletes.sorted(),

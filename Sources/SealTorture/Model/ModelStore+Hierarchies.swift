@@ -20,7 +20,7 @@ extension ModelStore {
     func zone(_ name: String, for person: Int) -> Zone? {
         guard var zone = open(name) else { return nil }
         let isWhole = permission(of: person, in: name) != nil
-        guard person != 0, !zone.hierarchies.isEmpty else { return isWhole ? zone : nil }
+        guard person != 0, zone.hadHierarchies || !zone.hierarchies.isEmpty else { return isWhole ? zone : nil }
         let mine = zone.openHierarchies.filter { $0.value.participants[person] != nil }
         guard isWhole || !mine.isEmpty else { return nil }
         zone.since = zone.sights[person] ?? 0

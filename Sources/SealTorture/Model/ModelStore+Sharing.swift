@@ -130,6 +130,13 @@ extension ModelStore {
         return nil
     }
 
+    /// Who writes, and may open keys, does that first.
+    mutating func openDueKey(_ zone: String, by person: Int) {
+        guard zones[zone]?.isKeyDue == true, permission(of: person, in: zone) == .readWrite, role(of: person, in: zone) != .publicUser
+        else { return }
+        openKey(zone)
+    }
+
     mutating func openKey(_ zone: String) {
         zones[zone]?.openKey()
         changed(zone)

@@ -46,6 +46,8 @@ struct ModelStore {
         var shareEpoch: Int?
         /// Shares of records with what is below them, by the names of the shares' records; those that have ended too.
         var hierarchies: [String: Hierarchy] = [:]
+        /// Whether there were any in an earlier life either: from the first one on, who comes in or gets out begins to read anew.
+        var hadHierarchies = false
         /// The version at which each person came into one of them last, or into the whole zone, or got out of one.
         var sights: [Int: Int] = [:]
         /// To one person: a reading that began before has not come past all that there is for them.
@@ -135,7 +137,8 @@ struct ModelStore {
     /// One that is open stays as it is, with its records.
     mutating func makeZone(_ name: String) {
         guard open(name) == nil else { return }
-        zones[name] = Zone(life: (zones[name]?.life ?? 0) + 1, touched: nextVersion())
+        zones[name] = Zone(
+            life: (zones[name]?.life ?? 0) + 1, touched: nextVersion(), hadHierarchies: zones[name]?.hadHierarchies ?? false)
         news.append(News(zone: name))
     }
 
@@ -145,6 +148,7 @@ struct ModelStore {
         zone.records = [:]
         zone.participants = [:]
         zone.publicPermission = .none
+        zone.hadHierarchies = zone.hadHierarchies || !zone.hierarchies.isEmpty
         zone.hierarchies = [:]
         zone.touched = nextVersion()
         zones[name] = zone

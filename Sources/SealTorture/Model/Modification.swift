@@ -16,6 +16,7 @@ struct Modification: ModelCall {
         let deleted: [String: Result<Void, SealKitError>]
     }
 
+    var opensDueKey: Bool { true }
     var description: String {
         let saves = saving.map { copy in
             let draft = copy.draft
