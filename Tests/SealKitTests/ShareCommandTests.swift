@@ -48,6 +48,29 @@ import Testing
         _ = try await ann("record", "delete", "--zone", "Notes", "child")
     }
 
+    /// Whoever wants to see the URL once more takes no right away by that.
+    @Test func whoIsInvitedAgainKeepsTheirRights() async throws {
+        let server = try ServerProcess(mail: false)
+        defer { server.stop() }
+        let (ann, bob) = await (try User(server, "ann"), try User(server, "bob"))
+        _ = try await ann("zone", "create", "Notes")
+        _ = try await ann("share", "create", "Notes")
+        let url = try await ann("share", "invite", "Notes", bob.name, "--permission", "readWrite", "--expires-in", "7", "--quiet")
+        let invited = try await ann("share", "show", "Notes", "--json")
+        #expect(try await ann("share", "invite", "Notes", bob.name, "--quiet") == url)
+        #expect(try await ann("share", "show", "Notes", "--json") == invited)
+        _ = try await bob("share", "accept", url)
+        let again = try await ann("share", "invite", "Notes", bob.name)
+        #expect(again.contains("takes part already, with readWrite"), "\(again)")
+        _ = try await bob("record", "save", "--zone", "Notes", "--owner", ann.name, "--type", "Note", "--name", "first")
+        // Where it is asked for it is done, and said.
+        let said = try await Command.finished(
+            ServerProcess.executable,
+            ["share", "invite", "Notes", bob.name, "--permission", "readOnly", "--key-file", ann.keyFile])
+        #expect(said.errors.contains("had readWrite before, and has readOnly now"), "\(said.errors)")
+        _ = try await bob("record", "save", "--zone", "Notes", "--owner", ann.name, "--type", "Note", "--name", "second", status: 77)
+    }
+
     @Test func participantsAreManagedFromTheCommandLine() async throws {
         let server = try ServerProcess(mail: false)
         defer { server.stop() }

@@ -8,7 +8,8 @@ struct ShareInvite: AccountHolderCommand {
         abstract: "Invite somebody, and print the URL to send.",
         discussion: """
             Somebody invited by address gets a URL of its own: it is good once, and for that person. So does whoever is invited by \
-            nothing but the URL (--one-time). Somebody invited by user name accepts with the share-wide URL.
+            nothing but the URL (--one-time). Somebody invited by user name accepts with the share-wide URL. Who is invited already, or \
+            takes part, keeps what is not given anew.
 
               sealkit share invite Notes carol@example.org --permission readOnly
               sealkit share invite Notes --one-time --expires-in 7
@@ -25,8 +26,8 @@ struct ShareInvite: AccountHolderCommand {
     @Option(help: ArgumentHelp("Days after which the invitation is over.", valueName: "days"))
     var expiresIn: Int?
 
-    @Option(help: "readOnly or readWrite.")
-    var permission: PermissionArgument = .readOnly
+    @Option(help: "readOnly or readWrite. Somebody new is invited with readOnly where this is left out.")
+    var permission: PermissionArgument?
 
     @OptionGroup var global: GlobalOptions
 
@@ -42,7 +43,12 @@ struct ShareInvite: AccountHolderCommand {
     func run(_ client: Client) async throws {
         var participant = try await invitee(client)
         participant.expirationDate = expiresIn.map { Date(timeIntervalSinceNow: Double($0) * 86_400) }
-        let saved = try await place.change(client) { $0.addParticipant(participant) }
+        var before: [Share.Participant] = []
+        let saved = try await place.change(client) { share in
+            before = share.participants
+            share.addParticipant(participant)
+            for known in before { share.keep(known, permission: permission == nil, expirationDate: expiresIn == nil) }
+        }
         // Somebody invited before keeps the participant id of then.
         let known = try? saved.participant(named: participant.participantID)
         let invited = known ?? person.flatMap { try? saved.participant(named: $0) } ?? participant
@@ -63,6 +69,10 @@ struct ShareInvite: AccountHolderCommand {
         } else if person != nil {
             found = "The server knows no account of \(name): whoever proves the address takes the seat\n\n"
         }
+        let former = before.first { $0.participantID == invited.participantID }
+        if let former, former.permission != invited.permission {
+            output.note("\(name) had \(former.permission) before, and has \(invited.permission) now")
+        }
         let isAcceptable = await canBeProved(invited, client)
         if isAcceptable == false {
             output.note(
@@ -74,14 +84,20 @@ struct ShareInvite: AccountHolderCommand {
         }
         var json: [String: JSONValue] = [
             "url": .string(url), "isOneTime": .bool(ownURL != nil), "participantID": .string(invited.participantID),
-            "permission": .string(permission.rawValue), "userRecordName": JSONValue(identity.userRecordID?.recordName),
+            "permission": .string("\(invited.permission)"), "userRecordName": JSONValue(identity.userRecordID?.recordName),
             "isVerified": .bool(identity.isVerified),
         ]
         if let isAcceptable { json["addressCanBeProved"] = .bool(isAcceptable) }
+        let told =
+            if invited.acceptanceStatus == .accepted {
+                "\(name) takes part already, with \(invited.permission). This URL leads there:"
+            } else if ownURL != nil {
+                "Send this URL to \(name), and to nobody else; it is good once:"
+            } else {
+                "Send the share's URL to \(name):"
+            }
         try output.result(
-            ownURL != nil
-                ? found + "Send this URL to \(name), and to nobody else; it is good once:\n\n    \(url)\n"
-                : found + "Send the share's URL to \(name):\n\n    \(url)\n",
+            found + "\(told)\n\n    \(url)\n",
             bare: url,
             json: json.naming(identity.userRecordID?.recordName, as: "name"))
         ShareText.noteURL(saved, output)
@@ -97,7 +113,7 @@ struct ShareInvite: AccountHolderCommand {
     }
 
     private func invitee(_ client: Client) async throws(SealKitError) -> Share.Participant {
-        guard let person else { return .oneTimeURLParticipant(permission: permission.permission) }
+        guard let person else { return .oneTimeURLParticipant(permission: wanted) }
         let handle: Share.LookupInfo
         if person.contains("@") {
             handle = .emailAddress(person)
@@ -111,6 +127,18 @@ struct ShareInvite: AccountHolderCommand {
             }
             handle = person.hasPrefix("+") ? .phoneNumber(person) : .userRecordName(name)
         }
-        return try await client.container.shareParticipant(for: handle, permission: permission.permission)
+        return try await client.container.shareParticipant(for: handle, permission: wanted)
+    }
+
+    private var wanted: Share.Participant.Permission { permission?.permission ?? .readOnly }
+}
+
+extension Share {
+    /// Gives somebody back what they had, where they are in the share still.
+    fileprivate mutating func keep(_ known: Participant, permission: Bool, expirationDate: Bool) {
+        guard known.role != .owner, var now = participants.first(where: { $0.participantID == known.participantID }) else { return }
+        if permission { now.permission = known.permission }
+        if expirationDate { now.expirationDate = known.expirationDate }
+        addParticipant(now)
     }
 }
