@@ -35,6 +35,33 @@ import Testing
         #expect(made.status == 0)
     }
 
+    /// Who is invited to a share of such a server makes the account with the same command.
+    @Test func whoIsInvitedGivesTheCodeWhileAccepting() async throws {
+        let server = try ServerProcess(mail: false, arguments: ["--registration", "invite"])
+        defer { server.stop() }
+        func run(_ arguments: [String], as name: String) async throws -> (status: Int32, output: String, errors: String) {
+            let file = server.folder.appendingPathComponent("\(name).json").path
+            let said = try await Command.finished(ServerProcess.executable, arguments + ["--key-file", file])
+            return (said.status, said.output.trimmingCharacters(in: .whitespacesAndNewlines), said.errors)
+        }
+        let invited = try await Command.finished(
+            ServerProcess.executable, ["admin", "invite", "--data", server.dataFolder.path, "--count", "2", "--quiet"])
+        let codes = invited.output.split(separator: "\n").map(String.init)
+        let (first, second) = (try #require(codes.first), try #require(codes.last))
+        let made = try await run(["account", "create", "--server", server.origin, "--registration-code", first], as: "ann")
+        #expect(made.status == 0)
+        for arguments in [["zone", "create", "Notes"], ["share", "create", "Notes"]] {
+            let said = try await run(arguments, as: "ann")
+            #expect(said.status == 0)
+        }
+        let url = try await run(["share", "invite", "Notes", "--one-time", "--quiet"], as: "ann").output
+        let accept = ["share", "accept", url, "--new-account", "--quiet"]
+        let refused = try await run(accept, as: "carol")
+        #expect(refused.status == 77 && refused.errors.contains("--registration-code"), "\(refused.errors)")
+        let accepted = try await run(accept + ["--registration-code", second], as: "carol")
+        #expect(accepted.status == 0, "\(accepted.errors)")
+    }
+
     @Test func theOperatorsCommandSaysWhatItCannotDo() async throws {
         let nowhere = try await Command.finished(ServerProcess.executable, ["admin", "invite", "--data", "/nonexistent/sealkit"])
         #expect(nowhere.status == 65 && nowhere.errors.contains("registration.key"))

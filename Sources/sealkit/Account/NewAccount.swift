@@ -8,7 +8,7 @@ enum NewAccount {
     ///   - ask: for a passphrase to seal the key file with.
     ///   - registrationCode: from the server's operator; nil where it asks for none.
     static func make(
-        _ global: GlobalOptions, server: String, passphrase ask: Bool, registrationCode: String? = nil, _ output: Output
+        _ global: GlobalOptions, server: String, passphrase ask: Bool, registrationCode: String?, _ output: Output
     ) async throws -> Client {
         let target = NewKeyFile(global)
         try target.check()

@@ -8,8 +8,8 @@ struct InviteCommand: ParsableCommand {
         commandName: "invite",
         abstract: "Make registration codes, for a server with --registration invite.",
         discussion: """
-            Whoever has a code may make one account with it: sealkit account create --registration-code …. It works on the \
-            secrets folder alone; the server need not run.
+            Whoever has a code may make one account with it: sealkit account create --registration-code …, or for somebody who is \
+            invited sealkit share accept --registration-code …. It works on the secrets folder alone; the server need not run.
 
               sealkit admin invite --data /var/lib/sealkit --days 7
             """)

@@ -26,6 +26,9 @@ struct ShareAccept: ClientCommand {
     @Flag(help: "Make an account where there is no key file, without asking.")
     var newAccount = false
 
+    @Option(help: ArgumentHelp("From the server's operator, where accounts are made by invitation only.", valueName: "code"))
+    var registrationCode: String?
+
     @Flag(help: "Ask for a passphrase to seal a new account's key file with.")
     var passphrase = false
 
@@ -62,7 +65,8 @@ struct ShareAccept: ClientCommand {
                 throw SealKitError(.operationCancelled, "no account was made")
             }
         }
-        return try await NewAccount.make(global, server: server, passphrase: passphrase, output)
+        return try await NewAccount.make(
+            global, server: server, passphrase: passphrase, registrationCode: registrationCode, output)
     }
 
     private func accept(_ url: String, _ client: Client, isNewcomer: Bool) async throws {

@@ -10,6 +10,7 @@ enum CommandWords {
             "use an account on that server, or make one there",
             "name the key file of an account there with --key-file; sealkit share accept makes one where there is none"
         ),
+        ("Ask its operator for a registration code, and send it along.", "Ask its operator for a code, and give it with --registration-code."),
         ("its operator has to start it with that origin", "its operator has to start it with that --origin"),
         ("with rotateKeys(trust:show:)", "with sealkit account rotate-keys"),
         ("with rotateKeys(of:)", "with sealkit zone rotate"),
