@@ -130,8 +130,9 @@ extension ModelRun {
         // Whether a record can go while another one of the call comes to it depends on their order: nobody may rely on it.
         for copy in copies.values { if let parent = copy.draft.parent { deletes.remove(parent) } }
         // Nor on whether one is saved, or saved again after a conflict, before or after it would have gone with another.
-        // Nor on whether it comes to one that would have gone with another.
-        if !isAtomic, let known = store.open(zone) {
+        // Nor on whether it comes to one that would have gone with another; nor, where records of several scopes go together, on which of
+        // the two an atomic call is refused for.
+        if !isAtomic || zone == Self.hierarchyZone, let known = store.open(zone) {
             let touched = Set(copies.keys).union(copies.values.compactMap(\.draft.parent))
             deletes = deletes.filter { known.goingWith($0).isDisjoint(with: touched) }
         }
