@@ -39,6 +39,8 @@ import Testing
         #expect(try await run("account", "whoami", "--quiet").output == second)
         #expect(try await run("account", "whoami", "--quiet", "--account", "default").output == first)
         #expect(try await run("account", "list", "--quiet").output == "default\nwork\n")
+        let mistyped = try await run("zone", "list", "--account", "wrok")
+        #expect(mistyped.status == 77 && mistyped.errors.contains("sealkit account list"), "\(mistyped)")
         let json = try await run("account", "list", "--json").output
         #expect(json.contains("\"name\":\"work\"") && json.contains("\"isCurrent\":true"))
 

@@ -137,6 +137,9 @@ import Testing
             }
         }
         #expect(try await run("zone", "list", "--quiet").output == "garden\n")
+        // As it was printed, with what is said about it.
+        let printed = try await run("account", "recovery-key").output
+        #expect(try await run("account", "recovery-key", "--check", typing: printed).status == 0)
         let second = try await run("account", "recovery-key", "--quiet").output
         #expect(try await run("account", "recovery-key", "--check", typing: second).status == 0)
         #expect(try await run("account", "recovery-key", "--check", typing: first + "\n").status == 66)

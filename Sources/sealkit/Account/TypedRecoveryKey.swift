@@ -1,3 +1,4 @@
+import Foundation
 import SealEnvelope
 import SealKit
 
@@ -56,7 +57,7 @@ struct TypedRecoveryKey {
     /// - Throws: `invalidArguments`, which names the groups, where nobody can be asked again; `operationCancelled` for an empty
     ///   line in the place of what was to be typed again.
     static func read() throws(SealKitError) -> RecoveryKey {
-        var typed = TypedRecoveryKey(try Prompt.pipedSecret("Recovery key: "))
+        var typed = try first()
         while true {
             guard let known = typed else {
                 guard Prompt.isAtTerminal else { throw refused(shape) }
@@ -73,6 +74,21 @@ struct TypedRecoveryKey {
             typed = TypedRecoveryKey(answer) ?? known.with(answer, asGroup: group)
         }
     }
+
+    /// A file may hold what a command has printed with the key: the key is its first line that has the shape of one.
+    private static func first() throws(SealKitError) -> TypedRecoveryKey? {
+        let first = try Prompt.pipedSecret("Recovery key: ")
+        guard !Prompt.isAtTerminal else { return TypedRecoveryKey(first) }
+        var line = first
+        for _ in 0..<mostLines {
+            if let key = TypedRecoveryKey(line), key.groups.allSatisfy({ $0.count == groupLength }) { return key }
+            guard let next = try Interruption.readLine(STDIN_FILENO) else { break }
+            line = next
+        }
+        return TypedRecoveryKey(first)
+    }
+
+    private static let mostLines = 10
 
     private static func again(_ question: String) throws(SealKitError) -> String {
         let answer = try Prompt.secret(question)

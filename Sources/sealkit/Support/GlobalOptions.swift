@@ -87,8 +87,12 @@ struct GlobalOptions: ParsableArguments {
     }
 
     var noKeyFile: SealKitError {
-        SealKitError(
-            .notAuthenticated, "there is no key file at \(keyFileURL.path)", remedy: "make an account first, or name its key file")
+        let others = keyFile == nil && !Self.accounts.names().isEmpty
+        return SealKitError(
+            .notAuthenticated, "there is no key file at \(keyFileURL.path)",
+            remedy: others
+                ? "sealkit account list shows the accounts of this machine: choose one with sealkit account use, or name it with --account"
+                : "make an account first, or name its key file")
     }
 
     private var passphraseSource: PassphraseSource {
